@@ -96,7 +96,7 @@ def test_of_many_devices_the_busiest_and_the_idlest_are_drawn(tmp_path):
 
 def test_columns_add_up_to_the_spans():
     spans = [("computing", 0.0, 0.3), ("waiting", 0.3, 0.7), ("packing", 1.0, 1e-5)]
-    filled = _filled(spans, 1.00001)
+    filled = _filled(spans, 1.00001, breakdowns.ACTIVITIES)
     assert filled.sum(axis=1) * 1.00001 / COLUMNS == pytest.approx([0.3, 1e-5, 0.7, 0])
     assert filled.max() <= 1 + 1e-9
     assert ROW > 0

@@ -11,7 +11,7 @@ from evener.plans.partition import Partition
 from evener.plans.workload import Workload
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.apps.registry import APPS
-from evener.running.emulated_run import VirtualMachine
+from evener.running.emulated_run import EMULATED_ACTIVITIES, VirtualMachine
 from evener.running.executing import run_program
 
 GRAPH = rmat(9, 3, 8)
@@ -45,6 +45,20 @@ def test_a_superstep_takes_as_long_as_predicted():
     assert found.step_seconds == pytest.approx([float(expected.ends.max())] * 3, rel=1e-12)
     assert found.computing[0] == pytest.approx(expected.compute + 1e-5)
     assert (found.waiting >= -1e-15).all()
+
+
+def test_recorded_supersteps_are_those_of_the_virtual_clock():
+    found = VirtualMachine(platform(8)).run(APPS["bfs"].program, GRAPH, blocks(8))
+    run = found.recorded()
+    for name in EMULATED_ACTIVITIES:
+        assert np.array_equal(run.of_devices(name), getattr(found, name))
+    assert np.array_equal(run.of_devices("sent"), found.run.of_devices("sent"))
+    ends = found.step_seconds.cumsum()
+    for device in run.steps:
+        for step, end in zip(device, ends, strict=True):
+            assert sum(step.spans[-1][1:]) == pytest.approx(end)
+    assert run.seconds == found.seconds
+    assert run.is_emulated
 
 
 @pytest.mark.parametrize("name", ["pagerank", "bfs", "wcc"])

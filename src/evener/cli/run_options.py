@@ -60,6 +60,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add what is run, on what, and for how long; divisions and records add theirs."""
     parser.add_argument("plan", metavar="PLAN", nargs="?", help="a plan file (or a machine, below)")
     parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
+    _add_program(parser)
+    _add_devices(parser)
+    _add_survival(parser)
+
+
+def _add_program(parser: argparse.ArgumentParser) -> None:
+    """Add what is run, and how long."""
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument(
         "--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, kcore, triangles, spmv, cg, jacobi"
@@ -78,6 +85,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a parameter of the program, such as damping=0.9",
     )
+
+
+def _add_devices(parser: argparse.ArgumentParser) -> None:
+    """Add on what it is run, and what becomes of the values."""
     parser.add_argument(
         "--devices",
         metavar="LIST",
@@ -94,6 +105,10 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="execute here, and say how long the machine, with arcs/s as speeds, would have taken",
     )
+
+
+def _add_survival(parser: argparse.ArgumentParser) -> None:
+    """Add what is done about devices that fail, and those that slow down."""
     parser.add_argument(
         "--timeout",
         type=positive_finite,

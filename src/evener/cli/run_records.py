@@ -41,8 +41,10 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
 def records_asked(options: RunOptions) -> list[str]:
     """Return the files asked for. Raises UsageError where the run cannot fill them."""
     asked = [one for one in (options.report, options.samples, options.trace) if one is not None]
-    if asked and options.emulate:
-        raise UsageError("pages, samples and traces are of runs on devices, not of emulated ones")
+    if options.samples is not None and options.emulate:
+        raise UsageError(
+            "samples are of runs on devices, not of emulated ones, whose speeds are given"
+        )
     if options.samples is not None and options.plan is None:
         raise UsageError(
             "samples are in the units of a plan's loads: there is no plan",
@@ -58,7 +60,10 @@ def write_records(
     division: Division,
     run: ProgramRun,
 ) -> RunAdvice:
-    """Write page, samples and trace as far as they are asked for; return what would help."""
+    """Write page, samples and trace as far as they are asked for; return what would help.
+
+    run: on an emulated machine, as EmulatedMachineRun.recorded.
+    """
     from evener.io.machines.speeds import write_speeds
     from evener.planning.breakdown import (
         breakdown_of,
@@ -87,7 +92,10 @@ def write_records(
     if options.samples is not None and plan is not None:
         write_speeds(options.samples, samples_of(recent, plan, divided.loads))
     breakdown = breakdown_of(recent, divided, graph, program)
-    advice = advice_of(breakdown, platform.names, _commands(options, plan))
+    commands = _commands(options, plan)
+    if run.is_emulated:  # whose speeds are of arcs, not of the plan's units
+        commands.pop("loads", None)
+    advice = advice_of(breakdown, platform.names, commands)
     if options.samples is None and f"--speeds {SAMPLES}" in advice.command:
         written = f"{advice.sentence}, which this run writes with --samples {SAMPLES}"
         advice = advice._replace(sentence=written)

@@ -17,6 +17,7 @@ from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Evaluation, Plan
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
+from evener.running.emulated_run import EMULATED_ACTIVITIES
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun
@@ -44,7 +45,7 @@ class Breakdown:
     predicted seconds are scaled to the measured sum. seconds: of a superstep as measured, whole: of
     all supersteps. loads [units]: by the plan. describes_work: whether loads are about as the arcs
     looked at, or follow a kernel or weights of the user. evened: seconds of computing, if loads
-    were as the measured speeds.
+    were as the measured speeds. is_emulated: whether measured seconds are of a virtual clock.
     """
 
     loads: FloatArray
@@ -56,6 +57,7 @@ class Breakdown:
     seconds: float
     whole: float
     evened: float
+    is_emulated: bool = False
 
     @property
     def makespan(self) -> float:
@@ -65,7 +67,7 @@ class Breakdown:
     @property
     def busy(self) -> FloatArray:
         """(k,) seconds without waiting [s]."""
-        return np.asarray(sum(self.measured[name] for name in ACTIVITIES if name != "waiting"))
+        return np.asarray(sum(own for name, own in self.measured.items() if name != "waiting"))
 
     @property
     def waiting_share(self) -> FloatArray:
@@ -125,6 +127,11 @@ def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: P
     return Divided(platform, partition, judged, WEIGHTS)
 
 
+def activities_of(run: ProgramRun) -> tuple[str, ...]:
+    """Return what devices spend a superstep of this run with, as fields of its steps."""
+    return EMULATED_ACTIVITIES if run.is_emulated else ACTIVITIES
+
+
 def breakdown_of(
     run: ProgramRun,
     divided: Divided,
@@ -133,7 +140,7 @@ def breakdown_of(
 ) -> Breakdown:
     """Return measured and predicted seconds of a mean superstep. graph: what was run on."""
     platform, loads = divided.platform, divided.loads
-    measured = {name: _mean(run, name) for name in ACTIVITIES}
+    measured = {name: _mean(run, name) for name in activities_of(run)}
     own = measured["computing"]
     passes = _passes(run, graph, divided.partition, program)
     between, sent = quotient_of(divided.evaluation, platform.k), float(_mean(run, "sent").sum())
@@ -156,6 +163,7 @@ def breakdown_of(
         run.seconds / max(len(run.steps[0]), 1),
         run.seconds,
         float(loads.sum() / max(float(speeds.sum()), 1e-300)),
+        run.is_emulated,
     )
 
 
@@ -170,7 +178,7 @@ def limit_of(breakdown: Breakdown) -> Limit:
         by = "loads" if breakdown.describes_work else "units"
     if (breakdown.loads > 0).sum() < 2 or share[waits] < NOTICED:
         by = "nothing"
-    elif breakdown.whole < SHORTEST_TOLD:
+    elif breakdown.whole < SHORTEST_TOLD and not breakdown.is_emulated:
         by = "unknown"
     return Limit(by, waits, float(share[waits]), int(computing.argmax()))
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray
+from evener.planning.breakdown import activities_of
 from evener.reporting.decisions import ticks
 from evener.running.executing import ProgramRun
 from evener.wording import count, duration, memory
@@ -41,10 +42,10 @@ class SuperstepChart:
 def superstep_chart(run: ProgramRun) -> SuperstepChart:
     """Return the chart of a run that has supersteps: the slowest device's seconds, sums of others.
 
-    Seconds of a superstep: computing, packing, waiting and unpacking; those beyond OUTLIER times
+    Seconds of a superstep: all that devices do in it, with waiting; those beyond OUTLIER times
     what 95 % of supersteps take are cut off there.
     """
-    spent = sum(run.of_devices(name) for name in ("computing", "packing", "waiting", "unpacking"))
+    spent = sum(run.of_devices(name) for name in activities_of(run))
     seconds = np.asarray(spent).max(axis=1)
     usual = min(OUTLIER * float(np.percentile(seconds, 95)), float(seconds.max()))
     arcs, sent = (run.of_devices(name).sum(axis=1) for name in ("edges", "sent"))

@@ -14,7 +14,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.files.writing import write_text
 from evener.partitioning.policies.machines import machines_of
-from evener.planning.breakdown import ACTIVITIES, Breakdown, limit_of
+from evener.planning.breakdown import Breakdown, activities_of, limit_of
 from evener.platforms.platform import Platform
 from evener.reporting.bars import place
 from evener.reporting.decisions import ticks
@@ -27,14 +27,21 @@ from evener.wording import duration, memory, percent, plural, ratio, units
 MAX_DEVICES = 32  # with a bar; of more, half of them busiest and half waiting most
 WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 26.0, 20.0, 22.0, 6.0, 26.0
 COLUMNS = 778  # of the timeline, one pixel each: shorter spans share a column by their seconds
+MEANINGS = {  # of what devices spend a superstep with, in words
+    "computing": "computing",
+    "communicating": "sending and receiving messages",
+    "packing": "packing messages",
+    "waiting": "waiting for messages and other devices",
+    "unpacking": "unpacking",
+}
 MAX_MARKS = 40  # supersteps up to which each beginning is marked
 
 
 class Bar(NamedTuple):
-    """One device: lengths of its activities [%] in the order of ACTIVITIES, and texts."""
+    """One device: its activities with their lengths [%], and texts."""
 
     name: str
-    lengths: list[float]
+    lengths: list[tuple[str, float]]
     total: str
     waits: str
     split: str
@@ -112,6 +119,9 @@ def write_run(
         machines=[(name, _bars(breakdown, names, own)) for name, own in _grouped(of, shown)],
         compared=compared(breakdown, names),
         scaled=breakdown.is_scaled,
+        activities=[(name, MEANINGS[name]) for name in activities_of(run)],
+        emulated=run.is_emulated,
+        measured="emulated" if run.is_emulated else "measured",
         name_width=min(max(6, *map(len, names)), 18),
         has_links=platform.has_links,
         drawn=len(shown),
@@ -145,7 +155,12 @@ def advice_of(
     elif limit.by == "loads":
         sentence += (
             f", as {last} computes {duration(longest)} a superstep, where "
-            f"{duration(breakdown.evened)} would do: re-plan with the measured speeds"
+            f"{duration(breakdown.evened)} would do: "
+        )
+        sentence += (
+            "loads do not match the speeds that the emulated devices have at them"
+            if breakdown.is_emulated
+            else "re-plan with the measured speeds"
         )
     else:
         sentence += (
@@ -177,7 +192,7 @@ def compared(breakdown: Breakdown, names: Sequence[str]) -> list[PredictedRow]:
     for b, name in enumerate(names):
         predicted, own = float(breakdown.computing[b]), float(breakdown.measured["computing"][b])
         load = units(round(float(breakdown.loads[b]), 1))
-        rest = sum(float(breakdown.measured[one][b]) for one in ACTIVITIES[1:])
+        rest = float(breakdown.busy[b] + breakdown.measured["waiting"][b]) - own
         rows.append(
             PredictedRow(
                 name, load, duration(predicted), duration(own),
@@ -226,13 +241,14 @@ def _grouped(machines: Sequence[str], shown: Sequence[int]) -> list[tuple[str, l
 
 def _bars(breakdown: Breakdown, names: Sequence[str], devices: Sequence[int]) -> list[Bar]:
     """Return the bars of some devices; all bars of a page are of one scale."""
-    table = np.array([breakdown.measured[one] for one in ACTIVITIES])
+    names_of = list(breakdown.measured)
+    table = np.array([breakdown.measured[one] for one in names_of])
     scale = 100 / max(float(table.sum(axis=0).max()), 1e-300)
     bars = []
     for b in devices:
         own = table[:, b].tolist()
-        split = ", ".join(f"{one} {duration(s)}" for one, s in zip(ACTIVITIES, own, strict=True))
-        lengths = [place(scale * s) for s in own]
+        split = ", ".join(f"{one} {duration(s)}" for one, s in zip(names_of, own, strict=True))
+        lengths = [(one, place(scale * s)) for one, s in zip(names_of, own, strict=True)]
         waits = percent(float(breakdown.waiting_share[b]))
         bars.append(Bar(names[b], lengths, duration(sum(own)), waits, split))
     return bars
@@ -248,14 +264,16 @@ def _timeline(
     ) or 1.0  # fmt: skip
     across = (WIDTH - LEFT - RIGHT) / seconds
     tracks, headings, y = [], [], TOP
+    activities = activities_of(run)
     groups = _grouped(machines, shown)
     for name, devices in groups:
         if len(groups) > 1:
             headings.append((y + 11.0, name))
             y += 18.0
         for b in devices:
-            filled = _filled([span for step in run.steps[b] for span in step.spans], seconds)
-            tracks.append(Track(names[b], y, _paths(filled, y)))
+            spans = [span for step in run.steps[b] for span in step.spans]
+            filled = _filled(spans, seconds, activities)
+            tracks.append(Track(names[b], y, _paths(filled, y, activities)))
             y += ROW + GAP
     first = [step.spans[0][1] for step in run.steps[shown[0]] if step.spans]
     marks = first if len(first) <= MAX_MARKS else []
@@ -267,12 +285,14 @@ def _timeline(
     )  # fmt: skip
 
 
-def _filled(spans: Iterable[tuple[str, float, float]], seconds: float) -> FloatArray:
+def _filled(
+    spans: Iterable[tuple[str, float, float]], seconds: float, activities: Sequence[str]
+) -> FloatArray:
     """Return (activities, COLUMNS): the share of each column that an activity takes."""
-    filled = np.zeros((len(ACTIVITIES), COLUMNS))
+    filled = np.zeros((len(activities), COLUMNS))
     scale = COLUMNS / seconds
     for name, began, took in spans:
-        row = filled[ACTIVITIES.index(name)]
+        row = filled[activities.index(name)]
         first, end = began * scale, min((began + took) * scale, float(COLUMNS))
         a, b = int(first), min(int(end), COLUMNS - 1)
         if a >= COLUMNS:
@@ -286,13 +306,13 @@ def _filled(spans: Iterable[tuple[str, float, float]], seconds: float) -> FloatA
     return filled
 
 
-def _paths(filled: FloatArray, y: float) -> list[tuple[str, str]]:
+def _paths(filled: FloatArray, y: float, activities: Sequence[str]) -> list[tuple[str, str]]:
     """Return an SVG path for each activity: stacked in each column, equal columns joined."""
     heights = np.round(ROW * np.minimum(filled, 1.0), 1)
     floors = y + ROW - np.cumsum(heights, axis=0)
     wide = (WIDTH - LEFT - RIGHT) / COLUMNS
     paths = []
-    for name, height, top in zip(ACTIVITIES, heights, floors, strict=True):
+    for name, height, top in zip(activities, heights, floors, strict=True):
         starts = _runs(height, top)
         words = [
             f"M{LEFT + wide * a:.1f} {top[a]:.1f}h{wide * (b - a):.1f}v{height[a]:.1f}"

@@ -10,7 +10,7 @@ with the waiting of evener.plans.exchange_costs; the next begins when all device
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
 from evener.running.local_graphs import LocalGraph
 
+EMULATED_ACTIVITIES = ("computing", "communicating", "waiting")  # in this order
 ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost digits
 
 
@@ -63,6 +64,16 @@ class SuperstepTerms:
         """Return what the capabilities of a device state. Raises InputError for wrong numbers."""
         names = [term.name for term in fields(cls)]
         return cls(**{k: float(v) for k, v in device.capabilities.items() if k in names})
+
+
+@dataclass
+class EmulatedSuperstep(Superstep):
+    """What one device of an emulated machine did in a superstep, by the virtual clock.
+
+    communicating [s]: sending and receiving, in place of packing and unpacking.
+    """
+
+    communicating: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +112,35 @@ class EmulatedMachineRun:
         rest = whole - self.computing - self.communicating
         # Sums of seconds leave rests of their last digits, also below zero.
         return np.where(rest > ROUNDING * whole, rest, 0.0)
+
+    def recorded(self) -> ProgramRun:
+        """Return the run with the seconds of the virtual clock, its steps EmulatedSuperstep.
+
+        A device's waiting, of which the costs say only how long it is, comes last in a superstep.
+        """
+        begins = np.concatenate([[0.0], np.cumsum(self.step_seconds)])
+        spent = np.stack([self.computing, self.communicating, self.waiting], axis=-1)
+        steps = tuple(
+            tuple(
+                _recorded(step, begin, *seconds)
+                for step, begin, seconds in zip(device, begins.tolist(), own.tolist(), strict=False)
+            )
+            for device, own in zip(self.run.steps, spent.swapaxes(0, 1), strict=True)
+        )
+        return replace(self.run, steps=steps, seconds=self.seconds, is_emulated=True)
+
+
+def _recorded(
+    step: Superstep, began: float, computing: float, communicating: float, waiting: float
+) -> EmulatedSuperstep:
+    """Return a superstep that began on the virtual clock, and took these seconds."""
+    found = EmulatedSuperstep(
+        sent=step.sent, received=step.received, edges=step.edges, sent_to=step.sent_to
+    )
+    for name, seconds in zip(EMULATED_ACTIVITIES, (computing, communicating, waiting), strict=True):
+        found.add(name, began, seconds)
+        began += seconds
+    return found
 
 
 @dataclass(frozen=True, eq=False)

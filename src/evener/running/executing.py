@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,8 @@ class ProgramRun:
     wall time of all supersteps, the longest of any device, without reading, distributing and
     compiling. first: supersteps that were done before, where a run was continued. moves: of
     vertices between devices. part (n,): the device of each at the end; None: where it was at first.
-    asking [s]: whether vertices were to move, without what has led to moves.
+    asking [s]: whether vertices were to move, without what has led to moves. is_emulated: whether
+    seconds are those of a virtual clock, see EmulatedMachineRun.recorded.
     """
 
     values: npt.NDArray[Any]
@@ -60,6 +61,7 @@ class ProgramRun:
     moves: tuple[VertexMove, ...] = ()
     part: Part | None = None
     asking: float = 0.0
+    is_emulated: bool = False
 
     @property
     def supersteps(self) -> int:
@@ -127,13 +129,7 @@ def run_program(
     if watch.checkpoints is not None or watch.resume is not None:
         if has_cuda:
             raise UsageError("checkpoints are of runs on cores alone, without CUDA devices")
-        if isinstance(program, Solver):
-            raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
-        identity = identity_of(program, parameters or {}, graph)
-        if watch.resume is not None:
-            watch.resume.check(identity)
-        if watch.checkpoints is not None:
-            watch.checkpoints.identity = identity
+        _identify(program, graph, watch, parameters or {})
     if watch.rebalancing is not None:
         if has_cuda:
             raise UsageError("runs on cores alone are rebalanced, without CUDA devices")
@@ -142,6 +138,22 @@ def run_program(
     share = _share_of(program, most, parameters, watch, (graph, partition))
     want = wanted_arcs(program)
     return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
+
+
+def _identify(
+    program: VertexProgram | Solver,
+    graph: Graph | DirectedGraph,
+    watch: RunWatch,
+    parameters: Mapping[str, float],
+) -> None:
+    """Compare the checkpoint that is resumed with this run; say of which run later ones are."""
+    if isinstance(program, Solver):
+        raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
+    identity = identity_of(program, parameters, graph)
+    if watch.resume is not None:
+        watch.resume.check(identity)
+    if watch.checkpoints is not None:
+        watch.checkpoints.identity = identity
 
 
 def run_on_parts(
@@ -274,10 +286,10 @@ def _share_of(
         def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
             if writer is not None:
                 writer.local = local
-            given = (comm, on, tell), local, Stretch(start, keep)
+            given = _OnDevice(comm, on, tell, local, Stretch(start, keep), most, chosen)
             if isinstance(program, Solver):
-                return _solved(program, most, chosen, *given)
-            return _looped(program, most, chosen, *given)
+                return _solved(program, given)
+            return _looped(program, given)
 
         start = None if watch.resume is None else watch.resume.state.of(local.owned)
         first, asked = 0 if start is None else start.step, watch.checkpoints
@@ -301,19 +313,25 @@ def _keeping(writer: CheckpointWriter) -> Keep:
     return keep
 
 
-_On = tuple[Comm, Any, Tell | None]  # what a device runs on: ranks, its threads, whom to tell
+class _OnDevice(NamedTuple):
+    """What one device runs a program with.
+
+    comm: its rank. device: its threads or CudaDevice. tell: whom to tell of progress. local: its
+    part. stretch: what of the run. most: supersteps. parameters: all of them.
+    """
+
+    comm: Comm
+    device: Any
+    tell: Tell | None
+    local: LocalGraph
+    stretch: Stretch
+    most: int
+    parameters: Mapping[str, float]
 
 
-def _looped(
-    program: VertexProgram,
-    most: int,
-    parameters: Mapping[str, float],
-    on: _On,
-    local: LocalGraph,
-    stretch: Stretch,
-) -> DeviceRun:
+def _looped(program: VertexProgram, given: _OnDevice) -> DeviceRun:
     """Run a vertex program on one device."""
-    comm, device, tell = on
+    comm, device, tell, local, stretch, most, parameters = given
     engine: DeviceEngine
     if isinstance(device, ThreadPool):
         engine = Engine(program, local, device, parameters)
@@ -324,16 +342,9 @@ def _looped(
     return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
 
 
-def _solved(
-    solver: Solver,
-    most: int,
-    parameters: Mapping[str, float],
-    on: _On,
-    local: LocalGraph,
-    stretch: Stretch,
-) -> DeviceRun:
+def _solved(solver: Solver, given: _OnDevice) -> DeviceRun:
     """Run a solver on one device."""
-    comm, pool, tell = on
+    comm, pool, tell, local, stretch, most, parameters = given
     if not isinstance(pool, ThreadPool):
         raise UsageError(f"{solver.name} runs on cores alone, without CUDA devices")
     more: dict[str, Any] = {"stretch": stretch} if solver.moves else {}

@@ -248,6 +248,24 @@ def test_emulated_seconds_repeat(nodes, capsys):
     assert seconds[0] == seconds[1] > 0
 
 
+def test_page_and_trace_of_an_emulated_run_are_those_of_its_clock(nodes, capsys, tmp_path):
+    page, trace = str(tmp_path / "run.html"), str(tmp_path / "run.json")
+    words = ["run", *nodes, "--emulate", "--app", "pagerank", "--iterations", "3"]
+    assert main([*words, "--report", page, "--trace", trace, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["records"] == [page, trace]
+    assert "too short" not in said["advice"]["sentence"]
+    shown = (tmp_path / "run.html").read_text()
+    assert "Predicted against emulated" in shown
+    assert "sending and receiving messages" in shown
+    assert "packing" not in shown[shown.index("<main") :]
+    events = [
+        e for e in json.loads((tmp_path / "run.json").read_text())["traceEvents"] if "dur" in e
+    ]
+    assert max(e["ts"] + e["dur"] for e in events) == pytest.approx(1e6 * said["seconds"], rel=1e-3)
+    assert main([*words, "--samples", str(tmp_path / "run.samples")]) == 2
+
+
 def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
     """Before anything is run, with the shortfall; a plan that knows no memory is emulated."""
     machine, plan = case / "nodes.toml", str(case / "small.plan")

@@ -274,8 +274,9 @@ def _write(
         values = found.run.values
         with atomic_write(options.output) as file:
             np.save(file, values if asked.app is None else asked.app.result(values))
-    if found.emulated is not None:
+    if found.emulated is not None and not records_asked(options):
         return {}
-    advice = write_records(options, asked.program, graph, division, found.run)
+    run = found.run if found.emulated is None else found.emulated.recorded()
+    advice = write_records(options, asked.program, graph, division, run)
     out.say(f"{advice.sentence}: {advice.command}" if advice.command else advice.sentence)
     return {"advice": advice._asdict()}
