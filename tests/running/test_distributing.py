@@ -132,7 +132,8 @@ def test_parts_are_those_of_the_definition(case):
         arcs = {id(one): one.ends.size for one in (local.out, local.into) if one is not None}
         ghosts = {q: last - first for q, (first, last) in local.receives.items()}
         sent = {q: own.size for q, own in local.sends.items()}
-        held = tuple(arcs.values()), ghosts, sent, local.n_owned - local.n_interior
+        boundary, has_out = local.n_owned - local.n_interior, local.out is not None
+        held = tuple(arcs.values()), ghosts, sent, boundary, has_out
         assert size == (local.k, local.n_owned, local.ghosts.size, *held)
     for rank in {0, partition.k // 2, partition.k - 1}:
         assert same(found[rank], local_graph(graph, partition, rank, want=want, threads=1))

@@ -26,3 +26,14 @@ def test_bytes_are_those_of_the_arrays():
 def test_types_hold_what_they_count(count):
     assert np.iinfo(signed(count)).max >= count
     assert np.iinfo(unsigned(count)).max >= count
+
+
+@pytest.mark.parametrize("want", ["out", "into"])
+def test_a_whole_graph_keeps_neither_numbers_nor_degrees_that_its_arcs_tell(want):
+    graph = ev.DirectedGraph.from_arcs(4, [0, 1, 2, 2], [1, 2, 3, 0])
+    local = distribute(graph, Partition([0] * 4, 1), want=want)[0]
+    assert local.numbers.tolist() == local.owned.tolist() == [0, 1, 2, 3]
+    assert local.degrees.tolist() == [1, 1, 2, 0]
+    kept = 0 if want == "out" else local.degrees.nbytes
+    arcs = local.out if want == "out" else local.into
+    assert local.nbytes == arcs.nbytes + local.ghost_starts.nbytes + kept

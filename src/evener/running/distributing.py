@@ -71,7 +71,7 @@ class PartSize(NamedTuple):
 
     ghost_counts, sent_counts: other device -> ghosts that it owns, own vertices that are ghosts
     there. arcs: of each list that a part has. n_boundary: own vertices with an arc from or to
-    another block.
+    another block. has_out: whether one of the lists is of arcs that leave vertices.
     """
 
     k: int
@@ -81,6 +81,7 @@ class PartSize(NamedTuple):
     ghost_counts: dict[int, int]
     sent_counts: dict[int, int]
     n_boundary: int
+    has_out: bool = True
 
     @property
     def n_local(self) -> int:
@@ -93,7 +94,8 @@ class PartSize(NamedTuple):
         n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
         """
         degree = np.dtype(signed(n_arcs)).itemsize
-        vertices = self.n_local * (NUMBER + degree) + (self.k + 1) * NUMBER
+        vertex = NUMBER + degree if self.k != 1 else 0 if self.has_out else degree
+        vertices = self.n_local * vertex + (self.k + 1) * NUMBER
         arcs = sum(
             (self.n_owned + 1) * np.dtype(unsigned(count)).itemsize + count * (INDEX + weight)
             for count in self.arcs
@@ -109,7 +111,8 @@ def size_of(local: LocalGraph) -> PartSize:
     n_ghosts = local.n_local - local.n_owned
     n_boundary = local.n_owned - local.n_interior
     counts = tuple(arcs.values())
-    return PartSize(local.k, local.n_owned, n_ghosts, counts, ghosts, sent, n_boundary)
+    has_out = local.out is not None
+    return PartSize(local.k, local.n_owned, n_ghosts, counts, ghosts, sent, n_boundary, has_out)
 
 
 def part_sizes(
@@ -134,7 +137,8 @@ def part_sizes(
             arcs = tuple(int(offsets[-1]) for offsets in built.offsets.values())
             m = int(built.owned.size)
             n_ghosts, n_boundary = sum(ghosts.values()), m - built.n_interior
-            sizes.append(PartSize(k, m, n_ghosts, arcs, ghosts, {}, n_boundary))
+            has_out = "out" in lists.wanted
+            sizes.append(PartSize(k, m, n_ghosts, arcs, ghosts, {}, n_boundary, has_out))
     for rank, size in enumerate(sizes):
         for q, count in size.ghost_counts.items():
             sizes[q].sent_counts[rank] = count
@@ -198,10 +202,12 @@ def _whole(lists: Lists) -> LocalGraph:
     made = {name: _narrowed(arcs) for name, arcs in lists.wanted.items()}
     if not lists.is_directed:
         made["into"] = made["out"]
-    degrees = np.diff(lists.out.xadj)
+    degrees = np.empty(0, np.int32)
+    if "out" not in made:
+        degrees = np.diff(lists.out.xadj).astype(signed(lists.out.adjncy.size))
     return LocalGraph(
-        0, 1, n, n, n, np.arange(n), np.zeros(2, np.int64),
-        degrees.astype(signed(lists.out.adjncy.size)), made.get("out"), made.get("into"),
+        0, 1, n, n, n, np.empty(0, np.int64), np.zeros(2, np.int64), degrees,
+        made.get("out"), made.get("into"),
     )  # fmt: skip
 
 

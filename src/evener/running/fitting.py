@@ -157,7 +157,9 @@ def _engine_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram, cor
     """Return the bytes of what Engine and SuperstepLoop make, the part and the halo apart."""
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     arrays = work_bytes(program, sizes, size.arcs[-1], cores)
-    arrays += size.n_local * (np.dtype(program.dtype).itemsize + 1)  # values, flags
+    arrays += size.n_local * np.dtype(program.dtype).itemsize  # values
+    if program.schedule == "frontier" and size.k > 1:
+        arrays += size.n_local  # flags
     if program.schedule != "dense" and size.k > 1:
         arrays += size.n_ghosts * (INDEX + np.dtype(program.dtype).itemsize)  # those that changed
     if program.is_weighted and not graph.weight:

@@ -52,6 +52,9 @@ class LocalGraph:
     out: arcs that leave owned vertices, into: those that reach them; None where not asked for, and
     the same object where the graph is undirected. sends: other device -> (s,) uint32, the owned
     vertices that are ghosts there, in the order of its ghosts.
+
+    A device that has the whole graph keeps no `numbers`, which are 0 to n - 1, and no `degrees`
+    where `out` tells them: each is made anew when it is asked for.
     """
 
     rank: int
@@ -65,6 +68,31 @@ class LocalGraph:
     out: LocalArcs | None
     into: LocalArcs | None
     sends: Mapping[int, LocalNumbers] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.k == 1:
+            object.__delattr__(self, "numbers")
+            if self.out is not None:
+                object.__delattr__(self, "degrees")
+
+    def __getattr__(self, name: str) -> IntVector:
+        if name == "numbers":
+            return np.arange(self.n_owned)
+        if name == "degrees" and self.out is not None:
+            return np.diff(self.out.offsets).astype(signed(self.out.ends.size))
+        raise AttributeError(f"LocalGraph has no attribute {name}")
+
+    @property
+    def kept_numbers(self) -> IntVector:
+        """`numbers`; empty where they are not kept."""
+        kept: IntVector = self.__dict__.get("numbers", np.empty(0, np.int64))
+        return kept
+
+    @property
+    def kept_degrees(self) -> npt.NDArray[np.integer[Any]]:
+        """`degrees`; empty where they are not kept, as differences of `out.offsets`."""
+        kept: npt.NDArray[np.integer[Any]] = self.__dict__.get("degrees", np.empty(0, np.int32))
+        return kept
 
     def __repr__(self) -> str:
         arcs = self.out or self.into
@@ -91,7 +119,7 @@ class LocalGraph:
     @property
     def n_local(self) -> int:
         """Number of its own vertices and its ghosts, m + h."""
-        return int(self.numbers.size)
+        return self.n_owned if self.k == 1 else int(self.numbers.size)
 
     @property
     def receives(self) -> dict[int, tuple[int, int]]:
@@ -104,7 +132,8 @@ class LocalGraph:
     @property
     def nbytes(self) -> int:
         """Bytes of all its arrays; `out` and `into` count once where they are the same."""
-        arrays = [self.numbers, self.ghost_starts, self.degrees, *self.sends.values()]
+        vertices = [self.kept_numbers, self.ghost_starts, self.kept_degrees]
+        arrays = [*vertices, *self.sends.values()]
         arcs = {id(one): one.nbytes for one in (self.out, self.into) if one is not None}
         return sum(array.nbytes for array in arrays) + sum(arcs.values())
 

@@ -204,7 +204,8 @@ class Slice:
         arcs = tuple(int(arcs.adjncy.size) for arcs in self.lists.values())
         m = int(self.own.size)
         n_boundary = m - self.n_interior
-        return PartSize(k, m, int(self.ghosts.size), arcs, ghosts, sent, n_boundary)
+        n_ghosts, has_out = int(self.ghosts.size), "out" in self.lists
+        return PartSize(k, m, n_ghosts, arcs, ghosts, sent, n_boundary, has_out)
 
     def finish(self, ghost_degrees: IntVector, facts: Facts, k: int) -> LocalGraph:
         """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""

@@ -29,7 +29,8 @@ def case(seed):
 def gathered(graph, engines, arrays):
     found = np.empty(graph.n, arrays[0].dtype)
     for engine, array in zip(engines, arrays, strict=True):
-        found[engine.vertices.numbers[: engine.sizes.n_owned]] = array[: engine.sizes.n_owned]
+        own, numbers = engine.sizes.n_owned, engine.vertices.numbers
+        found[numbers[:own] if numbers.size else slice(own)] = array[:own]
     return found
 
 

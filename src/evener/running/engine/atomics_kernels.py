@@ -178,6 +178,20 @@ class Part(NamedTuple):
     into: tuple
 
 
+@inner(counted=False)
+def number_of(vertices, u):
+    """Return the global number of a vertex; of a device that has the whole graph its own."""
+    return vertices.numbers[u] if vertices.numbers.size > 0 else np.int64(u)
+
+
+@inner(counted=False)
+def degree_of(vertices, out, u):
+    """Return how many arcs leave a vertex in the whole graph; out: those of owned vertices."""
+    if vertices.degrees.size > 0:
+        return np.int64(vertices.degrees[u])
+    return np.int64(out.offsets[u + ONE]) - np.int64(out.offsets[u])
+
+
 class Counts(NamedTuple):
     """Values of the counters of `sync` where a phase begins, which all threads know alike.
 

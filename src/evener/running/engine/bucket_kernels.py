@@ -35,10 +35,12 @@ from evener.running.engine.atomics_kernels import (
     cas,
     counts_after,
     counts_at,
+    degree_of,
     fetch_add,
     is_newly_set,
     load,
     lowest_bit,
+    number_of,
     share_of,
     store,
     tickets_for,
@@ -170,8 +172,8 @@ def first_vote(team, part, values, buckets, control, parameters):
     n, n_owned, vote = part.sizes.n_global, np.uint64(part.sizes.n_owned), NONE
     first, end = share_of(team, part.sizes.n_local)
     for u in range(first, end):
-        degree = np.int64(part.vertices.degrees[u])
-        value = initial(part.vertices.numbers[u], degree, n, parameters)
+        degree = degree_of(part.vertices, part.out, u)
+        value = initial(number_of(part.vertices, u), degree, n, parameters)
         values[u] = value
         if value != as_value(IDENTITY) and u < n_owned:
             priority = np.int64(bucket_of(value, parameters))

@@ -17,9 +17,11 @@ from evener.running.engine.atomics_kernels import (
     TICKETS,
     barrier,
     chunk_start,
+    degree_of,
     fetch_add,
     first_of,
     load,
+    number_of,
 )
 from evener.running.engine.hooks_kernels import (
     GOES_BOTH_WAYS,
@@ -79,7 +81,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     tickets = load(sync, TICKETS)
     if step < 0:
         for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
-            vertex, degree = vertices.numbers[u], np.int64(vertices.degrees[u])
+            vertex, degree = number_of(vertices, u), degree_of(vertices, out, u)
             value = as_value(initial(vertex, degree, n, parameters))
             values[u] = value
             work.even[u] = payload_of(value, degree, vertex, n, parameters)
@@ -102,7 +104,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
                 combined = pulled(as_value(IDENTITY), u, into, now, parameters)
                 if both_ways:
                     combined = pulled(combined, u, out, now, parameters)
-                vertex, degree = vertices.numbers[u], np.int64(vertices.degrees[u])
+                vertex, degree = number_of(vertices, u), degree_of(vertices, out, u)
                 old = values[u]
                 new = as_value(applied(old, combined, degree, vertex, n, step, parameters))
                 values[u] = new

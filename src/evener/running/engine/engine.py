@@ -79,7 +79,7 @@ class Engine(StepCounts):
         self.sizes = LocalSizes(
             local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
         )
-        self.vertices = Vertices(local.numbers, local.degrees)
+        self.vertices = Vertices(local.kept_numbers, self._degrees_of(local))
         self.values = np.empty(local.n_local, program.dtype)
         self.work = work_of(program, self.sizes, self.into.ends.size, pool.threads)
         self.control = np.zeros(CONTROL_SIZE, np.int64)
@@ -88,6 +88,12 @@ class Engine(StepCounts):
         self._taken: tuple[Numbers, Numbers] | None = None
         self.sync = np.zeros(SYNC_SIZE, np.int64)
         self.kernels = generating.module_of(program)
+
+    def _degrees_of(self, local: LocalGraph) -> Numbers:
+        """Return the degrees; none where `out` has the arcs that leave vertices."""
+        if local.k == 1 and local.out is not None and self.out.ends is not local.out.ends:
+            return local.degrees
+        return local.kept_degrees
 
     def compile(self) -> None:
         """Compile the kernels unless they are; no vertex gets a value."""

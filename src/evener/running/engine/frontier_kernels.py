@@ -35,6 +35,7 @@ from evener.running.engine.atomics_kernels import (
     bit_of,
     counts_after,
     counts_at,
+    degree_of,
     fetch_add,
     fetch_or,
     flushed,
@@ -43,6 +44,7 @@ from evener.running.engine.atomics_kernels import (
     kept,
     load,
     lowest_bit,
+    number_of,
     share_of,
     tickets_for,
 )
@@ -141,8 +143,8 @@ def first_front(team, part, values, work, lists, counts, arcs, parameters):
     count, found = np.int64(0), np.int64(0)
     first, end = share_of(team, part.sizes.n_local)
     for u in range(first, end):
-        degree = np.int64(part.vertices.degrees[u])
-        value = initial(part.vertices.numbers[u], degree, n, parameters)
+        degree = degree_of(part.vertices, part.out, u)
+        value = initial(number_of(part.vertices, u), degree, n, parameters)
         values[u] = value
         if value != as_value(IDENTITY) and u < n_owned:
             found += degree
@@ -272,7 +274,7 @@ def pushed_from(u, team, part, values, work, lists, counts, count, control, step
             changed, new = received(v, message, values, team.threads, part, step, parameters)
             if changed and is_added(lists.next_bits, v, n_owned, new, parameters):
                 if v < n_owned:
-                    found += np.int64(part.vertices.degrees[v])
+                    found += degree_of(part.vertices, part.out, v)
                     count = kept(team, work.buffers, count, v, lists.then, counts)
                 else:
                     work.marked[np.uint64(fetch_add(control, MARKED, 1))] = v

@@ -7,7 +7,7 @@ import.
 # mypy: ignore-errors
 import numpy as np
 
-from evener.running.engine.atomics_kernels import cas, load_relaxed
+from evener.running.engine.atomics_kernels import cas, degree_of, load_relaxed, number_of
 from evener.running.engine.hooks_kernels import (
     GOES_BOTH_WAYS,
     HAS_SETTLED,
@@ -34,14 +34,14 @@ def weight_of(arcs, j):
 @helper
 def payload_from(u, value, part, parameters):
     """Return what a vertex of this value sends."""
-    degree, vertex = np.int64(part.vertices.degrees[u]), part.vertices.numbers[u]
+    degree, vertex = degree_of(part.vertices, part.out, u), number_of(part.vertices, u)
     return payload_of(value, degree, vertex, part.sizes.n_global, parameters)
 
 
 @helper
 def applied_at(u, old, message, part, step, parameters):
     """Return a vertex's value after a message."""
-    degree, vertex = np.int64(part.vertices.degrees[u]), part.vertices.numbers[u]
+    degree, vertex = degree_of(part.vertices, part.out, u), number_of(part.vertices, u)
     return applied(old, message, degree, vertex, part.sizes.n_global, step, parameters)
 
 

@@ -87,7 +87,8 @@ def _restore_frontier(engine: Engine, halo: Halo, state: RunState) -> None:
     found = np.flatnonzero(state.active)
     engine.work.queue[: found.size] = found
     pulled = state.numbers["direction"] == frontier.PULL
-    scouted = 1 if pulled else int(engine.vertices.degrees[found].sum())  # as the kernel counts
+    leaving = np.diff(engine.out.offsets)[found]
+    scouted = 1 if pulled else int(leaving.sum())  # as the kernel counts
     control = engine.control
     control[[places.FORM, places.SHRANK, places.FLIPPED]] = frontier.QUEUE, 0, 0
     control[[places.LENGTH, places.SCOUTED]] = found.size, scouted

@@ -93,7 +93,8 @@ class SuperstepLoop:
         self._start, self._keep, self._asked = start, keep, overlap
         first = 0 if start is None else start.step
         self.steps = StepRecorder(comm, local, tell, first)
-        self._flags = np.empty(local.n_local, np.uint8)  # which vertices are in the frontier
+        shows = engine.program.schedule == "frontier" and comm.size > 1
+        self._flags = np.empty(local.n_local * shows, np.uint8)  # who is in the frontier
 
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
@@ -195,7 +196,7 @@ class SuperstepLoop:
                 return
             direction = self._direction(direction if step else None, totals, before)
             self.engine.control[places.DIRECTION] = direction
-            if direction == frontier.PULL:
+            if direction == frontier.PULL and self.comm.size > 1:
                 self._send_frontier()
             self._compute()
             received = self._deliver() if direction == frontier.PUSH else self.local.ghosts.size

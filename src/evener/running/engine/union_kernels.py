@@ -27,6 +27,7 @@ from evener.running.engine.atomics_kernels import (
     fetch_add,
     load,
     load_relaxed,
+    number_of,
     share_of,
 )
 from evener.running.engine.hooks_kernels import as_value, helper, kernel
@@ -170,7 +171,7 @@ def first_values(team, part, values, work):
         return
     compress(parents, first, end)
     for u in range(first, end):
-        values[u] = part.vertices.numbers[u]
+        values[u] = number_of(part.vertices, u)
         if u >= n_owned:
             work.sent[u - n_owned] = values[u]
 

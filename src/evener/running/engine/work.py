@@ -35,7 +35,10 @@ class LocalSizes(NamedTuple):
 
 
 class Vertices(NamedTuple):
-    """Global numbers and out-degrees of all local vertices (n_local,)."""
+    """Global numbers and out-degrees of all local vertices (n_local,), empty where not kept.
+
+    Kernels ask number_of and degree_of.
+    """
 
     numbers: Numbers
     degrees: Numbers
