@@ -162,7 +162,7 @@ class ThreadComm:
         return len(data)
 
     def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
-        """Return an exchange that hands copies over."""
+        """Return an exchange in which each thread copies from the others' buffers."""
         return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming, sized=sized)
 
     def beside(self) -> tuple[int, int]:

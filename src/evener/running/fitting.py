@@ -129,7 +129,7 @@ def _bytes_of_part(
     if cores == 0 and not isinstance(program, Solver):
         return _cuda_bytes(size, graph, program)
     if isinstance(program, Solver):
-        kinds: tuple[str, ...] = ("f8",)
+        kinds: tuple[str, ...] = (program.exchanged,)
         arrays = program.bytes_held(size.n_owned, size.n_local, size.arcs[-1], graph.weight > 0)
     else:
         exchanged = {"dense": (program.dtype,), "frontier": (program.dtype, "u1")}

@@ -17,15 +17,15 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray, as_integers
+from evener.arrays import IntArray
 from evener.errors import InputError, UsageError, one_of
 from evener.running.comm import Comm, comm_of
 from evener.running.local_graphs import LocalGraph
+from evener.running.local_numbers import Numbers, are_within, count_of, numbers_of
 from evener.running.sparse import SparseReduce
 
 Values: TypeAlias = npt.NDArray[Any]
 Op: TypeAlias = Literal["sum", "min", "max", "or"]
-Numbers: TypeAlias = slice | npt.NDArray[np.intp]  # local numbers of what a neighbour gets or sends
 MOST_BOUND = 4  # arrays that a halo holds to receive their ghosts in place
 _UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}
 
@@ -72,8 +72,8 @@ class Halo:
         self.times = HaloTimes()
         fault = ""
         try:
-            self._sends = {q: _numbers(sends[q]) for q in sorted(sends)}
-            self._receives = {q: _numbers(receives[q]) for q in sorted(receives)}
+            self._sends = {q: numbers_of(sends[q]) for q in sorted(sends)}
+            self._receives = {q: numbers_of(receives[q]) for q in sorted(receives)}
             self._check_numbers()
         except InputError as error:
             fault = error.message
@@ -84,6 +84,7 @@ class Halo:
         self._bound: dict[int, _Exchange] = {}  # by id of the array, which they hold
         self._seen: deque[weakref.ref[Values]] = deque(maxlen=MOST_BOUND)
         self._pending: tuple[_Exchange, Values] | None = None
+        self._last: _Exchange | None = None  # its outgoing buffers may still be copied from
 
     @classmethod
     def of(cls, comm: Any, local: LocalGraph) -> Halo:
@@ -99,7 +100,7 @@ class Halo:
     @property
     def n_local(self) -> int:
         """Number of own vertices and ghosts."""
-        return self.n_owned + sum(_count(numbers) for numbers in self._receives.values())
+        return self.n_owned + sum(count_of(numbers) for numbers in self._receives.values())
 
     @property
     def neighbours(self) -> list[int]:
@@ -132,7 +133,7 @@ class Halo:
         made = self._bound.get(id(x))
         if made is None or made.shape != x.shape:
             made = self._exchange_of(x)
-        made.start(x, self.times)
+        self._start(made, x)
         self._pending = made, x
 
     def finish(self, rest: float = 0.0) -> None:
@@ -156,9 +157,16 @@ class Halo:
         ufunc = _UFUNCS[one_of("operation", op, get_args(Op))]
         made = self._buffers_of(x, "reduce")
         _check_operation(ufunc, x)
-        made.start(x, self.times)
+        self._start(made, x)
         made.finish(rest, self.times)
         made.combine(x, ufunc, self.times)
+
+    def _start(self, made: _Exchange, x: Values) -> None:
+        """Send values of x, once the last exchange is settled: both may have the same buffers."""
+        if self._last is not None:
+            self._last.settle(self.times)
+        self._last = made
+        made.start(x, self.times)
 
     def to_owners(
         self, ghosts: npt.NDArray[np.uint32], values: Values, rest: float = 0.0
@@ -173,11 +181,13 @@ class Halo:
         """
         made = self.sparse_of(values.dtype)
         times, began = self.times, perf_counter()
+        made.settle()
+        times.waiting += (settled := perf_counter()) - began
         made.pack(ghosts, values)
         packed = perf_counter()
         made.start()
         made.finish(rest)
-        times.packing += packed - began
+        times.packing += packed - settled
         times.waiting += perf_counter() - packed
         times.sent += made.sent_bytes
         return made.taken()
@@ -189,7 +199,7 @@ class Halo:
         kind = np.dtype(dtype)
         if kind not in self._sparse:
             sends, receives = (
-                {q: numbers for q, numbers in lists.items() if _count(numbers)}
+                {q: numbers for q, numbers in lists.items() if count_of(numbers)}
                 for lists in (self._sends, self._receives)
             )
             self._sparse[kind] = SparseReduce(self.comm, sends, receives, kind)
@@ -233,21 +243,24 @@ class Halo:
             if not 0 <= q < self.comm.size or q == self.comm.rank:
                 raise InputError(f"rank {self.comm.rank} of {self.comm.size} has no neighbour {q}")
         for q, numbers in self._sends.items():
-            own = _listed(numbers)
-            if own.size and not (own.min() >= 0 and own.max() < self.n_owned):
+            if not are_within(numbers, 0, self.n_owned):
                 raise InputError(f"what goes to rank {q} is not all of {self.n_owned:,} vertices")
-            if np.unique(own).size < own.size:
+            goes = np.zeros(self.n_owned, np.bool_)
+            goes[numbers] = True
+            if np.count_nonzero(goes) < count_of(numbers):
                 raise InputError(f"a value goes to rank {q} twice")
-        ghosts = [_listed(numbers) for numbers in self._receives.values()]
-        found = np.sort(np.concatenate(ghosts)) if ghosts else np.empty(0, np.intp)
-        if not np.array_equal(found, self.n_owned + np.arange(found.size)):
+        comes, known = np.zeros(self.n_local, np.bool_), self._receives.values()
+        for numbers in known:
+            if are_within(numbers, self.n_owned, self.n_local):
+                comes[numbers] = True
+        if np.count_nonzero(comes) < self.n_local - self.n_owned:
             raise InputError("ghosts are numbered from n_owned on, each received once")
 
     def _check_counts(self) -> None:
         """Compare what this rank sends with what the others expect. Raises InputError."""
         ranks = range(self.comm.size)
-        sent = [_count(self._sends.get(q)) for q in ranks]
-        wanted = [_count(self._receives.get(q)) for q in ranks]
+        sent = [count_of(self._sends.get(q)) for q in ranks]
+        wanted = [count_of(self._receives.get(q)) for q in ranks]
         found = self.comm.exchange(list(zip(sent, wanted, strict=True)))
         wrong = next((q for q in ranks if found[q] != (wanted[q], sent[q])), None)
         fault = ""
@@ -285,22 +298,22 @@ class _Exchange:
         tail, bound = x.shape[1:], kind == "bound"
         self.shape, self._x = x.shape, x if bound else None
         self.outgoing: dict[int, Values] = {
-            q: np.empty((_count(n), *tail), x.dtype) if like is None else like.outgoing[q]
+            q: np.empty((count_of(n), *tail), x.dtype) if like is None else like.outgoing[q]
             for q, n in gives.items()
-            if _count(n)
+            if count_of(n)
         }
         incoming = {}
         self.unpacked: list[tuple[Numbers, Values]] = []
         for q, numbers in takes.items():
-            if not _count(numbers):
+            if not count_of(numbers):
                 continue
             if bound and isinstance(numbers, slice):
                 incoming[q] = x[numbers]
             else:
-                incoming[q] = np.empty((_count(numbers), *tail), x.dtype)
+                incoming[q] = np.empty((count_of(numbers), *tail), x.dtype)
                 self.unpacked.append((numbers, incoming[q]))
         self._packed = [(gives[q], buffer) for q, buffer in self.outgoing.items()]
-        most = max((_count(numbers) for numbers, _ in self.unpacked), default=0)
+        most = max((count_of(numbers) for numbers, _ in self.unpacked), default=0)
         self._scratch = np.empty((most if kind == "reduce" else 0, *tail), x.dtype)
         self._sent = sum(buffer.nbytes for buffer in self.outgoing.values())
         self._swap = comm.swap(
@@ -331,6 +344,12 @@ class _Exchange:
         self._swap.finish(rest)
         times.waiting += perf_counter() - begin
 
+    def settle(self, times: HaloTimes) -> None:
+        """Return when the outgoing buffers may be filled again."""
+        begin = perf_counter()
+        self._swap.settle()
+        times.waiting += perf_counter() - begin
+
     def unpack(self, x: Values, times: HaloTimes) -> None:
         """Copy the incoming buffers to x."""
         begin = perf_counter()
@@ -347,28 +366,6 @@ class _Exchange:
             ufunc(own, buffer, out=own)
             x[numbers] = own
         times.unpacking += perf_counter() - begin
-
-
-def _numbers(given: tuple[int, int] | IntArray) -> Numbers:
-    """Return local numbers as a slice where they are consecutive, else as an array."""
-    if isinstance(given, tuple) and len(given) == 2:
-        return slice(int(given[0]), max(int(given[0]), int(given[1])))
-    numbers = as_integers(given, "local numbers").astype(np.intp)
-    if numbers.size and (np.diff(numbers) == 1).all():
-        return slice(int(numbers[0]), int(numbers[-1]) + 1)
-    return numbers
-
-
-def _listed(numbers: Numbers) -> npt.NDArray[np.intp]:
-    if isinstance(numbers, slice):
-        return np.arange(numbers.start, numbers.stop)
-    return numbers
-
-
-def _count(numbers: Numbers | None) -> int:
-    if numbers is None:
-        return 0
-    return numbers.stop - numbers.start if isinstance(numbers, slice) else int(numbers.size)
 
 
 def _copy(x: Values, numbers: Numbers, buffer: Values) -> None:

@@ -61,6 +61,11 @@ class SwapOfBoth:
         self._far.finish(rest)  # first: whoever waits for MPI moves others' messages, too
         self._near.finish(rest)
 
+    def settle(self) -> None:
+        """Return when all outgoing buffers may be changed again."""
+        self._far.settle()
+        self._near.settle()
+
 
 class HybridComm:
     """One device among the k of all processes: a Comm.

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from evener.errors import InputError
 from evener.running import halos_kernels as kernels
 from evener.running.comm import Comm
+from evener.running.local_numbers import Numbers, count_of
 
 Values = npt.NDArray[Any]
 LocalNumbers = npt.NDArray[np.uint32]
-Numbers = slice | npt.NDArray[np.intp]
 UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
@@ -44,15 +44,15 @@ class SparseReduce:
         self.dtype = dtype
         self._owners = sorted(ranges, key=lambda q: int(ranges[q].start))
         self._starts = np.array([ranges[q].start for q in self._owners], np.int64)
-        rooms = [self._room(_count(ranges[q])) for q in self._owners]
+        rooms = [self._room(count_of(ranges[q])) for q in self._owners]
         self._begins = np.cumsum([0, *rooms], dtype=np.int64)
         self._counts = np.zeros(len(rooms), np.int64)
         self._messages = np.zeros(int(self._begins[-1]) // 8, np.uint64)
         whole = self._messages.view(np.uint8)
         bounds = zip(self._owners, self._begins[:-1], self._begins[1:], strict=True)
         self._lists = dict(sends)
-        self._incoming = {q: np.empty(self._room(_count(n)), np.uint8) for q, n in sends.items()}
-        most = max((_count(numbers) for numbers in sends.values()), default=0)
+        self._incoming = {q: np.empty(self._room(count_of(n)), np.uint8) for q, n in sends.items()}
+        most = max((count_of(numbers) for numbers in sends.values()), default=0)
         self._targets = np.empty(most, np.uint32)
         outgoing = {q: whole[a:b] for q, a, b in bounds}
         self.pack(np.empty(0, np.uint32), np.empty(0, dtype))  # compiles, as what follows
@@ -91,6 +91,10 @@ class SparseReduce:
         """Return when all messages to this rank are here."""
         self._swap.finish(rest)
 
+    def settle(self) -> None:
+        """Return when messages may be packed again."""
+        self._swap.settle()
+
     def taken(self) -> Iterator[tuple[LocalNumbers, Values]]:
         """Yield local numbers and values of own vertices, from each neighbour that sent any."""
         for q, numbers in self._lists.items():
@@ -116,7 +120,3 @@ class SparseReduce:
 def room(count: int, item: int) -> int:
     """Return the bytes of a message of so many values of `item` bytes, a multiple of eight."""
     return kernels.HEAD + -(-count * kernels.NUMBER // 8) * 8 + -(-count * item // 8) * 8
-
-
-def _count(numbers: Numbers) -> int:
-    return numbers.stop - numbers.start if isinstance(numbers, slice) else int(numbers.size)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import sys
+import threading
 import weakref
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ from evener.running.failures import MpiWaits, Names
 Buffer = npt.NDArray[Any]
 Buffers = Mapping[int, Buffer]
 Tagged = Mapping[tuple[int, int], Buffer]  # by rank and tag
+Box = queue.SimpleQueue[Any]
 LENGTH = 8  # bytes of a sized buffer that say how many are sent, these among them
 
 
@@ -27,13 +29,16 @@ class Swap(Protocol):
     """An exchange that can be started again once it is finished."""
 
     def start(self) -> None:
-        """Send the contents of the outgoing buffers, which may be changed after `finish`."""
+        """Send the contents of the outgoing buffers, which may be changed after `settle`."""
 
     def finish(self, rest: float = 0.0) -> None:
         """Return when the incoming buffers are filled.
 
         rest [s]: time to sleep between two checks, where ranks share a core; 0: wait without sleep.
         """
+
+    def settle(self) -> None:
+        """Return when the outgoing buffers may be changed again, once the exchange is finished."""
 
 
 class Stopped(Exception):  # noqa: N818 - the error is that of another rank
@@ -45,7 +50,9 @@ class Mail:
 
     def __init__(self, patience: float, names: Names) -> None:
         self._patience, self._names = patience, names  # [s]
-        self._queues: dict[tuple[int, int], queue.SimpleQueue[Any]] = {}
+        self._queues: dict[tuple[int, int], Box] = {}
+        self._own: weakref.WeakSet[Box] = weakref.WeakSet()  # those that `box` has made
+        self._lock = threading.Lock()  # of that set
         self._is_closed = False
 
     def put(self, source: int, to: int, value: Any) -> None:
@@ -53,11 +60,21 @@ class Mail:
         self._box(source, to).put(value)
 
     def take(self, source: int, to: int) -> Any:
-        """Return the next value that was sent.
+        """Return the next value that was sent; errors as of `wait`."""
+        return self.wait(self._box(source, to), source)
+
+    def box(self) -> Box:
+        """Return a queue that only those know to whom it is given."""
+        box: Box = queue.SimpleQueue()
+        with self._lock:
+            self._own.add(box)
+        return box
+
+    def wait(self, box: Box, source: int) -> Any:
+        """Return the next value in a queue, which rank `source` puts there.
 
         Raises ToolError where none comes in time, Stopped where the mail is closed.
         """
-        box = self._box(source, to)
         if self._is_closed:  # asked after the box was there: one of the two is seen by `close`
             raise Stopped
         try:
@@ -68,7 +85,7 @@ class Mail:
             raise Stopped
         return value
 
-    def _box(self, source: int, to: int) -> queue.SimpleQueue[Any]:
+    def _box(self, source: int, to: int) -> Box:
         """Return the queue of a pair; of two threads that ask first, both get the same."""
         box = self._queues.get((source, to))
         return self._queues.setdefault((source, to), queue.SimpleQueue()) if box is None else box
@@ -76,38 +93,44 @@ class Mail:
     def close(self) -> None:
         """End all waits, now and from now on."""
         self._is_closed = True
-        for box in list(self._queues.values()):
+        with self._lock:
+            own = list(self._own)
+        for box in [*list(self._queues.values()), *own]:
             box.put(Stopped)
 
 
 class ThreadSwap:
-    """Between threads: a copy of each buffer is sent, in memory that is returned and reused."""
+    """Between threads: each copies from the others' outgoing buffers, and tells them so."""
 
     def __init__(
         self, rank: int, mail: Mail, outgoing: Buffers, incoming: Buffers, *, sized: bool = False
     ) -> None:
         self._rank, self._mail, self._sized = rank, mail, sized
         self._outgoing, self._incoming = outgoing, incoming
-        self._back: dict[int, queue.SimpleQueue[Buffer]] = {
-            to: queue.SimpleQueue() for to in outgoing
-        }
+        self._copied = {to: mail.box() for to in outgoing}
+        self._is_settled = True
 
     def start(self) -> None:
-        """Send copies of all outgoing buffers."""
+        """Show the outgoing buffers to the ranks that copy from them."""
+        self.settle()
         for to, buffer in self._outgoing.items():
-            back = self._back[to]
-            copy = np.empty_like(buffer) if back.empty() else back.get()
-            used = _size(buffer) if self._sized else buffer.size
-            np.copyto(copy[:used], buffer[:used])
-            self._mail.put(self._rank, to, (copy, back))
+            self._mail.put(self._rank, to, (buffer, self._copied[to]))
+        self._is_settled = False
 
     def finish(self, rest: float = 0.0) -> None:  # noqa: ARG002 - threads wait asleep
         """Fill the incoming buffers. Raises ToolError where a rank sends nothing in time."""
         for source, buffer in self._incoming.items():
-            copy, back = self._mail.take(source, self._rank)
-            used = _size(copy) if self._sized else copy.size
-            buffer[:used] = copy[:used]
-            back.put(copy)
+            theirs, copied = self._mail.take(source, self._rank)
+            used = _size(theirs) if self._sized else theirs.size
+            buffer[:used] = theirs[:used]
+            copied.put(None)
+
+    def settle(self) -> None:
+        """Return when all have copied. Raises ToolError where one does not in time."""
+        if not self._is_settled:
+            for to, copied in self._copied.items():
+                self._mail.wait(copied, to)
+            self._is_settled = True
 
 
 class MpiSwap:
@@ -149,6 +172,9 @@ class MpiSwap:
         if self._started:
             test_all = type(self._started[-1]).Testall
             self._waits.until(lambda: test_all(self._started), rest)
+
+    def settle(self) -> None:
+        """Return at once: `finish` has waited for what was sent, too."""
 
 
 def _size(buffer: Buffer) -> int:

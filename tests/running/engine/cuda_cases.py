@@ -135,6 +135,9 @@ class CopyingSwap:
             one.copy_to_host(here[q])
         self._swap.start()
 
+    def settle(self):
+        self._swap.settle()
+
     def finish(self, rest=0.0):
         self._swap.finish(rest)
         devices, here = self._incoming

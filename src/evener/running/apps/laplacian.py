@@ -115,7 +115,7 @@ def _conjugate_gradients(
     m, first = local.n_owned, _first(asked.stretch)
     x, r, q = np.zeros(m), b.copy(), np.empty(m)
     p = np.zeros(local.n_local)
-    p[:m] = r / diagonal
+    np.divide(r, diagonal, out=p[:m])
     if start is not None:
         x[:], r[:], p[:m] = start.values.T
     dots, pairs = np.zeros(chunks.size - 1), np.zeros((chunks.size - 1, 2))

@@ -61,16 +61,23 @@ def within_rows(rows: MatrixRows, cuts: Cuts) -> IntVector:
 
 def row_sums(rows: MatrixRows, pool: ThreadPool, chunks: IntVector) -> FloatArray:
     """Return the sum (m,) of each row. chunks: rows at which pieces begin, and their end."""
-    if rows.weights.size == 0:
-        return np.diff(rows.offsets).astype(np.float64)
     sums = np.empty(rows.offsets.size - 1)
-    pool.run(kernels.sum_rows, chunks, rows, sums)
+    if rows.weights.size:
+        pool.run(kernels.sum_rows, chunks, rows, sums)
+    else:
+        np.subtract(rows.offsets[1:], rows.offsets[:-1], out=sums)
     return sums
 
 
 def random_looking(vertices: IntVector) -> FloatArray:
     """Return numbers in [0, 1) that look random, for each vertex by its global number."""
+    mixed = vertices.astype(np.uint64)
     with np.errstate(over="ignore"):
-        mixed = (vertices.astype(np.uint64) + np.uint64(1)) * MIXING
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * MIXING
-    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)
+        mixed += np.uint64(1)
+        mixed *= MIXING
+        mixed ^= mixed >> np.uint64(31)
+        mixed *= MIXING
+    mixed >>= np.uint64(11)
+    found = mixed.astype(np.float64)
+    found /= 2.0**53
+    return found

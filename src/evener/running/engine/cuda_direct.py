@@ -35,6 +35,7 @@ class DirectExchange:
 
     def __call__(self) -> None:
         """Set the payloads of the ghosts to those of their owners."""
+        self._swap.settle()
         for numbers, buffer in self._given:
             self._device.launch(gather, buffer.size, numbers, self._payloads, buffer)
         self._device.wait()  # MPI knows nothing of the stream

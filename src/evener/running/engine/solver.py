@@ -18,7 +18,7 @@ class Solver:
     supersteps; returns its values and what its supersteps took. want: the arcs that each device's
     part holds. parameters: their defaults. moves: whether `solve` takes `stretch`, a Stretch,
     so that vertices may change device while it runs. bytes_held(own vertices, local vertices, arcs,
-    whether arcs have weights): of its arrays on a device; one of float64 is exchanged.
+    whether arcs have weights): of its arrays on a device; one of type `exchanged` is exchanged.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Solver:
     parameters: Mapping[str, float] = field(default_factory=dict)
     want: Want = "both"
     moves: bool = False
+    exchanged: str = "f8"
 
     ends_by_itself = True
     schedule = "dense"  # every superstep looks at each arc once
