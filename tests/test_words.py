@@ -37,16 +37,23 @@ READ = [
 
 
 @cache
-def lines_of(path):
-    """Return the lines of a file."""
-    return path.read_text().splitlines()
+def text_of(path):
+    return path.read_text()
+
+
+@cache
+def lowered(path):
+    return text_of(path).lower()
 
 
 def found(turn, path):
     """Return the lines of a file that hold a turn of phrase."""
+    text = text_of(path)
+    if not re.search(turn, lowered(path)):
+        return []
     return [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for number, line in enumerate(lines_of(path), start=1)
+        for number, line in enumerate(text.splitlines(), start=1)
         if re.search(turn, line, re.IGNORECASE)
     ]
 
