@@ -1,4 +1,7 @@
-"""What tests/mpi runs under mpiexec: `python -m tests.mpi.programs NAME`; rank 0 prints "fine"."""
+"""What tests/mpi runs under mpiexec: `python -m tests.mpi.programs NAME...`.
+
+Rank 0 prints "NAME is fine" after each. A name may be followed by words: NAME:WORD:WORD.
+"""
 
 import sys
 
@@ -57,9 +60,9 @@ def rows_apart(comm):
         held.free()
 
 
-def random_runs(comm):
-    """Apps on random graphs, a rank with one device or up to three; more words: first, end seed."""
-    for seed in range(*map(int, sys.argv[2:4] or (0, 12))):
+def random_runs(comm, first="0", end="12"):
+    """Apps on random graphs, a rank with one device or up to three; words: first and end seed."""
+    for seed in range(int(first), int(end)):
         draw = np.random.default_rng(seed)
         graph, partition, source = random_case(seed, most_blocks=3 * comm.size)
         k = int(draw.integers(comm.size, 3 * comm.size + 1))
@@ -68,9 +71,9 @@ def random_runs(comm):
             assert is_right(app, (graph, partition, source), comm=comm), (app, seed)
 
 
-def random_moves(comm):
+def random_moves(comm, first="0", end="6"):
     """The same with vertices that change device after each superstep, of one or two devices."""
-    for seed in range(*map(int, sys.argv[2:4] or (0, 6))):
+    for seed in range(int(first), int(end)):
         graph, partition, source = random_case(seed, most_blocks=2 * comm.size)
         k = comm.size * (1 + seed % 2)
         partition = Partition((partition.part % k).astype(np.int32), k)
@@ -157,18 +160,22 @@ def a_rank_that_fails(comm):
     comm.barrier()  # for ever, if nobody ended it
 
 
+PROGRAMS = {
+    "jacobi": jacobi_with_rows_that_move,
+    "matmul": matmul_over_a_tiling,
+    "spmv": products_with_ghosts,
+    "halo": values_of_ghosts,
+    "failing": a_rank_that_fails,
+    "hybrid": hybrid_messages,
+    "random": random_runs,
+    "moves": random_moves,
+}
+
 if __name__ == "__main__":
-    with MpiComm() as world:
-        {
-            "jacobi": jacobi_with_rows_that_move,
-            "matmul": matmul_over_a_tiling,
-            "spmv": products_with_ghosts,
-            "halo": values_of_ghosts,
-            "failing": a_rank_that_fails,
-            "hybrid": hybrid_messages,
-            "random": random_runs,
-            "moves": random_moves,
-        }[sys.argv[1]](world)
-        world.barrier()
-        if world.rank == 0:
-            print("fine", flush=True)
+    for called in sys.argv[1:]:
+        name, *words = called.split(":")
+        with MpiComm() as world:
+            PROGRAMS[name](world, *words)
+            world.barrier()
+            if world.rank == 0:
+                print(f"{name} is fine", flush=True)
