@@ -27,6 +27,7 @@ _HOME = {
     "EdgeMetrics": "evener.plans.edge_partition",
     "EdgePartition": "evener.plans.edge_partition",
     "EdgePlan": "evener.plans.edge_plan",
+    "EdgeReading": "evener.io.edges",
     "Enforced": "evener.partitioning.enforce",
     "Evaluation": "evener.plans.plan",
     "EvenerError": "evener.errors",
@@ -93,6 +94,7 @@ _HOME = {
     "read": "evener.io",
     "read_distributed": "evener.running.distributed",
     "read_edge_plan": "evener.io.plans.edge_plan",
+    "read_edges": "evener.io.edges",
     "read_graph": "evener.io",
     "read_part": "evener.io.plans.partitions",
     "read_plan": "evener.io.plans.plan",
@@ -125,8 +127,8 @@ _HOME = {
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
     "DeviceSpeeds", "DirectedGraph", "EdgeList", "EdgeMetrics", "EdgePartition", "EdgePlan",
-    "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike", "Halo",
-    "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping", "Mesh",
+    "EdgeReading", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
+    "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping", "Mesh",
     "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform",
     "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer", "Refined",
     "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "SplitOptions",
@@ -134,11 +136,11 @@ __all__ = [
     "benchmark", "best_subset", "compare", "contract_for", "distribute", "edge_metrics", "enforce",
     "evaluate", "find_workload", "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes",
     "local_graph", "map_blocks", "measured_sizes", "partition_with", "plan", "policy_blocks",
-    "rcb_blocks", "read", "read_distributed", "read_edge_plan", "read_graph", "read_part",
-    "read_plan", "read_platform", "read_speeds", "read_traces", "refine", "refine_copies", "replan",
-    "rib_blocks", "run_program", "solve_sizes", "split", "target_sizes", "target_weights", "tile",
-    "timed", "with_curves", "write_distributed", "write_edge_plan", "write_graph", "write_part",
-    "write_plan", "write_platform", "write_report", "write_speeds",
+    "rcb_blocks", "read", "read_distributed", "read_edge_plan", "read_edges", "read_graph",
+    "read_part", "read_plan", "read_platform", "read_speeds", "read_traces", "refine",
+    "refine_copies", "replan", "rib_blocks", "run_program", "solve_sizes", "split", "target_sizes",
+    "target_weights", "tile", "timed", "with_curves", "write_distributed", "write_edge_plan",
+    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -157,6 +159,7 @@ if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
     from evener.io import Reading, read, read_graph, write_graph
     from evener.io.accept import GraphLike, PartitionLike, PlatformLike
+    from evener.io.edges import EdgeReading, read_edges
     from evener.io.machines.platforms import read_platform, write_platform
     from evener.io.machines.speeds import read_speeds, write_speeds
     from evener.io.machines.workloads import find_workload

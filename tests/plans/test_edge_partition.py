@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InputError
 from evener.graphs.edge_list import EdgeList
-from evener.plans.edge_partition import EdgePartition, edge_metrics
+from evener.plans.edge_partition import EdgePartition, blocks_of_vertices, edge_metrics
 from tests.graphs.test_edge_list import edge_lists
 
 
@@ -34,6 +34,37 @@ def test_as_defined(edges, k, random):
     assert found.vertices.tolist() == [sum(b in blocks for blocks in at) for b in range(k)]
     loads = [sum(w for w, c in zip(edges.weights, part, strict=True) if c == b) for b in range(k)]
     assert found.loads.tolist() == loads
+    assert blocks_of_vertices(edges, EdgePartition(part, k)).tolist() == list(map(len, at))
+    assert found.most_vertices == max(found.vertices)
+    for b in range(k):
+        count = sum(c == b for c in part)
+        assert found.edges[b] == count
+        assert found.bytes[b] == 16 * count + 24 * sum(b in blocks for blocks in at)
+    wanted = np.arange(1, k + 1)
+    of_target = [
+        load / sum(loads) * wanted.sum() / w for load, w in zip(loads, wanted, strict=True)
+    ]
+    assert found.balance(wanted) == pytest.approx(max(of_target))
+
+
+@given(edge_lists(), st.integers(1, 4), st.randoms())
+def test_bytes_exchanged_are_those_of_masters_and_mirrors(edges, k, random):
+    """Each block but a vertex's first sends its master a value, and gets the new one back."""
+    part = [random.randrange(k) for _ in range(edges.m)]
+    sent = 0
+    for blocks in blocks_at(edges, part):
+        for mirror in sorted(blocks)[1:]:
+            for _ in ((mirror, min(blocks)), (min(blocks), mirror)):
+                sent += 4
+    found = edge_metrics(edges, EdgePartition(part, k))
+    assert found.exchanged_bytes(4) == sent
+    assert found.exchanged_bytes() == 2 * sent
+
+
+def test_a_loop_is_work_and_copies_nothing():
+    edges = EdgeList(2, [0, 0, 1], [0, 1, 1])
+    found = edge_metrics(edges, EdgePartition([0, 1, 1], 2))
+    assert (found.copies, found.vertices.tolist(), found.loads.tolist()) == (1, [1, 2], [1, 2])
 
 
 def test_a_triangle_and_a_star_that_share_a_vertex():

@@ -1,6 +1,5 @@
 """Split-and-connect: what tools are asked for, and what its presets do."""
 
-import numpy as np
 import pytest
 
 from evener.graphs.edge_list import EdgeList

@@ -243,13 +243,17 @@ def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -
 
     Records name files without folders: they are looked for beside `path`, then here.
     """
-    beside = {
+    chosen = {key: value for key, value in asdict(given).items() if value is not None}
+    return read_workload(path, replace(recorded, **{**beside(path, recorded), **chosen}), out)
+
+
+def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
+    """Return the recorded files of coordinates and weights as they lie beside `path`, or here."""
+    return {
         key: _beside(path, name)
         for key in ("coords", "weights")
         if (name := getattr(recorded, key)) is not None
     }
-    chosen = {key: value for key, value in asdict(given).items() if value is not None}
-    return read_workload(path, replace(recorded, **{**beside, **chosen}), out)
 
 
 def is_its_input(plan: Plan, inputs: dict[str, str]) -> bool:

@@ -36,10 +36,10 @@ class Incidence(NamedTuple):
 class EdgeList:
     """m edges between n vertices, each with its work; an edge partition gives each one a block.
 
-    tails, heads (m,) int32 (int64 from 2^31 vertices on): the two ends of each edge, which differ.
-    Edges may be parallel: each is work of its own. weights (m,) int64 or float64 [units], or None:
-    every edge is one unit. Raises InputError for loops, vertices out of range, lengths that differ
-    and weights that are negative or not finite.
+    tails, heads (m,) int32 (int64 from 2^31 vertices on): the two ends of each edge. Edges may be
+    parallel, and may join a vertex to itself (a loop): each is work of its own. weights (m,) int64
+    or float64 [units], or None: every edge is one unit. Raises InputError for vertices out of
+    range, lengths that differ and weights that are negative or not finite.
     """
 
     n: int
@@ -59,10 +59,6 @@ class EdgeList:
                     f"edge {e} ends at vertex {end[e]}, of {plural(self.n, 'vertex', 'vertices')}"
                 )
             object.__setattr__(self, name, end.astype(width, copy=False))
-        loops = self.tails == self.heads
-        if loops.any():
-            e = int(np.argmax(loops))
-            raise InputError(f"edge {e} joins vertex {self.tails[e]} to itself")
         if self.weights is not None:
             weights = as_weights(self.weights, "weights")
             if weights.size != self.m:
@@ -79,9 +75,31 @@ class EdgeList:
         """Work of all edges [units]."""
         return float(self.m) if self.weights is None else float(self.weights.sum())
 
+    @property
+    def n_loops(self) -> int:
+        """Number of edges that join a vertex to itself."""
+        return int(np.count_nonzero(self.tails == self.heads))
+
+    @property
+    def touched(self) -> int:
+        """Number of vertices that have an edge."""
+        return int(np.count_nonzero(self.degrees))
+
+    def opened(self) -> EdgeList:
+        """Return the list in which the head of each loop is a vertex of its own, from n on.
+
+        Any partition has as many copies of vertices here as there: methods need no rule for loops.
+        """
+        loops = np.flatnonzero(self.tails == self.heads)
+        if not loops.size:
+            return self
+        heads = self.heads.astype(np.int64)
+        heads[loops] = self.n + np.arange(loops.size)
+        return EdgeList(self.n + loops.size, self.tails, heads, self.weights)
+
     @cached_property
     def degrees(self) -> IntVector:
-        """(n,) number of edges at each vertex."""
+        """(n,) number of ends of edges at each vertex: a loop counts twice."""
         counts = np.bincount(self.tails, minlength=self.n)
         return (counts + np.bincount(self.heads, minlength=self.n)).astype(np.int64, copy=False)
 
@@ -117,17 +135,30 @@ class EdgeList:
         return cls(graph.n, _tails(arcs.xadj, arcs.adjncy), arcs.adjncy, weights)
 
     @classmethod
-    def of_matrix(cls, matrix: SparseMatrix) -> EdgeList:
+    def of_matrix(cls, matrix: SparseMatrix, *, weighted: bool = False) -> EdgeList:
         """Return the stored entries (i, j) of a sparse matrix of r rows, by i, then j.
 
         Row i is vertex i, column j is vertex r + j: each entry reads one value of x and adds to one
-        of y. Entries stored twice are two edges, in the order in which they are stored.
+        of y. Entries stored twice are two edges, in the order in which they are stored. weighted:
+        an entry is as much work as its value says.
         """
         found = matrix.tocoo()
         rows, columns = np.asarray(found.row, np.int64), np.asarray(found.col, np.int64)
-        order = np.lexsort((columns, rows))
+        order = by_ends(rows, columns)
         n_rows, n_columns = found.shape
-        return cls(n_rows + n_columns, rows[order], n_rows + columns[order])
+        weights = np.asarray(found.data)[order] if weighted else None
+        return cls(n_rows + n_columns, rows[order], n_rows + columns[order], weights)
+
+
+def by_ends(tails: IntArray, heads: IntArray) -> IntVector:
+    """(m,) the numbers of edges by tail, then head; parallel ones in their order."""
+    width = int(heads.max(initial=0)) + 1
+    if (int(tails.max(initial=0)) + 1) * width >= 2**63:
+        return np.lexsort((heads, tails))
+    key = tails.astype(np.int64) * width + heads
+    if (np.diff(key) >= 0).all():
+        return np.arange(key.size)
+    return np.argsort(key, kind="stable")
 
 
 def _tails(xadj: IntArray, adjncy: IntArray) -> IntArray:

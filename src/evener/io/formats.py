@@ -18,6 +18,7 @@ from evener.wording import meant
 if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
+    from evener.io.entries import Entries
     from evener.io.sources import Source
 
 # The head of an I-DEAS universal file: -1, then the number of the first data set.
@@ -70,7 +71,8 @@ class Format:
     choose the format of a file to be written; the first is the usual one. of: in a module of
     several formats, what its functions' names end with, as recognises_fesom. directed: whether it
     can hold arcs; read(source, directed=True) then returns a DirectedGraph where the file holds
-    arcs, and write takes one.
+    arcs, and write takes one. stores: entries of a "matrix" or "lines" of an edge list; the module
+    then has entries(source, with_values=) -> Entries, or None for a file that holds none.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Format:
     writes: bool = False
     of: str = ""
     directed: bool = False
+    stores: Literal["", "matrix", "lines"] = ""
 
     def recognises(self, source: Source) -> bool:
         """Whether the content, with the suffix as a hint, is of this format."""
@@ -90,6 +93,11 @@ class Format:
         if directed and self.directed:
             return self._function("read")(source, directed=True)
         return self._function("read")(source)
+
+    def entries(self, source: Source, *, with_values: bool) -> Entries | None:
+        """Return what the file stores one by one; None where it is another kind of file."""
+        found: Entries | None = self._function("entries")(source, with_values=with_values)
+        return found
 
     def write(self, graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
         """Return the content of a file of this format and a sentence for all it cannot hold."""
@@ -104,7 +112,7 @@ class Format:
 # Order matters: an entry is asked only when all before it have declined. Formats with a
 # signature come first, those told apart by the shape of their numbers last.
 FORMATS: tuple[Format, ...] = (
-    Format("npz", "graph", "graphs.npz", (".npz",), writes=True, directed=True),
+    Format("npz", "graph", "graphs.npz", (".npz",), writes=True, directed=True, stores="matrix"),
     Format(
         "matrixmarket",
         "graph",
@@ -112,6 +120,7 @@ FORMATS: tuple[Format, ...] = (
         (".mtx", ".mm"),
         writes=True,
         directed=True,
+        stores="matrix",
     ),
     Format("openfoam", "mesh", "meshes.openfoam"),
     Format("gmsh", "mesh", "meshes.gmsh", (".msh",)),
@@ -129,6 +138,7 @@ FORMATS: tuple[Format, ...] = (
         "graphs.harwell_boeing",
         (".rua", ".rsa", ".psa", ".pua", ".hb"),
         directed=True,
+        stores="matrix",
     ),
     Format("scotch", "graph", "graphs.scotch", (".grf", ".src"), writes=True),
     Format("fort14", "mesh", "meshes.ocean", (".14", ".grd"), of="fort14"),
@@ -136,7 +146,14 @@ FORMATS: tuple[Format, ...] = (
     Format("metis-mesh", "mesh", "meshes.unplaced", of="metis"),
     Format("metis", "graph", "graphs.metis", (".graph", ".metis", ".chaco"), writes=True),
     Format("coordinates", "coords", "coordinates", (".xyz",)),
-    Format("triplets", "graph", "graphs.pairs", (".triplet", ".tri", ".ijv"), directed=True),
+    Format(
+        "triplets",
+        "graph",
+        "graphs.pairs",
+        (".triplet", ".tri", ".ijv"),
+        directed=True,
+        stores="matrix",
+    ),
     Format(
         "edges",
         "graph",
@@ -144,6 +161,7 @@ FORMATS: tuple[Format, ...] = (
         (".csv", ".tsv", ".edgelist", ".edges", ".el"),
         writes=True,
         directed=True,
+        stores="lines",
     ),
 )
 

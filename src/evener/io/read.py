@@ -55,7 +55,7 @@ class Reading:
 
 
 def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may need
-    path: str | Path,
+    path: str | Path | Source,
     *,
     by: Literal["cells", "points"] = "cells",
     coords: str | Path | None = None,
@@ -69,6 +69,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
 ) -> Reading:
     """Read a graph, matrix or mesh; its format is found from its content.
 
+    path: a file's name, or what `open_source` returned.
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; those lying beside the file are found without it.
     weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), or `cell:NAME`, a field of
@@ -83,7 +84,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
     tell = progress or _no_progress
     tell("reading", 0.0)
-    source = open_source(path)
+    source = path if isinstance(path, Source) else open_source(path)
     entry = format_of(source) if format is None else format_named(format)
     tell("parsing", 0.2)
     with _said_of(source):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -14,13 +14,17 @@ from evener.errors import InfeasibleError, NotFoundError, UsageError, one_of
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
 from evener.graphs.graph import Graph
 from evener.io.accept import PlatformLike, as_platform
-from evener.plans.edge_partition import edge_metrics
+from evener.io.edges import EdgeReading, EdgesLike, as_edges
+from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
 from evener.platforms.platform import Platform
 from evener.sizing.contracts import contract_for
 from evener.splitting.methods import METHODS, split_with
-from evener.splitting.splits import PRESETS
+from evener.splitting.splits import PRESETS, Split
+from evener.wording import memory
+
+TRIES = 4  # of dividing, where copies of vertices do not fit into a memory
 
 
 @dataclass(frozen=True)
@@ -45,68 +49,148 @@ class SplitOptions:
             raise UsageError(f"the seed must not be negative, and is {self.seed}")
 
 
+class SplitKeywords(TypedDict, total=False):
+    """Any fields of SplitOptions."""
+
+    method: str
+    preset: str
+    epsilon: float
+    seed: int
+
+
 def split(
-    edges: EdgeList,
+    edges: EdgesLike,
     platform: PlatformLike,
     options: SplitOptions = SplitOptions(),
     *,
     of: str = "graph",
+    weighted: bool = False,
     inputs: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
+    **keywords: Unpack[SplitKeywords],
 ) -> EdgePlan:
     """Divide edges over the devices of a platform; the work of every block keeps its contract.
 
-    platform: as of `plan`. of: what the edges are, for the plan's record. Raises InfeasibleError
-    for more devices than edges and for too little memory, NotFoundError where no blocks within the
-    contract are found. The same arguments give the same plan.
+    edges: an EdgeList, what `read_edges` returned, a file's name, or whatever `plan` takes as a
+    graph. of, weighted: of a file, graph or matrix, as of `read_edges`. platform: as of `plan`.
+    keywords: fields of options to be replaced. inputs, notes: for the plan's record.
+
+    Raises InfeasibleError where there is no work to divide, for more devices than edges and for too
+    little memory, NotFoundError where no blocks within the contract are found. The same arguments
+    give the same plan.
     """
-    platform = as_platform(platform)
-    contract = _contract(edges, platform, options.epsilon)
-    began = _cpu_seconds()
-    made = split_with(options.method, edges, contract, preset=options.preset, seed=options.seed)
-    spent = _cpu_seconds() - began
-    metrics = edge_metrics(edges, made.partition)
-    versions = {name: version(name) for name in ("evener", "numpy", "pymetis")}
-    plan = EdgePlan(
-        made.partition, platform, contract, metrics, of,
-        asdict(options),
-        {"vertices": edges.n, "touched": int(np.count_nonzero(edges.degrees)), "edges": edges.m},
-        dict(inputs or {}), versions, (*notes, *_said(made.cut_pairs)), spent,
-    )  # fmt: skip
-    if not plan.holds.all():
-        b = int(np.argmin(plan.holds))
-        raise NotFoundError(
-            f"no plan: block {b} has {metrics.loads[b]:g} units of work, where its contract says "
-            f"{contract.low[b]:g} to {contract.high[b]:g}",
-            hint="The search and the recount disagree: please report it, with graph and machine.",
-        )
+    options = replace(options, **keywords)
+    reading, platform = as_edges(edges, of=of, weighted=weighted), as_platform(platform)
+    began = cpu_seconds_of_all()
+    contract, made = _divided(reading.edges, platform, options)
+    spent = cpu_seconds_of_all() - began
+    plan = judged_edges(reading, made.partition, platform, contract)
+    record = asdict(options) | ({"weighted": True} if reading.weighted else {})
+    if reading.asked:
+        record["reading"] = dict(reading.asked)
+    plan = replace(
+        plan,
+        options=record,
+        inputs={**plan.inputs, **(inputs or {})},
+        versions={name: version(name) for name in ("evener", "numpy", "pymetis")},
+        notes=(*plan.notes, *notes, *_said(made.cut_pairs)),
+        cpu_seconds=spent,
+    )
+    _refuse_broken(plan)
     return plan
 
 
-def _cpu_seconds() -> float:
-    """Return the CPU time of this process and of the tools that it has run in others [s]."""
-    return sum(os.times()[:4])
+def edge_contract(
+    edges: EdgeList, platform: Platform, epsilon: float = 0.03, *, bytes_per_edge: float = 0.0
+) -> Contract:
+    """Return the limits on the work of each device's edges [units], and on their bytes.
 
-
-def _contract(edges: EdgeList, platform: Platform, epsilon: float) -> Contract:
-    """Return the limits on the work of each device's edges."""
+    bytes_per_edge [B]: at least what an EdgeList's edge takes; more to leave room for copies of
+    vertices. Raises InfeasibleError where there is no work to divide, for more devices than edges
+    and for too little memory.
+    """
     if edges.m == 0:
         raise InfeasibleError("there is no edge to divide")
+    if edges.total_weight == 0:
+        raise InfeasibleError("all edges weigh nothing: there is no work to divide")
     if platform.k > edges.m:
         raise InfeasibleError(
             f"{platform.k:,} devices for {edges.m:,} edges: some block would be empty",
             hint="Use fewer devices or a larger graph.",
         )
     work: Any = edges.weights
-    single = np.zeros(edges.m + 1, np.int64)
     units = Graph(
-        single,
+        np.zeros(edges.m + 1, np.int64),
         np.empty(0, np.int32),
         vwgt=work,
-        bytes_per_vertex=BYTES_PER_LISTED_EDGE,
+        bytes_per_vertex=max(bytes_per_edge, BYTES_PER_LISTED_EDGE),
         bytes_per_edge=0,
     )
-    return contract_for(units, platform, epsilon)[0]
+    contract = contract_for(units, platform, epsilon)[0]
+    if work is not None and work.max() > contract.high.max():
+        e = int(np.argmax(work))
+        raise InfeasibleError(
+            f"edge {e} is {work[e]:g} units of work, more than any block may have: "
+            f"{contract.high.max():g}",
+            hint="An edge is not divided. Use fewer devices or a larger --epsilon.",
+        )
+    return contract
+
+
+def judged_edges(
+    reading: EdgeReading, partition: EdgePartition, platform: Platform, contract: Contract
+) -> EdgePlan:
+    """Return the plan that holds these blocks, with its figures; without options of making it."""
+    edges = reading.edges
+    counts = {"vertices": edges.n, "touched": edges.touched, "edges": edges.m}
+    metrics = edge_metrics(edges, partition)
+    return EdgePlan(
+        partition, platform, contract, metrics, reading.of, {}, counts, reading.inputs,
+        notes=reading.notes,
+    )  # fmt: skip
+
+
+def cpu_seconds_of_all() -> float:
+    """Return the CPU time of this process and of the tools that it has run in others [s]."""
+    return sum(os.times()[:4])
+
+
+def _divided(edges: EdgeList, platform: Platform, options: SplitOptions) -> tuple[Contract, Split]:
+    """Return the contract and the blocks; again with room for copies where they do not fit."""
+    contract = edge_contract(edges, platform, options.epsilon)
+    made = _split(edges, contract, options)
+    if np.isinf(contract.caps).all():
+        return contract, made
+    for _ in range(TRIES):
+        metrics = edge_metrics(edges, made.partition)
+        over = metrics.bytes > contract.caps
+        if not over.any():
+            return contract, made
+        each = float((metrics.bytes / np.maximum(metrics.edges, 1))[over].max())
+        contract = edge_contract(edges, platform, options.epsilon, bytes_per_edge=each)
+        made = _split(edges, contract, options)
+    b = int(np.argmax(over))
+    raise InfeasibleError(
+        f"device {platform.names[b]!r} has {memory(contract.caps[b])}; its edges and copies of "
+        f"vertices take {memory(metrics.bytes[b])}",
+        hint="Use more devices, or a graph of fewer edges.",
+    )
+
+
+def _split(edges: EdgeList, contract: Contract, options: SplitOptions) -> Split:
+    return split_with(options.method, edges, contract, preset=options.preset, seed=options.seed)
+
+
+def _refuse_broken(plan: EdgePlan) -> None:
+    """Raise NotFoundError where a block does not keep its contract."""
+    if plan.holds.all():
+        return
+    b, contract = int(np.argmin(plan.holds)), plan.contract
+    raise NotFoundError(
+        f"no plan: block {b} has {plan.metrics.loads[b]:g} units of work, where its contract says "
+        f"{contract.low[b]:g} to {contract.high[b]:g}",
+        hint="The search and the recount disagree: please report it, with graph and machine.",
+    )
 
 
 def _said(cut: int) -> tuple[str, ...]:

@@ -9,9 +9,12 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part, as_integers
 from evener.errors import InputError
-from evener.graphs.edge_list import EdgeList
+from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
+from evener.graphs.lists import BYTES_PER_VERTEX
 from evener.plans import edge_partition_kernels as kernels
 from evener.wording import plural
+
+BYTES_PER_VALUE = 8.0  # of a vertex, in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,26 +60,66 @@ class EdgeMetrics:
     """What an edge partition costs.
 
     copies: sum over vertices with an edge of the blocks that their edges are in, less one
-    (Definition 3.1 of [SPAC]_). replication: 1 + copies / number of these vertices. loads (k,)
-    [units], vertices (k,): of each block, its edges' work, and the vertices that they touch.
+    (Definition 3.1 of [SPAC]_). replication: 1 + copies / number of these vertices. Of each block
+    (k,): loads, float64 [units], its edges' work; vertices, int64, those that its edges touch;
+    edges, int64, how many they are.
     """
 
     copies: int
     replication: float
     loads: FloatArray
     vertices: IntVector
+    edges: IntVector
+
+    @property
+    def bytes(self) -> FloatArray:
+        """(k,) memory of each block [B]: its edges, and a copy of each of its vertices."""
+        return self.edges * BYTES_PER_LISTED_EDGE + self.vertices * BYTES_PER_VERTEX
+
+    @property
+    def most_vertices(self) -> int:
+        """Vertices of the block that has most of them."""
+        return int(self.vertices.max(initial=0))
 
     def relative_to(self, targets: npt.NDArray[np.float64]) -> FloatArray:
         """(k,) loads as multiples of targets (k,), read as proportions."""
         wanted = np.asarray(targets, np.float64)
         return np.asarray(self.loads / (wanted / wanted.sum() * self.loads.sum()))
 
+    def balance(self, targets: npt.NDArray[np.float64]) -> float:
+        """Return the largest load as a multiple of its target; 1 where all are as asked."""
+        return float(self.relative_to(targets).max())
+
+    def exchanged_bytes(self, bytes_per_value: float = BYTES_PER_VALUE) -> float:
+        """Return what all devices send in an iteration [B]: a value to and from each copy.
+
+        One copy of a vertex is its master; each other one sends it a value, and receives one.
+        """
+        return 2 * self.copies * bytes_per_value
+
+
+def blocks_of_vertices(edges: EdgeList, partition: EdgePartition) -> Part:
+    """(n,) int32 number of blocks that the edges of each vertex are in; 0 without edges."""
+    return _counted(edges, partition)[0]
+
 
 def edge_metrics(edges: EdgeList, partition: EdgePartition) -> EdgeMetrics:
-    """Return the copies, replication, loads and vertices of an edge partition."""
+    """Return the copies, replication, loads, vertices and edges of an edge partition.
+
+    Raises InputError for a partition of another number of edges.
+    """
+    blocks, vertices = _counted(edges, partition)
+    used = int(np.count_nonzero(blocks))
+    copies = int(blocks.sum(dtype=np.int64)) - used
+    counts = np.bincount(partition.part, minlength=partition.k).astype(np.int64, copy=False)
+    loads = partition.loads(edges)
+    return EdgeMetrics(copies, 1 + copies / max(used, 1), loads, vertices, counts)
+
+
+def _counted(edges: EdgeList, partition: EdgePartition) -> tuple[Part, IntVector]:
+    """Return the number of blocks of each vertex (n,) and of vertices of each block (k,)."""
     partition.checked_for(edges)
-    vertices = np.zeros(partition.k, np.int64)
+    blocks, vertices = np.zeros(edges.n, np.int32), np.zeros(partition.k, np.int64)
     offsets, listed = edges.incidence
-    copies = int(kernels.count_copies(offsets, listed, partition.part, vertices))
-    used = int(np.count_nonzero(edges.degrees))
-    return EdgeMetrics(copies, 1 + copies / max(used, 1), partition.loads(edges), vertices)
+    kernels.count_blocks(offsets, listed, partition.part, blocks, vertices)
+    return blocks, vertices

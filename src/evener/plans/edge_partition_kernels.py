@@ -1,4 +1,4 @@
-"""Copies that an edge partition makes of vertices."""
+"""The blocks that the edges of each vertex are in."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -7,21 +7,13 @@ from evener.jit import njit
 
 
 @njit(cache=True, nogil=True)
-def count_copies(offsets, edges, part, vertices):
-    """Add up how many vertices have an edge in each block (k,); return the copies.
-
-    Copies of a vertex are the blocks that its edges are in, less one.
-    """
+def count_blocks(offsets, edges, part, blocks, vertices):
+    """Count the blocks of each vertex (n,), and the vertices of each block (k,)."""
     last_seen = np.full(vertices.size, -1, np.int64)
-    copies = 0
     for v in range(offsets.size - 1):
-        first, last = offsets[v], offsets[v + 1]
-        for i in range(first, last):
+        for i in range(offsets[v], offsets[v + 1]):
             b = part[edges[i]]
             if last_seen[b] != v:
                 last_seen[b] = v
                 vertices[b] += 1
-                copies += 1
-        if last > first:
-            copies -= 1
-    return copies
+                blocks[v] += 1

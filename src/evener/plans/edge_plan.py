@@ -19,11 +19,14 @@ from evener.wording import plural, two_lines
 class EdgePlan:
     """An edge partition for the devices of a platform, with its figures and its origin.
 
-    part[e] of the partition is the device of edge e, in the order that `of` says: "graph" (edges
-    u < v by u, then v), "arcs" (u -> v) or "matrix" (stored entries by row, then column). contract:
-    of the blocks' work. options: all that influenced the result. graph: its counts. inputs: file
-    name -> SHA-256. versions: program -> version. cpu_seconds: of making it [s]; None if it was
-    read.
+    partition: part[e] is the device of edge e. of: what the edges are, and their order: "graph"
+    (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries by row and column), by the first
+    number, then the second. platform, contract: the devices, and the limits on their blocks' work
+    [units] and memory [B]. metrics: what the partition costs. options: all that influenced the
+    result, with the reading options under "reading". graph: counts of vertices, of those with an
+    edge ("touched"), and of edges. inputs: file name -> SHA-256. versions: program -> version.
+    notes: a sentence on each thing that was odd. cpu_seconds: of making it [s]; None if it was
+    read from a file, or made by another program.
     """
 
     partition: EdgePartition
@@ -45,12 +48,11 @@ class EdgePlan:
 
     @property
     def holds(self) -> BoolArray:
-        """(k,) whether each block's work is within its limits."""
-        slack = RELATIVE_SLACK * np.maximum(self.contract.targets, 1.0)
-        loads = self.metrics.loads
-        return np.asarray(
-            (loads >= self.contract.low - slack) & (loads <= self.contract.high + slack)
-        )
+        """(k,) whether each block's work is within its limits, and its bytes in the memory."""
+        contract, loads = self.contract, self.metrics.loads
+        slack = RELATIVE_SLACK * np.maximum(contract.targets, 1.0)
+        within = (loads >= contract.low - slack) & (loads <= contract.high + slack)
+        return np.asarray(within & (self.metrics.bytes <= contract.caps))
 
     @property
     def relative_loads(self) -> FloatArray:

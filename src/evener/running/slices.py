@@ -22,7 +22,7 @@ from evener.errors import InputError
 from evener.graphs import graph_kernels
 from evener.graphs.graph_checks import index_type
 from evener.graphs.lists import Arcs
-from evener.io.graphs.pairs import whole_where_all_are
+from evener.io.entries import whole_where_all_are
 from evener.io.graphs.streams import ArcPiece, ArcStream, Repeats, Tally
 from evener.plans.partition import Partition
 from evener.running import slices_kernels as kernels
@@ -337,7 +337,7 @@ def count_of(one: Slice, n: int, repeats: Repeats) -> Count:
     joined, whole = (one.degrees > 0) | one.boundary | reached[one.own], True
     if repeats == "sum":
         values = [arcs.adjwgt for arcs in one.lists.values() if arcs.adjwgt is not None]
-        whole = all(whole_where_all_are(value).dtype.kind == "i" for value in values)  # type: ignore[union-attr]
+        whole = all(whole_where_all_are(value).dtype.kind == "i" for value in values)
     isolated = one.own.size - int(np.count_nonzero(joined))
     return Count(int(one.degrees.sum()), isolated, whole)
 

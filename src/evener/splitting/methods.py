@@ -34,4 +34,4 @@ def split_with(
     """
     one_of("method", method, tuple(METHODS))
     one_of("preset", preset, PRESETS)
-    return METHODS[method](edges, contract, preset, seed)
+    return METHODS[method](edges.opened(), contract, preset, seed)  # loops copy no vertex

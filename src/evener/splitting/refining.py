@@ -30,6 +30,7 @@ def refine_copies(
     a block that one of their ends is in already. Raises InputError for limits of other lengths.
     """
     partition.checked_for(edges)
+    edges = edges.opened()
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     if low.shape != (partition.k,) or high.shape != (partition.k,):
         raise InputError(f"limits are of {low.size} and {high.size} blocks, not {partition.k}")

@@ -40,6 +40,20 @@ def test_each_arc_once_or_each_edge_once(graph, tmp_path, capsys):
     assert "Every block keeps its contract" in capsys.readouterr().out
 
 
+def test_entries_of_a_matrix_with_values_as_work(tmp_path, capsys):
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.random(40, 90, 0.1, random_state=1, format="csr")
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    words = ["split", str(tmp_path / "a.npz"), "--k", "3", "--as", "matrix", "--weighted"]
+    output = str(tmp_path / "a.plan")
+    assert main([*words, "--preset", "fast", "-o", output, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    loads = np.bincount(np.load(output)["part"], matrix.data)
+    assert found["loads"] == pytest.approx(loads.tolist())
+    assert sum(found["edges"]) == found["n_edges"] == matrix.nnz
+    assert found["largest"] <= 1.03
+
+
 @pytest.mark.parametrize(
     ("words", "code", "reason"),
     [

@@ -6,15 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.edge_options import (
+    add_edge_options,
+    edge_figures,
+    edge_options_from,
+    print_blocks,
+    read_edges_as,
+)
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.values import positive_finite, refuse_outputs
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans.edge_plan import EdgePlan
-
-SHOWN = 40  # devices in the table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,21 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--epsilon", type=positive_finite, default=0.03, help="tolerance (default 0.03)"
     )
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument(
-        "--as",
-        dest="of",
-        choices=("graph", "arcs"),
-        default="graph",
-        help="divide each edge once (graph, default), or each arc of a directed graph",
-    )
     add_machine_options(parser)
-    add_reading_options(parser)
+    add_edge_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read, divide the edges, write the plan; print a row for each device and the verdict."""
     from evener.files.writing import refuse_binary
-    from evener.graphs.edge_list import EdgeList
     from evener.io.plans.edge_plan import write_edge_plan
     from evener.planning.split import SplitOptions, split
 
@@ -57,38 +52,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.graph).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output], [args.graph, args.machine, args.coords])
-    reading = read_workload(args.graph, read_options_from(args), out)
-    if args.of == "arcs":
-        edges = EdgeList.of_arcs(reading.graph)
-    else:
-        edges = EdgeList.of_graph(reading.undirected)
+    reading = read_edges_as(args.graph, edge_options_from(args), out)
     with out.progress("Splitting") as progress:
         progress(options.method, 0.1)
-        made = split(
-            edges, platform, options, of=args.of, inputs=reading.inputs, notes=reading.notes
-        )
+        made = split(reading, platform, options)
     write_edge_plan(output, made)
-    _say(made, str(output), out)
-    return 0
-
-
-def _say(plan: EdgePlan, output: str, out: Output) -> None:
-    from evener.wording import percent
-
-    relative, metrics = plan.relative_loads, plan.metrics
-    rows = [
-        [name, f"{metrics.loads[b]:,.0f}", percent(relative[b] - 1), f"{metrics.vertices[b]:,}"]
-        for b, name in enumerate(plan.platform.names)
-    ]
-    out.table(("device", "edges", "of target", "vertices"), rows, most=SHOWN, what="devices")
-    for note in plan.notes:
+    print_blocks(made, out)
+    for note in made.notes[len(reading.notes) :]:
         out.note(f"note: {note}")
-    out.say(plan.verdict())
+    out.say(made.verdict())
     out.say(f"Written: {output}")
     out.result({
-        "copies": metrics.copies, "replication": metrics.replication,
-        "smallest": float(relative.min()), "largest": float(relative.max()),
-        "vertices": metrics.vertices.tolist(), "loads": metrics.loads.tolist(),
-        "method": plan.options["method"], "cpu_seconds": plan.cpu_seconds,
-        "verdict": plan.verdict(), "notes": list(plan.notes), "written": output,
+        **edge_figures(made), "method": options.method, "cpu_seconds": made.cpu_seconds,
+        "notes": list(made.notes), "written": str(output),
     })  # fmt: skip
+    return 0

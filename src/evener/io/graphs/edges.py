@@ -19,6 +19,7 @@ from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
+from evener.io.entries import Entries
 from evener.io.graphs.pairs import (
     Layout,
     begins_with_numbers,
@@ -64,12 +65,23 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
     directed: each line is an arc from its first vertex to its second.
     """
+    found = entries(source)
+    fields: dict[str, Any] = {} if found.labels is None else {"labels": found.labels}
+    make = DirectedGraph.from_arcs if directed else Graph.from_edges
+    graph = make(found.n_rows, found.rows, found.columns, weights=found.values, **fields)
+    loops = int(np.count_nonzero(found.rows == found.columns))
+    merged = found.m - loops - graph.m
+    weighted = found.values is not None
+    source.notes.extend(_said_of_lines(loops, merged, weighted=weighted, directed=directed))
+    return graph
+
+
+def entries(source: Source, *, with_values: bool = True) -> Entries:  # noqa: ARG001 - kept if any
+    """Return the lines in their order, those that join a vertex to itself or repeat included."""
     layout = layout_of(source)
     if layout is None:
         raise source.error("holds nothing but comments")
-    if layout.numbered:
-        return _numbered(source, layout, directed=directed)
-    return _named(source, layout, directed=directed)
+    return _numbered(source, layout) if layout.numbered else _named(source, layout)
 
 
 def _first(source: Source, start: int) -> list[bytes]:
@@ -77,16 +89,16 @@ def _first(source: Source, start: int) -> list[bytes]:
     return [line for _, (_, line) in zip(range(4), rows, strict=False)]
 
 
-def _numbered(source: Source, layout: Layout, *, directed: bool) -> Graph | DirectedGraph:
+def _numbered(source: Source, layout: Layout) -> Entries:
     _check_columns(source, layout)
     pairs = read_pairs(source, layout, matrix=False)
     u, v, ids = _relabelled(pairs.u, pairs.v)
-    fields: dict[str, Any] = {}
+    labels = None
     if ids[0] != 0 or ids[-1] != ids.size - 1:
-        fields["labels"] = ids
+        labels = ids
         gaps = int(ids[-1]) - int(ids[0]) + 1 - ids.size
         source.notes.append(_said_of_names(int(ids[0]), int(ids[-1]), gaps))
-    return _graph(source, ids.size, u, v, pairs.weights, fields, directed=directed)
+    return Entries(ids.size, ids.size, u, v, pairs.weights, labels)
 
 
 def _check_columns(source: Source, layout: Layout) -> None:
@@ -100,26 +112,6 @@ def _check_columns(source: Source, layout: Layout) -> None:
 def _said_of_names(first: int, last: int, gaps: int) -> str:
     what = f"with {gaps:,} numbers unused" if gaps else f"counted from {first}"
     return f"Vertices are named {first} to {last}, {what}: labels keep that."
-
-
-def _graph(
-    source: Source,
-    n: int,
-    u: IntArray,
-    v: IntArray,
-    weights: npt.NDArray[Any] | None,
-    fields: dict[str, Any],
-    *,
-    directed: bool,
-) -> Graph | DirectedGraph:
-    make = DirectedGraph.from_arcs if directed else Graph.from_edges
-    graph = make(n, u, v, weights=weights, **fields)
-    loops = int(np.count_nonzero(u == v))
-    merged = u.size - loops - graph.m
-    source.notes.extend(
-        _said_of_lines(loops, merged, weighted=weights is not None, directed=directed)
-    )
-    return graph
 
 
 def _said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
@@ -151,7 +143,7 @@ def _relabelled(
     return numbers[: u.size], numbers[u.size :], ids
 
 
-def _named(source: Source, layout: Layout, *, directed: bool) -> Graph | DirectedGraph:
+def _named(source: Source, layout: Layout) -> Entries:
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import OK
 
@@ -182,8 +174,7 @@ def _named(source: Source, layout: Layout, *, directed: bool) -> Graph | Directe
     labels = _labels(source, first[:n], last[:n])
     source.notes.append(f"Vertices have names, {str(labels[0])!r} the first: labels keep them.")
     weights = text.weights_of(w[:count], place) if n_columns == 3 else None
-    fields = {"labels": labels}
-    return _graph(source, n, u[:count], v[:count], weights, fields, directed=directed)
+    return Entries(n, n, u[:count], v[:count], weights, labels)
 
 
 def _n_fields(source: Source, pos: int, separator: int) -> int:

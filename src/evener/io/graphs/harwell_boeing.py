@@ -18,6 +18,7 @@ import numpy.typing as npt
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
+from evener.io.entries import Entries
 from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
 from evener.io.sources import Source
 
@@ -57,6 +58,27 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
     """Return the graph of A + A^T; directed: the arcs of A, weighing what a real one holds."""
     head = _header(source)
     check_square(source, head.rows, head.columns, head.offset)
+    rows, columns, values = _stored(source, head, with_values=directed)
+    symmetry = _SYMMETRIES.get(head.type[1], "general")
+    if directed:
+        return arcs_of_entries(source, head.rows, rows, columns, values, symmetry=symmetry)
+    return graph_of_pattern(source, head.rows, rows, columns, halved=symmetry != "general")
+
+
+def entries(source: Source, *, with_values: bool = False) -> Entries:
+    """Return the stored entries of a matrix of any shape."""
+    head = _header(source)
+    halved = head.type[1] in _SYMMETRIES
+    if halved:
+        check_square(source, head.rows, head.columns, head.offset)
+    rows, columns, values = _stored(source, head, with_values=with_values)
+    return Entries(head.rows, head.columns, rows, columns, values, triangle=halved)
+
+
+def _stored(
+    source: Source, head: _Header, *, with_values: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any] | None]:
+    """Return rows and columns from 0, and values, or None for a pattern or if not asked for."""
     pointers, pos = _numbers(source, head.body, head.columns + 1, head.pointers, "column pointers")
     indices, pos_of_values = _numbers(source, pos, head.entries, head.indices, "row indices")
     if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():
@@ -71,12 +93,8 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
             line=line,
         )
     columns = np.repeat(np.arange(head.columns), np.diff(pointers))
-    if directed:
-        values = _values(source, pos_of_values, head)
-        symmetry = _SYMMETRIES.get(head.type[1], "general")
-        return arcs_of_entries(source, head.rows, indices - 1, columns, values, symmetry=symmetry)
-    halved = head.type[1] in _SYMMETRIES
-    return graph_of_pattern(source, head.rows, indices - 1, columns, halved=halved)
+    values = _values(source, pos_of_values, head) if with_values else None
+    return indices - 1, columns, values
 
 
 def _header(source: Source) -> _Header:

@@ -17,13 +17,13 @@ from evener.arrays import FloatArray
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
+from evener.io.entries import Entries, unfit_for_weights
 from evener.io.graphs.pairs import (
     arcs_of_entries,
     check_square,
     graph_of_pattern,
     notes_of_arcs,
     notes_of_pattern,
-    unfit_for_weights,
 )
 from evener.io.graphs.streams import (
     ArcPiece,
@@ -66,13 +66,28 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
     """
     head = _header(source)
     check_square(source, head.rows, head.columns, head.offset)
-    found = (
-        _dense_entries(source, head) if head.dense else _entries(source, head, with_values=directed)
-    )
-    rows, columns, values = found
+    rows, columns, values = _stored(source, head, with_values=directed)
     if directed:
         return arcs_of_entries(source, head.rows, rows, columns, values, symmetry=head.symmetry)
     return graph_of_pattern(source, head.rows, rows, columns, halved=head.symmetry != "general")
+
+
+def entries(source: Source, *, with_values: bool = False) -> Entries:
+    """Return the stored entries of a matrix of any shape; of a dense one those that are not 0."""
+    head = _header(source)
+    halved = head.symmetry != "general"
+    if halved:
+        check_square(source, head.rows, head.columns, head.offset)
+    rows, columns, values = _stored(source, head, with_values=with_values)
+    kept = values if with_values else None
+    return Entries(head.rows, head.columns, rows, columns, kept, triangle=halved)
+
+
+def _stored(source: Source, head: _Header, *, with_values: bool) -> _Entries:
+    """Return the entries of a coordinate file, or those of a dense matrix that are not 0."""
+    if head.dense:
+        return _dense_entries(source, head)
+    return _entries(source, head, with_values=with_values)
 
 
 def read_entries(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -189,7 +204,7 @@ def _dense_entries(source: Source, head: _Header) -> _Entries:
     if head.field == "pattern":
         raise source.error("an array cannot be a pattern", line=1)
     if head.symmetry == "general":
-        values = _array_values(source, head, n * n)
+        values = _array_values(source, head, n * head.columns)
         places = np.flatnonzero(values)
         columns, rows = np.divmod(places, n)
         return rows, columns, _with_kind(values[places], head)

@@ -21,6 +21,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.graphs.graph_checks import check_offsets, index_type
 from evener.io import archives
+from evener.io.entries import Entries
 from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
 from evener.io.graphs.streams import ArcPiece, ArcStream, Tally, WholeNeeded, Window, both_ways
 from evener.io.sources import Source
@@ -115,23 +116,48 @@ def _sparse(
     source: Source, arrays: dict[str, npt.NDArray[Any]], *, directed: bool
 ) -> Graph | DirectedGraph:
     """Return the graph of a matrix written by scipy.sparse.save_npz."""
+    rows, columns = _shape(source, arrays)
+    check_square(source, rows, columns)
+    u, v = _stored(source, arrays, rows, columns)
+    if directed:
+        return arcs_of_entries(source, rows, u, v, _values(source, arrays, u.size))
+    return graph_of_pattern(source, rows, u, v, halved=False)
+
+
+def entries(source: Source, *, with_values: bool = False) -> Entries | None:
+    """Return the stored entries of a SciPy matrix of any shape; None for an archive of a graph."""
+    arrays = _load(source, _WANTED | {"data"} if with_values else _WANTED)
+    if "format" not in arrays or "shape" not in arrays:
+        return None
+    rows, columns = _shape(source, arrays)
+    u, v = _stored(source, arrays, rows, columns)
+    values = _values(source, arrays, u.size) if with_values else None
+    return Entries(rows, columns, u, v, values)
+
+
+def _shape(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> tuple[int, int]:
+    """Return the numbers of rows and columns of a matrix."""
     shape = arrays["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
         raise source.error("the matrix must have two dimensions")
     rows, columns = (int(extent) for extent in shape)
     if min(rows, columns) < 0:
         raise source.error("the matrix's shape must not be negative")
-    check_square(source, rows, columns)
+    return rows, columns
+
+
+def _stored(
+    source: Source, arrays: dict[str, npt.NDArray[Any]], rows: int, columns: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the rows and columns of the stored entries."""
     form = arrays["format"]
     kind = form.item() if form.shape == () else ""
     kind = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
-    u, v = _coordinates_of(source, kind, arrays, rows)
-    for index in (u, v):
-        if index.size and (index.min() < 0 or index.max() >= rows):
+    u, v = _coordinates_of(source, kind, arrays, columns if kind == "csc" else rows)
+    for index, extent in ((u, rows), (v, columns)):
+        if index.size and (index.min() < 0 or index.max() >= extent):
             raise source.error(f"an index lies outside the {rows:,} x {columns:,} matrix")
-    if directed:
-        return arcs_of_entries(source, rows, u, v, _values(source, arrays, u.size))
-    return graph_of_pattern(source, rows, u, v, halved=False)
+    return u, v
 
 
 def _values(source: Source, arrays: dict[str, npt.NDArray[Any]], count: int) -> npt.NDArray[Any]:

@@ -17,6 +17,7 @@ from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
+from evener.io.entries import Entries, unfit_for_weights, whole_where_all_are
 from evener.io.sources import Source
 from evener.io.text import Pieces
 from evener.wording import plural
@@ -137,7 +138,10 @@ def check_square(source: Source, rows: int, columns: int, offset: int | None = N
     """Raise InputError for a rectangular matrix; its rows and columns are not the same vertices."""
     if rows != columns:
         coordinates = "Are these coordinates? --coords FILE gives them to a graph."
-        product = "A A^T or A^T A, whichever the computation uses, would be one."
+        product = (
+            "A A^T or A^T A, whichever the computation uses, would be one; its entries themselves "
+            "are divided by `evener split --as matrix`."
+        )
         raise source.error(
             f"is a rectangular matrix, {rows:,} x {columns:,}: only a square one is a graph",
             offset=offset,
@@ -202,7 +206,8 @@ def arcs_of_entries(
             values = np.concatenate([values, other])
     unfit, valued = "" if values is None else unfit_for_weights(values), values is not None
     values = None if unfit else values
-    graph = DirectedGraph.from_arcs(n, tails, heads, weights=whole_where_all_are(values))
+    weights = None if values is None else whole_where_all_are(values)
+    graph = DirectedGraph.from_arcs(n, tails, heads, weights=weights)
     entries = diagonal + tails.size
     source.notes.extend(notes_of_arcs(entries, diagonal, graph.m, unfit, valued=valued))
     if graph.m < tails.size and values is not None:
@@ -223,23 +228,6 @@ def notes_of_arcs(entries: int, diagonal: int, arcs: int, unfit: str, *, valued:
     repeated = entries - diagonal - arcs
     more = [f"{repeated:,} entries stand more than once: added up."] if repeated else []
     return [note + ".", *more]
-
-
-def unfit_for_weights(values: npt.NDArray[Any]) -> str:
-    """Return why values cannot weigh arcs, in words; nothing where they can."""
-    if values.dtype.kind == "c":
-        return "they are complex"
-    if not np.isfinite(values).all():
-        return "some are not finite"
-    return "some are negative" if (values < 0).any() else ""
-
-
-def whole_where_all_are(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-    """Return values as int64 if all are whole numbers that a double holds exactly."""
-    if values is None or values.dtype.kind != "f":
-        return values
-    whole = bool((values == np.rint(values)).all() and (values < 2.0**53).all())
-    return values.astype(np.int64) if whole else values
 
 
 def _added_up(n: int, tails: IntArray, heads: IntArray, values: npt.NDArray[Any]) -> DirectedGraph:
@@ -265,11 +253,21 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
     directed: the arcs of A, weighing what the third column holds where there are three.
     """
+    found = entries(source, with_values=directed)
+    n = max(found.n_rows, found.n_columns)
+    source.notes[-1] = f"{source.notes[-1][:-1]}: {n:,} rows."
+    if directed:
+        return arcs_of_entries(source, n, found.rows, found.columns, found.values)
+    return graph_of_pattern(source, n, found.rows, found.columns, halved=False)
+
+
+def entries(source: Source, *, with_values: bool = False) -> Entries:
+    """Return the entries as stored; the largest indices say how many rows and columns there are."""
     layout = layout_of(source)
     if layout is None or not 2 <= layout.n_columns <= 4:
         raise source.error("the lines must be `row column [value]`")
     try:
-        kept = directed and layout.n_columns == 3
+        kept = with_values and layout.n_columns == 3
         pairs = read_pairs(source, layout, matrix=True, with_values=kept)
     except InputError as error:
         if source.suffix != ".mtx":
@@ -280,10 +278,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
     if smallest < 0:
         raise source.error(f"the index {smallest} must not be negative")
     base = min(smallest, 1)
-    n = int(max(pairs.u.max(), pairs.v.max())) + 1 - base
-    text.check_vertices(source, n)
-    source.notes.append(f"Bare triplets, taken as counted from {base}: {n:,} rows.")
-    rows, columns = pairs.u - base, pairs.v - base
-    if directed:
-        return arcs_of_entries(source, n, rows, columns, pairs.weights)
-    return graph_of_pattern(source, n, rows, columns, halved=False)
+    rows, columns = (int(ends.max()) + 1 - base for ends in (pairs.u, pairs.v))
+    text.check_vertices(source, max(rows, columns))
+    source.notes.append(f"Bare triplets, taken as counted from {base}.")
+    return Entries(rows, columns, pairs.u - base, pairs.v - base, pairs.weights)

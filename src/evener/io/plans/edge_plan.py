@@ -86,6 +86,7 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> EdgePlan:
         float(found["replication"]),
         as_numbers(found["loads"], "loads"),
         as_integers(arrays["vertices"], "vertices"),
+        np.bincount(partition.part, minlength=k).astype(np.int64, copy=False),
     )
     contract = contract_of(found["contract"], k)
     of = found["of"]

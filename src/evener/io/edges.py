@@ -1,0 +1,270 @@
+"""Edges to be divided: those of a graph, the arcs or the matrix entries that a file holds.
+
+Graphs have no loops and no parallel edges. Edges to be divided may: `read_edges` takes the lines of
+an edge list and the stored entries of a matrix one by one, and passes by the Graph that `read`
+would make of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntArray, NumberArray
+from evener.errors import InputError, UsageError, one_of
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.edge_list import EdgeList, by_ends
+from evener.graphs.foreign import is_matrix
+from evener.graphs.graph import Graph
+from evener.io.accept import GraphLike, as_graph_or_arcs
+from evener.io.entries import Entries, no_weights
+from evener.io.formats import Format, format_named, format_of
+from evener.io.read import Progress, read
+from evener.io.sources import Source, open_source
+from evener.wording import plural, two_lines
+
+Kind = Literal["graph", "arcs", "matrix"]
+KINDS: tuple[str, ...] = get_args(Kind)
+EdgesLike: TypeAlias = "EdgeList | EdgeReading | GraphLike"
+# Options of `read` that say something of vertices, which are not divided.
+_OF_VERTICES = ("coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeReading:
+    """The edges that were read from a file, in the order that a plan has them.
+
+    of: what they are: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries), each by
+    the first number, then the second, parallel ones in the order of the file. ends: two arrays
+    (m,), what the file calls both ends: numbers or names of vertices; row and column, from 0, of a
+    matrix. weighted: whether the edges have weights. rows: of a matrix how many of the vertices are
+    rows, the others being columns. notes, inputs and asked: as of a Reading.
+    """
+
+    edges: EdgeList
+    of: Kind
+    ends: tuple[npt.NDArray[Any], npt.NDArray[Any]]
+    weighted: bool = False
+    format: str = ""
+    rows: int = 0
+    notes: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        files = f"from {', '.join(self.inputs)}" if self.inputs else "from no file"
+        what = [self.format, self.of, plural(self.edges.m, "edge")]
+        return two_lines("EdgeReading", what, [files, plural(len(self.notes), "note")])
+
+
+def read_edges(
+    path: str | os.PathLike[str],
+    *,
+    of: str = "graph",
+    weighted: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> EdgeReading:
+    """Read the edges of a graph, the arcs or the matrix entries in a file.
+
+    of: "graph": edges once each, by their ends u < v; "arcs": lines and entries are arcs, edges of
+    formats without a direction are two; "matrix": the stored entries, those on the diagonal
+    included, of a matrix of any shape; rows and columns are vertices apart, and those without an
+    entry are dropped. Of a file that holds no matrix it is the adjacency matrix.
+    weighted: the work of an edge is its weight, that of an entry its value. options: those of
+    `read` but `directed`.
+
+    Lines of an edge list that repeat an edge, or join a vertex to itself, are edges of their own,
+    and a note says so; two lines that name an edge in both directions are one edge of the graph.
+    Raises InputError for anything wrong in the file, and for weights that are missing, negative or
+    not finite; UsageError for a wrong option.
+    """
+    kind = cast(Kind, one_of("kind of edges", of, KINDS))
+    given = {key: value for key, value in options.items() if value is not None}
+    source = open_source(Path(path))
+    entry = format_of(source) if given.get("format") is None else format_named(given["format"])
+    try:
+        made = _read_entries(source, entry, kind, given, weighted=weighted)
+        if made is not None:
+            return made
+        return _read_graph(source, kind, given, weighted=weighted, progress=progress)
+    except InputError as error:
+        error.file = error.file or str(path)
+        raise
+
+
+def as_edges(given: EdgesLike, *, of: str = "graph", weighted: bool = False) -> EdgeReading:
+    """Return edges, a file's name or whatever `plan` takes as a graph, as an EdgeReading.
+
+    of, weighted: as of `read_edges`; an EdgeList and an EdgeReading stay as they are. A SciPy
+    matrix is divided by its entries where `of` is "matrix".
+    """
+    if isinstance(given, EdgeReading):
+        return given
+    kind = cast(Kind, one_of("kind of edges", of, KINDS))
+    if isinstance(given, EdgeList):
+        ends = given.tails, given.heads
+        return EdgeReading(given, kind, ends, weighted=given.weights is not None)
+    if isinstance(given, str | os.PathLike):
+        return read_edges(given, of=of, weighted=weighted)
+    if kind == "matrix" and is_matrix(given):
+        found = given.tocoo()
+        rows, columns = np.asarray(found.row, np.int64), np.asarray(found.col, np.int64)
+        n_rows, n_columns = map(int, found.shape)
+        stored = Entries(n_rows, n_columns, rows, columns, np.asarray(found.data))
+        return _matrix(stored, weighted=weighted)
+    graph = as_graph_or_arcs(given)
+    return _of_graph(graph.undirected() if kind == "graph" else graph, kind, weighted=weighted)
+
+
+def _read_entries(
+    source: Source, entry: Format, kind: Kind, given: Mapping[str, Any], *, weighted: bool
+) -> EdgeReading | None:
+    """Return the edges that the file stores one by one; None where `read` makes a graph first."""
+    if entry.stores != "lines" and (entry.stores != "matrix" or kind != "matrix"):
+        return None
+    found = entry.entries(source, with_values=weighted)
+    if found is None:
+        return None
+    for name in _OF_VERTICES:
+        if name in given:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is of vertices, and edges are divided",
+                hint="--weighted takes the edges' weights.",
+            )
+    made = {"graph": _pairs, "arcs": _arcs, "matrix": _matrix}[kind](found, weighted=weighted)
+    asked = {key: given[key] for key in ("by", "format") if key in given}
+    inputs = {source.path.name: source.sha256, **source.beside}
+    notes = (*source.notes, *made.notes)
+    return replace(made, format=entry.name, notes=notes, inputs=inputs, asked=asked)
+
+
+def _read_graph(
+    source: Source,
+    kind: Kind,
+    given: Mapping[str, Any],
+    *,
+    weighted: bool,
+    progress: Progress | None,
+) -> EdgeReading:
+    """Return the edges or arcs of the graph in a file."""
+    options = {key: value for key, value in given.items() if key != "directed"}
+    reading = read(source, directed=kind != "graph", progress=progress, **options)
+    made = _of_graph(reading.graph, kind, weighted=weighted)
+    asked = {key: value for key, value in reading.asked.items() if key != "directed"}
+    notes = (*reading.notes, *made.notes)
+    return replace(made, format=reading.format, notes=notes, inputs=reading.inputs, asked=asked)
+
+
+def _of_graph(graph: Graph | DirectedGraph, kind: Kind, *, weighted: bool) -> EdgeReading:
+    """Return the edges of a graph, its arcs, or its arcs as entries of a matrix."""
+    if weighted and graph.adjwgt is None:
+        raise no_weights()
+    if kind == "matrix":
+        arcs = EdgeList.of_arcs(graph, weighted=weighted)
+        found = Entries(graph.n, graph.n, arcs.tails, arcs.heads, arcs.weights, graph.labels)
+        return _matrix(found, weighted=weighted)
+    if kind == "graph":
+        edges = EdgeList.of_graph(graph.undirected(), weighted=weighted)
+    else:
+        edges = EdgeList.of_arcs(graph, weighted=weighted)
+    return EdgeReading(edges, kind, _named(edges.tails, edges.heads, graph.labels), weighted)
+
+
+def _pairs(found: Entries, *, weighted: bool) -> EdgeReading:
+    """Return lines as edges u <= v; of an edge named in both directions those of one direction."""
+    u, v = np.minimum(found.rows, found.columns), np.maximum(found.rows, found.columns)
+    order = by_ends(u, v)
+    kept = order[_one_direction(u[order], v[order], (found.rows <= found.columns)[order])]
+    turned = found.m - kept.size
+    lines = plural(turned, "line names", "lines name")
+    note = f"{lines} an edge in the other direction, too: each is one edge."
+    return _chosen("graph", found, u, v, kept, (note,) if turned else (), weighted=weighted)
+
+
+def _one_direction(
+    u: IntArray, v: IntArray, forward: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """(m,) whether each line counts, of lines sorted by their ends u <= v.
+
+    Of an edge named f times as u v and b times as v u the lines of the direction that is more
+    frequent count, of two alike that of its first line: max(f, b) lines.
+    """
+    if not u.size:
+        return np.zeros(0, np.bool_)
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(u) != 0) | (np.diff(v) != 0)]))
+    sizes = np.diff(np.append(begins, u.size))
+    ahead = np.add.reduceat(forward.astype(np.int64), begins)
+    kept = (2 * ahead > sizes) | ((2 * ahead == sizes) & forward[begins])
+    return np.asarray(forward == np.repeat(kept, sizes))
+
+
+def _arcs(found: Entries, *, weighted: bool) -> EdgeReading:
+    """Return each line as an arc from its first vertex to its second."""
+    order = by_ends(found.rows, found.columns)
+    return _chosen("arcs", found, found.rows, found.columns, order, (), weighted=weighted)
+
+
+def _chosen(
+    kind: Kind,
+    found: Entries,
+    u: IntArray,
+    v: IntArray,
+    kept: IntArray,
+    notes: tuple[str, ...],
+    *,
+    weighted: bool,
+) -> EdgeReading:
+    """Return the lines of these numbers as edges; say what is a loop, and what is parallel."""
+    tails, heads = u[kept], v[kept]
+    loops = int(np.count_nonzero(tails == heads))
+    again = int(np.count_nonzero((np.diff(tails) == 0) & (np.diff(heads) == 0)))
+    if loops:
+        lines = plural(loops, "line joins", "lines join")
+        notes += (f"{lines} a vertex to itself: work of its own, which copies no vertex.",)
+    if again:
+        lines = plural(again, "line repeats", "lines repeat")
+        notes += (f"{lines} an edge: work of its own.",)
+    weights = found.weights()[kept] if weighted else None
+    edges = EdgeList(found.n_rows, tails, heads, weights)
+    return EdgeReading(edges, kind, _named(tails, heads, found.labels), weighted, notes=notes)
+
+
+def _matrix(found: Entries, *, weighted: bool) -> EdgeReading:
+    """Return stored entries as edges from rows to columns, those without an entry left out."""
+    order = by_ends(found.rows, found.columns)
+    rows, columns = found.rows[order], found.columns[order]
+    row_numbers, n_rows = _numbers(rows, found.n_rows)
+    column_numbers, n_columns = _numbers(columns, found.n_columns)
+    weights: NumberArray | None = found.weights()[order] if weighted else None
+    edges = EdgeList(
+        n_rows + n_columns, row_numbers[rows], n_rows + column_numbers[columns], weights
+    )
+    said = f"A matrix of {found.n_rows:,} x {found.n_columns:,}: {found.m:,} stored entries"
+    if found.triangle:
+        said += " of one triangle; the other is not stored, and not divided"
+    empty = found.n_rows + found.n_columns - edges.n
+    if empty:
+        said += f"; {plural(empty, 'row or column', 'rows and columns')} without an entry dropped"
+    ends = _named(rows, columns, found.labels)
+    return EdgeReading(edges, "matrix", ends, weighted, rows=n_rows, notes=(f"{said}.",))
+
+
+def _numbers(indices: IntArray, extent: int) -> tuple[IntArray, int]:
+    """(extent,) the rank of each index among those that occur, and how many do."""
+    used = np.zeros(extent, np.bool_)
+    used[indices] = True
+    return np.cumsum(used) - 1, int(np.count_nonzero(used))
+
+
+def _named(
+    tails: IntArray, heads: IntArray, labels: npt.NDArray[np.generic] | None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return the ends as the file names them."""
+    return (tails, heads) if labels is None else (labels[tails], labels[heads])
