@@ -172,7 +172,7 @@ def run_on_parts(
     """
     if watch.rebalancing is not None:
         raise UsageError("a run on parts of a graph is not rebalanced: give the whole graph")
-    return _on_threads(_share_of(program, most, parameters, watch), parts, devices, watch)
+    return on_threads(_share_of(program, most, parameters, watch), parts, devices, watch)
 
 
 def run_on_ranks(
@@ -193,9 +193,9 @@ def run_on_ranks(
     if (watch.checkpoints, watch.resume, watch.rebalancing) != (None, None, None):
         raise UsageError("checkpoints and rebalancing need the whole graph")
     k = len(own.sizes)
-    _refuse_other_numbers(devices, comm, k)
+    refuse_other_numbers(devices, comm, k)
     share = _share_of(program, most, parameters, watch)
-    return _on_own_parts(share, own.parts, k, comm, devices, watch)
+    return on_own_parts(share, own.parts, k, comm, devices, watch)
 
 
 def _run(
@@ -210,11 +210,11 @@ def _run(
 ) -> ProgramRun:
     """Run a share on one device for each block, of whatever kind."""
     k = partition.k
-    _refuse_other_numbers(devices, comm, k)
+    refuse_other_numbers(devices, comm, k)
     if comm is None:
         with _built(watch):
             locals_ = distribute(graph, partition, want=want)
-        return _on_threads(share, locals_, devices, watch)
+        return on_threads(share, locals_, devices, watch)
     own = (
         devices_of_process(comm, k)
         if isinstance(comm, MpiComm)
@@ -222,10 +222,10 @@ def _run(
     )
     with _built(watch):
         parts = {device: local_graph(graph, partition, device, want=want) for device in own}
-    return _on_own_parts(share, parts, k, comm, devices, watch)
+    return on_own_parts(share, parts, k, comm, devices, watch)
 
 
-def _refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
+def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
     """Raise UsageError where devices or ranks, unless processes of MPI, are not k."""
     if devices is not None and len(devices) != k:
         raise UsageError(f"{plural(len(devices), 'device')} for {plural(k, 'block')}")
@@ -233,7 +233,7 @@ def _refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) ->
         raise UsageError(f"{comm.size} ranks for {k} blocks: each is one device")
 
 
-def _on_own_parts(
+def on_own_parts(
     share: Share,
     parts: Mapping[int, LocalGraph],
     k: int,
@@ -259,7 +259,7 @@ def _built(watch: RunWatch) -> Iterator[None]:
         watch.rebalancing.built = time.perf_counter() - began
 
 
-def _on_threads(
+def on_threads(
     share: Share, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
     """Run a share on each part, by a thread of this process each."""

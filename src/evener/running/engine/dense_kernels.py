@@ -12,7 +12,6 @@ from evener.running.engine.atomics_kernels import (
     EDGES,
     ENDED,
     MOST_STEPS,
-    ONE,
     STEP,
     TICKETS,
     barrier,
@@ -27,42 +26,14 @@ from evener.running.engine.hooks_kernels import (
     GOES_BOTH_WAYS,
     HAS_HALT,
     IDENTITY,
-    IS_WEIGHTED,
     applied,
     as_value,
     halts,
-    helper,
     initial,
-    joined,
     kernel,
-    message_of,
     payload_of,
 )
-
-
-@helper
-def message(payloads, arcs, j, parameters):
-    """Return the message along one arc."""
-    weight = arcs.weights[j] if IS_WEIGHTED else np.uint32(1)
-    return as_value(message_of(payloads[np.uint64(arcs.ends[j])], weight, parameters))
-
-
-@helper
-def pulled(combined, u, arcs, payloads, parameters):
-    """Return the messages along all arcs of a vertex, combined.
-
-    Those at even and odd places are combined apart, as additions wait for each other, and together
-    at the end: floating-point sums depend on the order of arcs alone.
-    """
-    j, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
-    other = as_value(IDENTITY)
-    while j + ONE < end:
-        combined = joined(combined, message(payloads, arcs, j, parameters))
-        other = joined(other, message(payloads, arcs, j + ONE, parameters))
-        j += ONE + ONE
-    if j < end:
-        combined = joined(combined, message(payloads, arcs, j, parameters))
-    return joined(combined, other)
+from evener.running.engine.pulling_kernels import pulled
 
 
 @kernel

@@ -18,7 +18,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -56,7 +56,7 @@ _PLACEHOLDERS = re.compile(
     rf"^from {ROOM}.hooks_kernels import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
 )
 _SHARED = re.compile(  # what templates have in common, and is part of each
-    rf"^from {ROOM}.(pushing_kernels) import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
+    rf"^from {ROOM}.(pulling_kernels|pushing_kernels) import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
 )
 _NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
 _HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
@@ -74,6 +74,10 @@ class Target:
     templates: Mapping[str, str]
     head: Callable[[VertexProgram], Sequence[str]]
     prepared: Callable[[Any, str], Any]
+
+    def with_templates(self, templates: Mapping[str, str]) -> Target:
+        """Return a target with other templates."""
+        return replace(self, templates=templates)
 
 
 @cache

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector
 from evener.running.comm import Comm
-from evener.running.halos import Halo
+from evener.running.halos import Halo, Op
 from evener.running.local_graphs import LocalGraph
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ class StepRecorder:
         first: int = 0,
     ) -> None:
         self.comm, self.halo = comm, Halo.of(comm, local)
-        self._sends = local.sends
+        self._sends, self._receives = local.sends, local.receives
         self.steps: list[Superstep] = []
         self.now = Superstep()
         self._tell, self._first = tell, first
@@ -169,6 +169,13 @@ class StepRecorder:
         """Return when the ghosts have their values."""
         with self._of_halo():
             self.halo.finish()
+
+    def reduce(self, x: npt.NDArray[Any], op: Op) -> None:
+        """Combine the own values in x with those of their ghosts on other devices; see Halo."""
+        with self._of_halo():
+            self.halo.reduce(x, op)
+        for q, (first, end) in self._receives.items():
+            self.now.count_sent(q, (end - first) * x.itemsize)
 
     def to_owners(
         self, ghosts: npt.NDArray[Any], values: npt.NDArray[Any]

@@ -109,7 +109,7 @@ def _restore_bucket(engine: Engine, halo: Halo, state: RunState) -> None:
 
 def _restore_union(engine: Engine, halo: Halo, state: RunState) -> None:
     engine.advance(1)  # joins the device's vertices: of one device alone, all that there is to do
-    if engine.sizes.n_owned == engine.sizes.n_global:
+    if not engine.control[places.SHARED]:
         return
     _fill(engine, halo, state)
     np.minimum.at(engine.values, engine.work.parents, engine.values.copy())  # roots, as `deliver`

@@ -190,11 +190,12 @@ class SuperstepLoop:
             self.engine.advance(0)  # the first values
         else:
             before, direction = (self._start.numbers[name] for name in ("before", "direction"))
-        totals = self._totals()
+        totals, has_settled = self._totals(), self.engine.program.settled is not None
         for step in range(self._first, most):
             if totals[0] == 0:
                 return
-            direction = self._direction(direction if step else None, totals, before)
+            last = direction if step else None
+            direction = next_direction(last, totals, before, self.local.n_global, has_settled)
             self.engine.control[places.DIRECTION] = direction
             if direction == frontier.PULL and self.comm.size > 1:
                 self._send_frontier()
@@ -212,18 +213,6 @@ class SuperstepLoop:
             sum(column) for column in zip(*self.steps.gathered(own), strict=True)
         )
         return length, scouted, left
-
-    def _direction(self, last: int | None, totals: Totals, before: int) -> int:
-        """Return whether all devices push or pull, by the rule that one device alone goes by."""
-        length, scouted, left = totals
-        if last == frontier.PULL:
-            pulls = length >= before or length > self.local.n_global // frontier.VERTICES_PER_PUSH
-        elif self.engine.program.settled is not None:
-            pulls = scouted > left // frontier.ARCS_PER_PULL
-        else:
-            arcs = scouted + left
-            pulls = scouted > arcs // frontier.ALL_ARCS_PER_PULL
-        return frontier.PULL if pulls else frontier.PUSH
 
     def _send_frontier(self) -> None:
         """Bring values and frontier of owners to their ghosts, before a superstep that pulls."""
@@ -263,3 +252,21 @@ class SuperstepLoop:
             else:
                 compute()
         self.steps.now.edges += self.engine.edges - before
+
+
+def next_direction(
+    last: int | None, totals: Totals, before: int, n: int, has_settled: bool
+) -> int:
+    """Return whether all devices push or pull, by the rule that one device alone goes by.
+
+    last: what they did in the superstep before, None in the first. before: active vertices then.
+    n: vertices of the graph.
+    """
+    length, scouted, left = totals
+    if last == frontier.PULL:
+        pulls = length >= before or length > n // frontier.VERTICES_PER_PUSH
+    elif has_settled:
+        pulls = scouted > left // frontier.ARCS_PER_PULL
+    else:
+        pulls = scouted > (scouted + left) // frontier.ALL_ARCS_PER_PULL
+    return frontier.PULL if pulls else frontier.PUSH

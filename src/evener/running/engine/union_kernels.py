@@ -17,6 +17,7 @@ from evener.running.engine.atomics_kernels import (
     MARKED,
     MOST_STEPS,
     ONE,
+    SHARED,
     STEP,
     TICKETS,
     Part,
@@ -158,11 +159,11 @@ def make_trees(team, part, work, control):
 
 
 @helper
-def first_values(team, part, values, work):
-    """Set values: without ghosts the roots, which are the smallest vertices; else own numbers."""
+def first_values(team, part, values, work, is_shared):
+    """Set values: on one device alone the roots, which are the smallest vertices; else numbers."""
     parents, n_owned = work.parents, np.uint64(part.sizes.n_owned)
     first, end = share_of(team, part.sizes.n_local)
-    if n_owned == np.uint64(part.sizes.n_global):
+    if not is_shared:
         for u in range(first, end):
             root = parents[u]
             while root != parents[np.uint64(root)]:
@@ -211,16 +212,16 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     if last < 0 or max(step, 0) >= last:
         return
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
-    is_lower = control[ENDED] == 0
+    is_lower, is_shared = control[ENDED] == 0, control[SHARED] == 1
     barrier(sync, threads)
     if step < 0:
         step = np.int64(0)
         fetch_add(control, EDGES, make_trees(team, part, work, control))
-        first_values(team, part, values, work)
+        first_values(team, part, values, work, is_shared)
         barrier(sync, threads)
-        if sizes.n_owned != sizes.n_global:
+        if is_shared:
             lower_roots(team, part, values, work)
-    if sizes.n_owned != sizes.n_global and is_lower:
+    if is_shared and is_lower:
         spread_roots(team, part, values, work, control)
     if thread == 0:
         control[STEP], control[ENDED] = step + 1, 1

@@ -1,0 +1,67 @@
+"""Divides edges among devices: which vertices each one touches, and lists of its arcs."""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import njit
+
+
+@njit(cache=True, nogil=True)
+def touch(device, edges, tails, heads, counts, most, master, touched):
+    """List the vertices that a device's edges touch; take over those of which it has most edges.
+
+    edges: numbers of its edges. counts (n,): zeros, and again afterwards. most (n,): edges at each
+    vertex that its master has; master (n,): the device, or -1. touched: set to the vertices, in the
+    order in which they are met. Returns how many there are.
+    """
+    count = 0
+    for e in edges:
+        for v in (tails[e], heads[e]):
+            if counts[v] == 0:
+                touched[count] = v
+                count += 1
+            counts[v] += 1
+    for i in range(count):
+        v = touched[i]
+        if counts[v] > most[v]:
+            most[v] = counts[v]
+            master[v] = device
+        counts[v] = 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def list_offsets(edges, tails, heads, both_ways, position, offsets):
+    """Set offsets (n_local + 1,) to where the arcs of each local vertex begin.
+
+    edges: numbers of the device's edges, from tails to heads, or both ways. position (n,): the
+    local number of each vertex that they touch. offsets: zeros.
+    """
+    for e in edges:
+        offsets[position[tails[e]] + 1] += 1
+        if both_ways:
+            offsets[position[heads[e]] + 1] += 1
+    for u in range(offsets.size - 1):
+        offsets[u + 1] += offsets[u]
+
+
+@njit(cache=True, nogil=True)
+def list_arcs(edges, tails, heads, both_ways, position, weights, free, ends, own):
+    """Set ends to the local numbers at the other ends of each local vertex's arcs, by edge number.
+
+    Arguments as of list_offsets. weights (m,) of all edges, or empty: none are wanted. free
+    (n_local,): where the arcs of each vertex begin; changed. own: set to the arcs' weights.
+    """
+    for e in edges:
+        u, v = position[tails[e]], position[heads[e]]
+        i = free[u]
+        free[u] = i + 1
+        ends[i] = v
+        if weights.size:
+            own[i] = weights[e]
+        if both_ways:
+            i = free[v]
+            free[v] = i + 1
+            ends[i] = u
+            if weights.size:
+                own[i] = weights[e]

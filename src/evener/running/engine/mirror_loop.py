@@ -1,0 +1,215 @@
+"""One device's share of a run on edges: its supersteps, and exchanges of masters and mirrors.
+
+All devices are in the same superstep. Dense: masters send payloads to their mirrors, every device
+gathers along its own arcs, mirrors send their sums to their masters, which apply ([Gonzalez12]_,
+section 4). Sums of floating-point numbers are the device's own, then those of others by rising
+number: the same on each run. The other schedules: every copy of a vertex sends along its device's
+arcs; after a superstep values of mirrors that changed go to their masters, and from there to the
+other copies. So all copies are alike when a superstep begins, in the frontier or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.running.comm import Comm
+from evener.running.edge_shares import EdgeShare
+from evener.running.engine import atomics_kernels as places
+from evener.running.engine import frontier_kernels as frontier
+from evener.running.engine.engine import Engine
+from evener.running.engine.gathering import GatherEngine
+from evener.running.engine.mirror_updates import MirrorUpdates
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.recording import DeviceRun, StepRecorder
+from evener.running.engine.supersteps import Totals, next_direction
+
+Numbers = npt.NDArray[Any]
+Tell = Callable[[int], None]
+
+
+def run_share(
+    program: VertexProgram,
+    share: EdgeShare,
+    on: tuple[Comm, ThreadPool, Tell | None],
+    most: int,
+    parameters: dict[str, float],
+) -> DeviceRun:
+    """Run a program on one device's share, for up to `most` supersteps; all devices call.
+
+    on: the ranks, one for each device; the device's threads; whom to tell how many supersteps are
+    done. Raises InputError as Engine does.
+    """
+    comm, pool, tell = on
+    steps = StepRecorder(comm, share.exchanged, tell)
+    if program.schedule == "dense":
+        gathering = GatherEngine(program, share, pool, parameters)
+        gathering.compile()
+        return _run_dense(gathering, share, steps, most)
+    engine = Engine(program, share.computed, pool, parameters)
+    engine.compile()
+    loop = {"frontier": FrontierLoop, "bucket": BucketLoop, "union": UnionLoop}[program.schedule]
+    return loop(comm, share, engine, steps).run(most)
+
+
+def _run_dense(
+    engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int
+) -> DeviceRun:
+    """Run the dense schedule: one message each way for each mirror and superstep."""
+    program, each_way = engine.program, share.n_mirrors
+    mirrored = sum(numbers.size for numbers in share.exchanged.sends.values())
+    steps.begin()
+    engine.begin()
+    for step in range(most):
+        if step:
+            steps.exchange(engine.payloads)
+        before = engine.edges
+        with steps.timed("computing"):
+            engine.gather()
+        steps.reduce(engine.sums, program.combine)
+        with steps.timed("computing"):
+            engine.apply()
+        steps.now.edges += engine.edges - before
+        ended = False
+        if program.halt is not None:
+            change = steps.summed(engine.change)
+            n, parameters = share.exchanged.n_global, engine.parameters
+            ended = program.halts(change, step + 1, n, parameters)
+        steps.end(mirrored + (each_way if step else 0))
+        if ended:
+            break
+    return steps.result(engine.values[: share.n_masters])
+
+
+class CopiesLoop:
+    """Supersteps of a schedule whose messages may arrive twice: min, max or or."""
+
+    def __init__(self, comm: Comm, share: EdgeShare, engine: Engine, steps: StepRecorder) -> None:
+        self.share, self.engine, self.steps = share, engine, steps
+        identity = engine.kernels.IDENTITY
+        self.updates = MirrorUpdates(comm, share, engine.program.dtype, identity, steps)
+
+    def run(self, most: int) -> DeviceRun:
+        """Run until nothing changes on any device, or for `most` supersteps. All ranks call."""
+        self.steps.begin()
+        for _ in range(most):
+            self.compute()
+            received = self.update()
+            ended = all(self.steps.gathered(self.engine.has_ended))
+            self.steps.end(received)
+            if ended:
+                break
+        return self.result()
+
+    def compute(self) -> None:
+        """Compute a superstep with the device's own arcs."""
+        before = self.engine.edges
+        with self.steps.timed("computing"):
+            self.engine.advance(1)
+        self.steps.now.edges += self.engine.edges - before
+
+    def update(self) -> int:
+        """Make all copies alike; return how many values came here."""
+        received = self.updates.up(self.read, self.deliver)
+        return received + self.updates.down(self.read, self.deliver)
+
+    def read(self, numbers: Numbers) -> Numbers:
+        """Return the values of these local vertices."""
+        found: Numbers = self.engine.values[numbers]
+        return found
+
+    def deliver(self, targets: Numbers, values: Numbers) -> None:
+        """Apply values that other copies of these local vertices have."""
+        self.engine.deliver(targets, values)
+
+    def result(self) -> DeviceRun:
+        """Return the run, with the values of the masters."""
+        return self.steps.result(self.engine.values[: self.share.n_masters])
+
+
+class BucketLoop(CopiesLoop):
+    """The bucket schedule: each device on its own until nothing changes there."""
+
+
+class UnionLoop(CopiesLoop):
+    """The union schedule: a vertex has the value of its tree's root, once that is told."""
+
+    def read(self, numbers: Numbers) -> Numbers:
+        """Return what these vertices have when roots have told it."""
+        found: Numbers = self.engine.values[self.engine.work.parents[numbers]]
+        return found
+
+
+class FrontierLoop(CopiesLoop):
+    """The frontier schedule: all devices push or all pull."""
+
+    def __init__(self, comm: Comm, share: EdgeShare, engine: Engine, steps: StepRecorder) -> None:
+        super().__init__(comm, share, engine, steps)
+        self._flags = np.zeros(share.computed.n_local, np.uint8)  # who is in the frontier
+        self._degrees = share.computed.degrees[: share.n_masters]
+
+    def run(self, most: int) -> DeviceRun:
+        """Run until no vertex changes on any device, or for `most` supersteps. All ranks call."""
+        engine, steps = self.engine, self.steps
+        own_arcs = int(self._degrees.sum())
+        steps.begin()
+        left = sum(steps.gathered(own_arcs))
+        engine.advance(0)  # the first values
+        self.updates.know(self.read)
+        before, direction, totals = 0, None, self._totals(left)
+        for _ in range(most):
+            if totals[0] == 0:
+                break
+            has_settled = engine.program.settled is not None
+            n = self.share.computed.n_global
+            direction = next_direction(direction, totals, before, n, has_settled)
+            engine.control[places.DIRECTION] = direction
+            self.compute()
+            received = self._update()
+            if direction == frontier.PUSH:
+                left -= totals[1]
+            before, totals = totals[0], self._totals(left)
+            steps.end(received)
+        return self.result()
+
+    def _update(self) -> int:
+        """Make all copies alike, in the frontier, too."""
+        engine = self.engine
+        if engine.control[places.FORM] == frontier.QUEUE:
+            return self.update()
+        engine.show(self._flags)
+        engine.control[places.LENGTH] = 0  # of a queue that is not in use
+        received = self.update()
+        engine.control[places.LENGTH] = np.count_nonzero(self._flags)
+        every = engine.sizes._replace(n_owned=0)  # bits of all are taken from the flags
+        engine.kernels.see(every, engine.work, engine.control, self._flags)
+        return received
+
+    def deliver(self, targets: Numbers, values: Numbers) -> None:
+        """Apply values of other copies; vertices that change are in the frontier."""
+        if self.engine.control[places.FORM] == frontier.QUEUE:
+            self.engine.deliver(targets, values)
+            return
+        before = self.read(targets)
+        self.engine.deliver(targets, values)
+        self._flags[targets[before != self.read(targets)]] = 1
+
+    def _totals(self, left: int) -> Totals:
+        """Return for all devices: active vertices, arcs leaving them, arcs left."""
+        engine, m = self.engine, self.share.n_masters
+        control = engine.control
+        if control[places.FORM] == frontier.QUEUE:
+            work = engine.work
+            queue = work.other_queue if control[places.FLIPPED] else work.queue
+            own = queue[: control[places.LENGTH]]
+            own = own[own < m]
+        else:
+            engine.show(self._flags)
+            own = np.flatnonzero(self._flags[:m])
+        counts = own.size, int(self._degrees[own].sum())
+        length, scouted = (sum(c) for c in zip(*self.steps.gathered(counts), strict=True))
+        return length, scouted, left

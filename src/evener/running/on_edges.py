@@ -1,0 +1,96 @@
+"""Runs a vertex program on all devices of an edge partition: threads, or ranks of MPI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evener.errors import UsageError
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.plans.edge_partition import EdgePartition
+from evener.running.comm import Comm, MpiComm
+from evener.running.devices import Cuda
+from evener.running.edge_shares import EdgeShare, edge_shares
+from evener.running.engine.engine import MOST
+from evener.running.engine.mirror_loop import run_share
+from evener.running.engine.program import VertexProgram, parameters_of
+from evener.running.engine.recording import DeviceRun
+from evener.running.engine.solver import Solver
+from evener.running.executing import (
+    Devices,
+    ProgramRun,
+    RunWatch,
+    Share,
+    Tell,
+    on_own_parts,
+    on_threads,
+    refuse_other_numbers,
+)
+from evener.running.hybrid import devices_of_process
+from evener.running.local_graphs import LocalGraph
+
+
+def run_on_edges(
+    program: VertexProgram | Solver,
+    graph: Graph | DirectedGraph,
+    partition: EdgePartition,
+    *,
+    of: str = "graph",
+    comm: Comm | None = None,
+    devices: Devices | None = None,
+    most: int = MOST,
+    watch: RunWatch = RunWatch(),
+    parameters: Mapping[str, float] | None = None,
+) -> ProgramRun:
+    """Run a program on one device for each block of edges, for up to `most` supersteps.
+
+    of: what the partition divides, as of `edge_shares`. Other arguments, and the result, as of
+    run_program. Raises UsageError for what edge partitions are not run with, InputError as Engine
+    and `edge_shares` do, and ToolError where a device fails or does not answer.
+    """
+    _refuse(program, devices, watch)
+    k = partition.k
+    refuse_other_numbers(devices, comm, k)
+    own: range | None = None
+    if isinstance(comm, MpiComm):
+        own = devices_of_process(comm, k)
+    elif comm is not None:
+        own = range(comm.rank, comm.rank + 1)
+    shares = edge_shares(graph, partition, of=of, devices=own)
+    share = _share_of(program, shares, most, parameters)
+    parts = {device: one.exchanged for device, one in shares.items()}
+    if comm is None:
+        return on_threads(share, list(parts.values()), devices, watch)
+    return on_own_parts(share, parts, k, comm, devices, watch)
+
+
+def _share_of(
+    program: VertexProgram | Solver,
+    shares: Mapping[int, EdgeShare],
+    most: int,
+    parameters: Mapping[str, float] | None,
+) -> Share:
+    """Return what a device does to run a program."""
+    chosen = parameters_of(program.name, program.parameters, parameters or {})
+
+    def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
+        assert isinstance(program, VertexProgram)
+        return run_share(program, shares[local.rank], (comm, on, tell), most, chosen)
+
+    return share
+
+
+def _refuse(program: VertexProgram | Solver, devices: Devices | None, watch: RunWatch) -> None:
+    """Raise UsageError for what edge partitions are not run with."""
+    if isinstance(program, Solver):
+        raise UsageError(
+            f"{program.name} runs on blocks of vertices, not of edges",
+            hint="Vertex programs run on both: pagerank, bfs, wcc, sssp and programs of your own.",
+        )
+    if any(isinstance(device, Cuda) for device in devices or ()):
+        raise UsageError("blocks of edges are run on cores alone, without CUDA devices")
+    if watch.checkpoints is not None or watch.resume is not None:
+        raise UsageError("runs on blocks of edges have no checkpoints")
+    if watch.rebalancing is not None:
+        raise UsageError("runs on blocks of edges are not rebalanced: edges stay where they are")
