@@ -11,13 +11,15 @@ import pytest
 import evener as ev
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
-from evener.running.apps import jacobi, matmul, spmv
+from evener.running.apps import bfs, jacobi, matmul, pagerank, spmv
 from evener.running.comm import MpiComm, run_threads
 from evener.running.distributing import distribute, local_graph
 from evener.running.emulation import EmulatedMachine
 from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
+from evener.running.on_edges import run_on_edges
 from evener.running.spreading import HeldRows
+from tests.running.edge_cases import divided, drawn
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
 from tests.running.random_runs import APPS, MOVING, is_right, moving, random_case
 
@@ -112,6 +114,17 @@ def hybrid_messages(comm):
         assert swapped == {q: [10.0 * q + device] * 3 for q in range(k) if q != device}
 
 
+def runs_on_edges(comm):
+    """Blocks of edges, as many as ranks and more: values and bytes as of threads of a process."""
+    for k, program in ((comm.size, pagerank.PROGRAM), (comm.size + 1, bfs.PROGRAM)):
+        graph, given = drawn(k), divided(graph=drawn(k), k=k)
+        found = run_on_edges(program, graph, given, comm=comm, most=6)
+        threads = run_on_edges(program, graph, given, most=6)
+        assert np.array_equal(found.values, threads.values), (k, program.name)
+        for name in ("sent", "received", "edges"):
+            assert np.array_equal(found.of_devices(name), threads.of_devices(name)), (k, name)
+
+
 def matmul_over_a_tiling(comm):
     tiling = ev.tile(np.arange(comm.size) + 1.0, (N, N), block=3).tiling
     A, B = np.random.default_rng(71).random((2, N, N))
@@ -169,6 +182,7 @@ PROGRAMS = {
     "hybrid": hybrid_messages,
     "random": random_runs,
     "moves": random_moves,
+    "edges": runs_on_edges,
 }
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def run_words(ranks, *words):
 @pytest.mark.parametrize(
     ("ranks", "names"),
     [
-        (2, "jacobi hybrid random moves"),
+        (2, "jacobi hybrid random moves edges"),
         (3, "halo"),
         pytest.param(3, "hybrid moves matmul spmv", marks=pytest.mark.slow),
         pytest.param(5, "random", marks=pytest.mark.slow),

@@ -17,12 +17,24 @@ if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.partitioning.policies.families import PolicyBlocks
+    from evener.plans.edge_plan import EdgePlan
     from evener.plans.partition import Partition
     from evener.plans.plan import Plan
     from evener.platforms.platform import Platform
+    from evener.running.edge_copies import Copies
+    from evener.running.edge_shares import DividedEdges
 
 FAMILIES = ("DP", "PD", "C")
 OWN = "evener"  # name of the division by a plan of ours
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeDivision:
+    """An edge plan for a graph that was read, and where it has copies of vertices."""
+
+    plan: EdgePlan
+    divided: DividedEdges
+    copies: Copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +42,8 @@ class Division:
     """Blocks for the devices of a platform, what they were made by, and what a policy says of it.
 
     made: None unless a policy made them. is_made_here: not read from a plan file. plan: that was
-    read, else None.
+    read, else None. edges: an edge plan that was read, else None; partition: where the vertices'
+    masters are.
     """
 
     name: str
@@ -39,6 +52,7 @@ class Division:
     made: PolicyBlocks | None = None
     is_made_here: bool = True
     plan: Plan | None = None
+    edges: EdgeDivision | None = None
 
     @property
     def n_bytes(self) -> FloatArray | None:

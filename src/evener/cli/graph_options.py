@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.io import Reading
+    from evener.plans.edge_plan import EdgePlan
     from evener.plans.plan import Plan
 
 
@@ -256,7 +257,7 @@ def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
     }
 
 
-def is_its_input(plan: Plan, inputs: dict[str, str]) -> bool:
+def is_its_input(plan: Plan | EdgePlan, inputs: dict[str, str]) -> bool:
     """Whether the plan was made from files of these digests, or records no digests.
 
     inputs: file name -> SHA-256. Other files must not be drawn or counted as the plan's graph.

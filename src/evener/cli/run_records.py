@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evener.cli.divisions import Division
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
+    from evener.planning.breakdown import Breakdown
     from evener.plans.plan import Plan
     from evener.reporting.runs import RunAdvice
     from evener.running.engine.program import VertexProgram
@@ -65,33 +66,17 @@ def write_records(
     run: on an emulated machine, as EmulatedMachineRun.recorded.
     """
     from evener.io.machines.speeds import write_speeds
-    from evener.planning.breakdown import (
-        breakdown_of,
-        divided_anew,
-        divided_by,
-        divided_into,
-    )
-    from evener.plans.partition import Partition
     from evener.reporting.runs import advice_of, machine_names, write_run
     from evener.running.records import samples_of, trace_of, write_trace
-    from evener.running.slicing import RankParts
 
     platform, plan = division.platform, division.plan
     if options.trace is not None:
         write_trace(options.trace, trace_of(run, platform.names, machine_names(platform)))
-    if isinstance(graph, RankParts):  # of a plan whose vertices stay where they are
-        assert plan is not None
-        divided = divided_by(plan)
-    elif plan is None:
-        divided = divided_into(graph, division.partition, platform)
-    elif run.part is None:
-        divided = divided_by(plan)
-    else:
-        divided = divided_anew(plan, graph, Partition(run.part, platform.k))
     recent = run.since_last_move()
-    if options.samples is not None and plan is not None:
-        write_speeds(options.samples, samples_of(recent, plan, divided.loads))
-    breakdown = breakdown_of(recent, divided, graph, program)
+    breakdown = _breakdown(graph, division, run, program)
+    of = plan if division.edges is None else division.edges.plan
+    if options.samples is not None and of is not None:
+        write_speeds(options.samples, samples_of(recent, of, breakdown.loads))
     commands = _commands(options, plan)
     if run.is_emulated:  # whose speeds are of arcs, not of the plan's units
         commands.pop("loads", None)
@@ -103,6 +88,34 @@ def write_records(
         title = f"{program.name} on {Path(options.graph).name}, {platform.k:,} devices"
         write_run(options.report, run, platform, breakdown, advice, title)
     return advice
+
+
+def _breakdown(
+    graph: Graph | DirectedGraph | RankParts,
+    division: Division,
+    run: ProgramRun,
+    program: VertexProgram | Solver,
+) -> Breakdown:
+    """Return what a superstep was spent with, since vertices last changed device."""
+    from evener.planning.breakdown import breakdown_of, divided_anew, divided_by, divided_into
+    from evener.planning.edge_breakdown import edge_breakdown_of
+    from evener.plans.partition import Partition
+    from evener.running.slicing import RankParts
+
+    platform, plan, edges = division.platform, division.plan, division.edges
+    if isinstance(graph, RankParts):  # of a plan whose vertices stay where they are
+        assert plan is not None
+        divided = divided_by(plan)
+    elif edges is not None:
+        n_arcs = graph.arcs_out().adjncy.size
+        return edge_breakdown_of(run, edges.plan, edges.copies, program, n_arcs)
+    elif plan is None:
+        divided = divided_into(graph, division.partition, platform)
+    elif run.part is None:
+        divided = divided_by(plan)
+    else:
+        divided = divided_anew(plan, graph, Partition(run.part, platform.k))
+    return breakdown_of(run.since_last_move(), divided, graph, program)
 
 
 def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:

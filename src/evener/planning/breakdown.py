@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, NumberArray
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.planning.bottleneck import quotient_of
 from evener.planning.evaluate import evaluate
-from evener.plans.metrics import prediction_of
+from evener.plans.metrics import Quotient, prediction_of
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Evaluation, Plan
 from evener.plans.workload import WEIGHTS, Workload
@@ -139,15 +139,49 @@ def breakdown_of(
     program: VertexProgram | Solver,
 ) -> Breakdown:
     """Return measured and predicted seconds of a mean superstep. graph: what was run on."""
-    platform, loads = divided.platform, divided.loads
+    if program.schedule == "dense":
+        passes = np.ones(divided.partition.k)
+    else:
+        passes = passes_of(run, _arcs_of_blocks(graph, divided.partition))
+    platform, judged = divided.platform, divided.evaluation
+    terms = Terms(
+        platform,
+        divided.loads,
+        quotient_of(judged, platform.k),
+        judged.prediction.interior,
+        divided.workload,
+        passes,
+        _describes_work(run, divided, graph),
+    )
+    return broken_down(run, terms)
+
+
+class Terms(NamedTuple):
+    """What a superstep is predicted by.
+
+    loads (k,) [units]; between: what devices exchange; interior (k,): share of a load that can be
+    computed meanwhile; passes (k,): how often a mean superstep does a device's load.
+    describes_work: as of Breakdown.
+    """
+
+    platform: Platform
+    loads: FloatArray
+    between: Quotient
+    interior: FloatArray
+    workload: Workload
+    passes: FloatArray
+    describes_work: bool
+
+
+def broken_down(run: ProgramRun, terms: Terms) -> Breakdown:
+    """Return measured and predicted seconds of a mean superstep."""
+    platform, loads, between = terms.platform, terms.loads, terms.between
     measured = {name: _mean(run, name) for name in activities_of(run)}
-    own = measured["computing"]
-    passes = _passes(run, graph, divided.partition, program)
-    between, sent = quotient_of(divided.evaluation, platform.k), float(_mean(run, "sent").sum())
+    own, sent = measured["computing"], float(_mean(run, "sent").sum())
     bytes_per_value = sent / max(float(between.sent.sum()), 1.0)
-    workload = replace(divided.workload, bytes_per_value=bytes_per_value)
-    interior = divided.evaluation.prediction.interior
-    predicted = prediction_of(between, loads * passes, interior, platform, workload)
+    workload = replace(terms.workload, bytes_per_value=bytes_per_value)
+    done = loads * terms.passes
+    predicted = prediction_of(between, done, terms.interior, platform, workload)
     is_scaled = platform.relative_ideal(float(loads.sum())) is not None
     scale = 1.0
     if is_scaled and own.sum() > 0:
@@ -159,7 +193,7 @@ def breakdown_of(
         predicted.compute * scale,
         predicted.ends * scale,
         is_scaled,
-        _describes_work(run, divided, graph),
+        terms.describes_work,
         run.seconds / max(len(run.steps[0]), 1),
         run.seconds,
         float(loads.sum() / max(float(speeds.sum()), 1e-300)),
@@ -188,20 +222,16 @@ def _mean(run: ProgramRun, name: str) -> FloatArray:
     return found.mean(axis=0) if len(found) else np.zeros(len(run.steps))
 
 
-def _passes(
-    run: ProgramRun,
-    graph: Graph | DirectedGraph | RankParts,
-    partition: Partition,
-    program: VertexProgram | Solver,
-) -> FloatArray:
-    """(k,) how often a mean superstep looks at each arc of a device; 1 with the dense schedule."""
-    if program.schedule == "dense":
-        return np.ones(partition.k)
-    if isinstance(graph, RankParts):
-        arcs = graph.out_arcs
-    else:
-        arcs = np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)
+def passes_of(run: ProgramRun, arcs: NumberArray) -> FloatArray:
+    """(k,) how often a mean superstep looks at each of a device's arcs (k,)."""
     return np.asarray(_mean(run, "edges") / np.maximum(arcs, 1.0))
+
+
+def _arcs_of_blocks(graph: Graph | DirectedGraph | RankParts, partition: Partition) -> NumberArray:
+    """(k,) arcs that leave the vertices of each block."""
+    if isinstance(graph, RankParts):
+        return graph.out_arcs
+    return np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)
 
 
 def _describes_work(

@@ -1,14 +1,11 @@
 """EdgeShare: one device's edges, and the vertices that they touch: masters and mirrors.
 
-Edges are divided, vertices are copied ([Gonzalez12]_, sections 4 and 5). The copy of a vertex on
-the device with most of its edges is its master (of equally many, the device of the lowest number);
-those on other devices are its mirrors. Vertices without an edge have a master alone; devices get
-them in proportion to their edges.
+Edges are divided, vertices are copied; see edge_copies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +19,7 @@ from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
 from evener.plans.edge_partition import EdgePartition
 from evener.running import edge_shares_kernels as kernels
+from evener.running.edge_copies import Copies, by_device, copies_of
 from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, signed, unsigned
 from evener.wording import plural
 
@@ -68,137 +66,99 @@ class Dealt(NamedTuple):
     """A graph's edges as an edge partition deals them to devices.
 
     edges: numbers of all edges by device, then number; starts (k + 1,): where those of each device
-    begin. tails, heads (m,): ends of an edge by its number; weights (m,) or empty. both_ways:
-    whether an edge is two arcs. degrees (n,): arcs leaving each vertex.
+    begin. listed: their ends and weights. both_ways: whether an edge is two arcs. degrees (n,):
+    arcs leaving each vertex.
     """
 
     edges: IntArray
     starts: IntVector
-    tails: IntArray
-    heads: IntArray
-    weights: npt.NDArray[Any]
+    listed: EdgeList
     both_ways: bool
     degrees: npt.NDArray[Any]
-
-    @property
-    def k(self) -> int:
-        """Number of devices."""
-        return self.starts.size - 1
 
     def of(self, device: int) -> IntArray:
         """Return the numbers of a device's edges."""
         return self.edges[self.starts[device] : self.starts[device + 1]]
 
 
+class DividedEdges(NamedTuple):
+    """An edge partition, and which edges it divides.
+
+    of: "graph", edges u < v by u, then v; "arcs", u -> v by u, then v. edges: those, where they are
+    not just the ones of the graph that is run on, as of a file that repeats edges.
+    """
+
+    partition: EdgePartition
+    of: str = "graph"
+    edges: EdgeList | None = None
+
+
 def edge_shares(
     graph: Graph | DirectedGraph,
-    partition: EdgePartition,
-    *,
-    of: str = "graph",
+    divided: DividedEdges,
     devices: Iterable[int] | None = None,
 ) -> dict[int, EdgeShare]:
     """Return the shares of these devices, all k by default, by number.
 
-    of: what the partition divides: "graph", edges u < v by u, then v (of a directed graph those of
-    `undirected()`, each with its arcs); "arcs", u -> v by u, then v. Raises InputError for a
-    partition of another number of edges, and for a device that is not there.
+    An arc is on the device of its edge, of the first one where there are several. Raises InputError
+    for a partition of another number of edges, for arcs that are not among its edges, and for a
+    device that is not there.
     """
-    dealt = _dealt(graph, partition, of)
-    wanted = range(dealt.k) if devices is None else list(devices)
+    k, n = divided.partition.k, graph.n
+    wanted = range(k) if devices is None else list(devices)
     for device in wanted:
-        if not 0 <= device < dealt.k:
-            raise InputError(f"device {device} has no edges: there are {plural(dealt.k, 'device')}")
-    copies = _copies(dealt, graph.n)
-    position = np.zeros(graph.n, unsigned(graph.n))
+        if not 0 <= device < k:
+            raise InputError(f"device {device} has no edges: there are {plural(k, 'device')}")
+    listed, part = dealt_edges(graph, divided)
+    copies = copies_of(listed, part)
+    arcs = graph.arcs_out()
+    degrees = np.diff(arcs.xadj).astype(signed(arcs.adjncy.size))
+    both_ways = listed.m < arcs.adjncy.size
+    dealt = Dealt(*by_device(part), listed, both_ways, degrees)
+    position = np.zeros(n, unsigned(n))
     return {device: _share(device, dealt, copies, position) for device in wanted}
 
 
-class Copies(NamedTuple):
-    """Where vertices are: master (n,) a device each; mirrors of each device, and their beginnings.
+def dealt_edges(
+    graph: Graph | DirectedGraph, divided: DividedEdges
+) -> tuple[EdgeList, EdgePartition]:
+    """Return the edges that a graph's arcs are dealt by, with its weights, and their blocks.
 
-    mirrors[d] are by the master's device, then number; those of device q are from starts[d][q] to
-    starts[d][q + 1] - 1.
+    Each edge of an undirected graph once, both its arcs together, if edges are divided; else each
+    arc. Raises InputError as `edge_shares` does.
     """
-
-    master: npt.NDArray[np.int32]
-    mirrors: list[IntVector]
-    starts: list[IntVector]
-
-    def between(self, device: int, at: int) -> IntVector:
-        """Return the vertices with their master on `device` and a mirror on `at`, rising."""
-        first, end = self.starts[at][device : device + 2]
-        return self.mirrors[at][first:end]
-
-
-def _dealt(graph: Graph | DirectedGraph, partition: EdgePartition, of: str) -> Dealt:
-    """Return a graph's edges by device. Raises InputError for a partition of other edges."""
+    partition, of, edges = divided
     one_of("kind of edges", of, KINDS)
-    arcs = graph.arcs_out()
-    weighted = arcs.adjwgt is not None
-    part, both_ways = partition.part, False
-    if of == "arcs":
-        listed = EdgeList.of_arcs(graph, weighted=weighted)
-        partition.checked_for(listed)
-    elif isinstance(graph, DirectedGraph):
-        listed = EdgeList.of_arcs(graph, weighted=weighted)
-        part = _of_arcs(listed, EdgeList.of_graph(graph.undirected()), partition)
+    weighted = graph.arcs_out().adjwgt is not None
+    is_once = of == "graph" and isinstance(graph, Graph)
+    if is_once:
+        assert isinstance(graph, Graph)
+        listed = EdgeList.of_graph(graph, weighted=weighted)
     else:
-        listed, both_ways = EdgeList.of_graph(graph, weighted=weighted), True
-        partition.checked_for(listed)
-    starts = np.zeros(partition.k + 1, np.int64)
-    np.cumsum(np.bincount(part, minlength=partition.k), out=starts[1:])
-    edges = np.argsort(part, kind="stable").astype(listed.tails.dtype, copy=False)
-    degrees = np.diff(arcs.xadj).astype(signed(arcs.adjncy.size))
-    weights = NO_WEIGHTS if listed.weights is None else listed.weights
-    return Dealt(edges, starts, listed.tails, listed.heads, weights, both_ways, degrees)
+        listed = EdgeList.of_arcs(graph, weighted=weighted)
+    if edges is None and (is_once or of == "arcs"):
+        return listed, partition.checked_for(listed)
+    known = EdgeList.of_graph(graph.undirected()) if edges is None else edges
+    return listed, _blocks_of(listed, known, partition.checked_for(known), of)
 
 
-def _of_arcs(arcs: EdgeList, edges: EdgeList, partition: EdgePartition) -> npt.NDArray[np.int32]:
-    """Return the block of each arc of a directed graph: that of the edge between its ends."""
-    partition.checked_for(edges)
-    n = np.int64(max(edges.n, 1))
-    low, high = np.minimum(arcs.tails, arcs.heads), np.maximum(arcs.tails, arcs.heads)
-    at = np.searchsorted(edges.tails * n + edges.heads, low * n + high)
-    return partition.part[at]
+def _blocks_of(
+    listed: EdgeList, known: EdgeList, partition: EdgePartition, of: str
+) -> EdgePartition:
+    """Return the blocks of edges by those of known ones, which are sorted by their two ends."""
+    n, tails, heads = np.int64(max(known.n, 1)), listed.tails, listed.heads
+    if of == "graph":
+        tails, heads = np.minimum(tails, heads), np.maximum(tails, heads)
+    keys, wanted = known.tails * n + known.heads, tails * n + heads
+    at = np.minimum(np.searchsorted(keys, wanted), max(known.m - 1, 0))
+    if wanted.size and not (known.m and np.array_equal(keys[at], wanted)):
+        raise InputError("the graph has edges that the partition does not divide")
+    return EdgePartition(partition.part[at], partition.k)
 
 
-def _copies(dealt: Dealt, n: int) -> Copies:
-    """Return where the copies of all vertices are."""
-    counts, most = np.zeros(n, np.int32), np.zeros(n, np.int32)
-    master = np.full(n, -1, np.int32)
-    longest = int(np.diff(dealt.starts).max(initial=0))
-    found, touched = np.empty(min(2 * longest, n), np.int64), []
-    for device in range(dealt.k):
-        own = dealt.of(device)
-        count = kernels.touch(
-            device, own, dealt.tails, dealt.heads, counts, most, master, found
-        )  # fmt: skip
-        touched.append(np.sort(found[:count]))
-    alone = np.flatnonzero(master < 0)
-    master[alone] = _spread(alone.size, dealt.starts)
-    copies = Copies(master, [], [])
-    for device, own in enumerate(touched):
-        own = own[master[own] != device]
-        owners = master[own]
-        order = np.argsort(owners, kind="stable")
-        starts = np.searchsorted(owners[order], np.arange(dealt.k + 1))
-        copies.mirrors.append(own[order])
-        copies.starts.append(starts.astype(np.int64))
-    return copies
-
-
-def _spread(count: int, starts: IntVector) -> npt.NDArray[np.int32]:
-    """Return a device for each of so many vertices, in runs in proportion to devices' edges."""
-    ends = starts[1:] if starts[-1] else np.arange(1, starts.size)
-    last = (ends / ends[-1] * count).round().astype(np.int64)
-    return np.searchsorted(last, np.arange(count), side="right").astype(np.int32)
-
-
-def _share(
-    device: int, dealt: Dealt, copies: Copies, position: npt.NDArray[Any]
-) -> EdgeShare:
+def _share(device: int, dealt: Dealt, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
     """Return one device's share; position (n,): to work in."""
-    k, n = dealt.k, copies.master.size
+    k, n = copies.k, copies.master.size
     masters = np.flatnonzero(copies.master == device)
     numbers = np.concatenate([masters, copies.mirrors[device]])
     if numbers.size >= UNSIGNED:
@@ -208,7 +168,9 @@ def _share(
     sends = {q: position[own].astype(np.uint32) for q, own in sent.items() if own.size}
     degrees = dealt.degrees[numbers]
     m, h = masters.size, numbers.size
-    exchanged = LocalGraph(device, k, n, m, m, numbers, copies.starts[device], degrees, None, None, sends)
+    exchanged = LocalGraph(
+        device, k, n, m, m, numbers, copies.starts[device], degrees, None, None, sends
+    )
     out, into = _local_arcs(device, dealt, position, h)
     nowhere = np.zeros(k + 1, np.int64)
     computed = LocalGraph(device, k, n, h, h, numbers, nowhere, degrees, out, into)
@@ -219,13 +181,14 @@ def _local_arcs(
     device: int, dealt: Dealt, position: npt.NDArray[Any], n_local: int
 ) -> tuple[LocalArcs, LocalArcs]:
     """Return the arcs that leave and reach the vertices of a device, among its edges."""
-    out = _listed(device, dealt, (dealt.tails, dealt.heads), position, n_local)
+    tails, heads = dealt.listed.tails, dealt.listed.heads
+    out = _arcs(device, dealt, (tails, heads), position, n_local)
     if dealt.both_ways:
         return out, out
-    return out, _listed(device, dealt, (dealt.heads, dealt.tails), position, n_local)
+    return out, _arcs(device, dealt, (heads, tails), position, n_local)
 
 
-def _listed(
+def _arcs(
     device: int,
     dealt: Dealt,
     ends: tuple[IntArray, IntArray],
@@ -237,12 +200,8 @@ def _listed(
     offsets = np.zeros(n_local + 1, np.int64)
     kernels.list_offsets(*given, offsets)
     count = int(offsets[-1])
-    found = np.empty(count, np.uint32)
-    weights = np.empty(count if dealt.weights.size else 0, dealt.weights.dtype)
-    kernels.list_arcs(*given, dealt.weights, offsets[:-1].copy(), found, weights)
-    return LocalArcs(offsets.astype(unsigned(count)), found, weights if weights.size else None)
-
-
-def mirror_counts(shares: Mapping[int, EdgeShare]) -> int:
-    """Return the mirrors on these devices: of all, the copies that EdgeMetrics counts."""
-    return sum(share.n_mirrors for share in shares.values())
+    found, whole = np.empty(count, np.uint32), dealt.listed.weights
+    weights = None if whole is None else np.empty(count, whole.dtype)
+    both = (NO_WEIGHTS, NO_WEIGHTS) if whole is None else (whole, weights)
+    kernels.list_arcs(*given, both[0], offsets[:-1].copy(), found, both[1])
+    return LocalArcs(offsets.astype(unsigned(count)), found, weights)

@@ -1,7 +1,6 @@
 """Divides edges among devices: which vertices each one touches, and lists of its arcs."""
 
 # mypy: ignore-errors
-import numpy as np
 
 from evener.jit import njit
 

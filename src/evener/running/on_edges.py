@@ -8,10 +8,9 @@ from typing import Any
 from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.plans.edge_partition import EdgePartition
 from evener.running.comm import Comm, MpiComm
 from evener.running.devices import Cuda
-from evener.running.edge_shares import EdgeShare, edge_shares
+from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
 from evener.running.engine.engine import MOST
 from evener.running.engine.mirror_loop import run_share
 from evener.running.engine.program import VertexProgram, parameters_of
@@ -34,30 +33,30 @@ from evener.running.local_graphs import LocalGraph
 def run_on_edges(
     program: VertexProgram | Solver,
     graph: Graph | DirectedGraph,
-    partition: EdgePartition,
+    divided: DividedEdges,
     *,
-    of: str = "graph",
     comm: Comm | None = None,
     devices: Devices | None = None,
     most: int = MOST,
-    watch: RunWatch = RunWatch(),
+    watch: RunWatch | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on one device for each block of edges, for up to `most` supersteps.
 
-    of: what the partition divides, as of `edge_shares`. Other arguments, and the result, as of
-    run_program. Raises UsageError for what edge partitions are not run with, InputError as Engine
-    and `edge_shares` do, and ToolError where a device fails or does not answer.
+    Other arguments, and the result, as of run_program. Raises UsageError for what edge partitions
+    are not run with, InputError as Engine and `edge_shares` do, and ToolError where a device fails
+    or does not answer.
     """
+    watch = watch or RunWatch()
     _refuse(program, devices, watch)
-    k = partition.k
+    k = divided.partition.k
     refuse_other_numbers(devices, comm, k)
     own: range | None = None
     if isinstance(comm, MpiComm):
         own = devices_of_process(comm, k)
     elif comm is not None:
         own = range(comm.rank, comm.rank + 1)
-    shares = edge_shares(graph, partition, of=of, devices=own)
+    shares = edge_shares(graph, divided, own)
     share = _share_of(program, shares, most, parameters)
     parts = {device: one.exchanged for device, one in shares.items()}
     if comm is None:

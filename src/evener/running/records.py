@@ -16,6 +16,7 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.files.writing import write_text
+from evener.plans.edge_plan import EdgePlan
 from evener.plans.plan import Plan
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device
@@ -27,7 +28,7 @@ MICROSECOND = 1e-6  # [s], the unit of times in a trace
 
 
 def samples_of(
-    run: ProgramRun, plan: Plan, loads: FloatArray | None = None
+    run: ProgramRun, plan: Plan | EdgePlan, loads: FloatArray | None = None
 ) -> tuple[DeviceSpeeds, ...]:
     """Return one sample of each device: its load [units] and seconds of computing a superstep.
 
@@ -38,7 +39,8 @@ def samples_of(
     measured to stated speed of all devices that computed; its notes say so.
     Raises UsageError where no device computed anything.
     """
-    loads = plan.certificate.weights if loads is None else loads
+    if loads is None:
+        loads = plan.metrics.loads if isinstance(plan, EdgePlan) else plan.certificate.weights
     seconds = run.of_devices("computing")
     means = _typical(seconds, run.of_devices("edges"))
     known = (loads > 0) & (means > 0)

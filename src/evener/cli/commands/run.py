@@ -15,6 +15,7 @@ from evener.cli.divisions import (
     divisions_of,
     refuse_beside_plan,
 )
+from evener.cli.edge_divisions import edge_division
 from evener.cli.graph_options import (
     add_directed_option,
     add_rereading_options,
@@ -125,9 +126,13 @@ def _divided(
     if options.plan is None:
         graph = read_workload(options.graph, options.reading, out).graph
         return graph, divisions_of(graph, options, out)
+    from evener.io.plans.edge_plan import is_edge_plan
     from evener.io.plans.plan import read_plan
 
     refuse_beside_plan(options)
+    if is_edge_plan(options.plan):
+        whole, division = edge_division(options.plan, options, out, is_rank=comm is not None)
+        return whole, [division]
     plan = read_plan(options.plan)
     division = Division(options.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
     if comm is not None:
@@ -167,6 +172,8 @@ def _refuse_too_large(
 
     platform, partition = division.platform, division.partition
     if not np.isfinite(platform.memories).any() or (devices and len(devices) != platform.k):
+        return
+    if division.edges is not None:
         return
     cores = None if devices is None else cores_in(devices)
     if is_emulated:
@@ -231,6 +238,7 @@ def _run(
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
     from evener.running.executing import run_on_ranks, run_program
+    from evener.running.on_edges import run_on_edges
     from evener.running.slicing import RankParts
 
     out, options = said
@@ -252,6 +260,8 @@ def _run(
         how |= {"comm": comm, "devices": devices, "watch": watch}
         if isinstance(graph, RankParts):
             found = run_on_ranks(asked.program, graph, **how)
+        elif division.edges is not None:
+            found = run_on_edges(asked.program, graph, division.edges.divided, **how)
         else:
             found = run_program(asked.program, graph, division.partition, **how)
         return RunFound(found, kept=watch.checkpoints, is_rebalanced=options.rebalance)

@@ -56,6 +56,16 @@ def read_edge_plan(path: str | Path) -> EdgePlan:
         ) from error
 
 
+def is_edge_plan(path: str | Path) -> bool:
+    """Whether a file is an edge plan, of any version; False for what cannot be read."""
+    try:
+        found = read_arrays(open_source(path, folders=False).data, ("manifest",))
+        manifest = loads(str(found["manifest"][()]))
+    except (EvenerError, ArithmeticError, LookupError, TypeError, ValueError):
+        return False
+    return isinstance(manifest, Mapping) and manifest.get("format") == FORMAT
+
+
 def _manifest(plan: EdgePlan) -> dict[str, Any]:
     return {
         "format": FORMAT,

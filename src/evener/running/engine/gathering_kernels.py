@@ -34,7 +34,7 @@ VERTICES_OF_CHUNK = np.uint64(1 << 13)  # as long as half a chunk of `gather`, b
 
 
 @kernel
-def gather(thread, threads, sync, sizes, out, into, work, control, parameters):
+def gather(thread, threads, sync, sizes, out, into, work, control, parameters):  # noqa: ARG001
     """Set work.sums of all local vertices to what arrives along this device's arcs.
 
     work.chunks: how many there are.

@@ -11,7 +11,7 @@ other copies. So all copies are alike when a superstep begins, in the frontier o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.supersteps import Totals, next_direction
+from evener.running.halos import Op
 
 Numbers = npt.NDArray[Any]
 Tell = Callable[[int], None]
@@ -56,9 +57,7 @@ def run_share(
     return loop(comm, share, engine, steps).run(most)
 
 
-def _run_dense(
-    engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int
-) -> DeviceRun:
+def _run_dense(engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int) -> DeviceRun:
     """Run the dense schedule: one message each way for each mirror and superstep."""
     program, each_way = engine.program, share.n_mirrors
     mirrored = sum(numbers.size for numbers in share.exchanged.sends.values())
@@ -70,7 +69,7 @@ def _run_dense(
         before = engine.edges
         with steps.timed("computing"):
             engine.gather()
-        steps.reduce(engine.sums, program.combine)
+        steps.reduce(engine.sums, cast(Op, program.combine))
         with steps.timed("computing"):
             engine.apply()
         steps.now.edges += engine.edges - before

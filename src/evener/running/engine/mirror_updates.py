@@ -44,8 +44,8 @@ class MirrorUpdates:
         places = {q: slice(ends[i], ends[i + 1]) for i, q in enumerate(sorted(exchanged.sends))}
         self._mirrored = np.concatenate([np.empty(0, np.uint32), *lists])
         self._mirrors = np.arange(exchanged.n_owned, exchanged.n_local, dtype=np.uint32)
-        self._up = SparseReduce(comm, places, mirrors, kind)  # type: ignore[arg-type]
-        self._down = SparseReduce(comm, mirrors, places, kind)  # type: ignore[arg-type]
+        self._up = SparseReduce(comm, places, mirrors, kind)
+        self._down = SparseReduce(comm, mirrors, places, kind)
         self._known = np.full(self._mirrors.size, unknown, kind)  # by the masters, of mirrors here
         self._told = np.full(self._mirrored.size, unknown, kind)  # to mirrors, of masters here
 

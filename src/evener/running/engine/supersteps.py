@@ -254,9 +254,7 @@ class SuperstepLoop:
         self.steps.now.edges += self.engine.edges - before
 
 
-def next_direction(
-    last: int | None, totals: Totals, before: int, n: int, has_settled: bool
-) -> int:
+def next_direction(last: int | None, totals: Totals, before: int, n: int, has_settled: bool) -> int:
     """Return whether all devices push or pull, by the rule that one device alone goes by.
 
     last: what they did in the superstep before, None in the first. before: active vertices then.

@@ -1,0 +1,61 @@
+"""What `evener run` divides a graph by where its plan is an edge plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evener.cli.divisions import Division, EdgeDivision
+from evener.cli.graph_options import is_its_input, read_as, recorded_options
+from evener.cli.run_options import RunOptions
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.graphs.directed import DirectedGraph
+    from evener.graphs.graph import Graph
+
+
+def edge_division(
+    path: str, options: RunOptions, out: Output, *, is_rank: bool
+) -> tuple[Graph | DirectedGraph, Division]:
+    """Return the graph, whole, and the blocks of the edge plan in the file `path`.
+
+    is_rank: whether other processes read the graph as well, which a note says. Raises UsageError
+    for options that go with vertex plans alone, InputError for a plan of another graph.
+    """
+    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.plans.partition import Partition
+    from evener.running.edge_copies import copies_of
+    from evener.running.edge_shares import DividedEdges, dealt_edges
+
+    _refuse_beside_edges(options)
+    plan = read_edge_plan(path)
+    if plan.of == "matrix":
+        raise UsageError(
+            f"{path} divides the entries of a matrix, and programs run on a graph's edges or arcs",
+            hint="evener split --as graph or --as arcs makes a plan of these.",
+        )
+    if is_rank:
+        out.note(f"note: each rank reads all of {options.graph}: its edges are divided")
+    record = plan.options.get("reading", {})
+    reading = read_as(options.graph, recorded_options(record, path), options.reading, out)
+    divided = DividedEdges(plan.partition, plan.of)
+    copies = copies_of(*dealt_edges(reading.graph, divided))
+    if not is_its_input(plan, reading.inputs):
+        out.note(f"note: the plan was not made from {options.graph}")
+    masters = Partition(copies.master, plan.platform.k)
+    edges = EdgeDivision(plan, divided, copies)
+    return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=edges)
+
+
+def _refuse_beside_edges(options: RunOptions) -> None:
+    """Raise UsageError for options that go with blocks of vertices alone."""
+    asked = {
+        "--emulate": options.emulate,
+        "--rebalance": options.rebalance,
+        "--checkpoint": options.checkpoint is not None,
+        "--resume": options.resume is not None,
+    }
+    for name, is_asked in asked.items():
+        if is_asked:
+            raise UsageError(f"{name} goes with blocks of vertices, and the plan divides edges")

@@ -1,0 +1,71 @@
+"""`evener run` with an edge plan: values in the file's order, the page, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evener.cli import main
+from evener.graphs.generating.random_graphs import barabasi_albert
+from evener.io.read import read_graph
+from evener.io.write import write_graph
+from evener.running.apps import pagerank
+
+MACHINE = '[[device]]\nname = "old"\ncount = 2\nspeed = 1.0\n[[device]]\nname = "new"\nspeed = 2\n'
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    """A graph, and an edge plan for three devices."""
+    folder = tmp_path_factory.mktemp("edges")
+    write_graph(folder / "web.graph", barabasi_albert(300, 2, 3))
+    (folder / "m.toml").write_text(MACHINE)
+    words = ["split", str(folder / "web.graph"), "--machine", str(folder / "m.toml")]
+    assert main([*words, "--method", "dbh", "-o", str(folder / "web.plan"), "--quiet"]) == 0
+    return folder
+
+
+def run(case, *words):
+    return main(["run", str(case / "web.plan"), str(case / "web.graph"), *words])
+
+
+def test_values_in_the_order_of_the_file_and_what_was_sent(case, capsys, tmp_path):
+    output = tmp_path / "ranks.npy"
+    assert run(case, "--app", "pagerank", "--verify", "--json", "-o", str(output)) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert pagerank.verify(read_graph(case / "web.graph"), np.load(output), 10)
+    assert said["verified"] is True
+    assert said["supersteps"] == 10
+    copies = json.loads(str(np.load(case / "web.plan")["manifest"]))["copies"]
+    assert sum(device["sent"] for device in said["devices"]) == 4 * 19 * copies
+
+
+def test_page_samples_and_trace(case, tmp_path):
+    names = [str(tmp_path / name) for name in ("run.html", "run.samples", "run.json")]
+    words = ["--report", names[0], "--samples", names[1], "--trace", names[2], "--quiet"]
+    assert run(case, "--app", "wcc", *words) == 0
+    with open(names[0]) as page:
+        assert "wcc on web.graph, 3 devices" in page.read()
+    with open(names[1]) as samples:
+        assert samples.read().count("[[device]]") == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--app", "cg"], "cg runs on blocks of vertices, not of edges"),
+        (["--app", "bfs", "--rebalance"], "--rebalance goes with blocks of vertices"),
+        (["--app", "bfs", "--emulate"], "--emulate goes with blocks of vertices"),
+        (["--app", "bfs", "--checkpoint", "folder"], "--checkpoint goes with blocks of vertices"),
+    ],
+)
+def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):
+    assert run(case, *words) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_a_plan_of_another_graph_is_refused(case, capsys):
+    write_graph(case / "other.graph", barabasi_albert(40, 2, 3))
+    words = ["run", str(case / "web.plan"), str(case / "other.graph"), "--app", "bfs"]
+    assert main(words) == 3
+    assert "edges" in capsys.readouterr().err
