@@ -1,6 +1,7 @@
 """`evener run` with an edge plan: values in the file's order, the page, what is refused."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,10 +45,8 @@ def test_page_samples_and_trace(case, tmp_path):
     names = [str(tmp_path / name) for name in ("run.html", "run.samples", "run.json")]
     words = ["--report", names[0], "--samples", names[1], "--trace", names[2], "--quiet"]
     assert run(case, "--app", "wcc", *words) == 0
-    with open(names[0]) as page:
-        assert "wcc on web.graph, 3 devices" in page.read()
-    with open(names[1]) as samples:
-        assert samples.read().count("[[device]]") == 3
+    assert "wcc on web.graph, 3 devices" in Path(names[0]).read_text()
+    assert Path(names[1]).read_text().count("[[device]]") == 3
 
 
 @pytest.mark.parametrize(
@@ -62,6 +61,15 @@ def test_page_samples_and_trace(case, tmp_path):
 def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):
     assert run(case, *words) == 2
     assert reason in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("of", ["graph", "arcs"])
+def test_lines_that_repeat_an_edge_or_join_a_vertex_to_itself(case, of, capsys):
+    (case / "few.txt").write_text("0 1\n1 2\n0 1\n2 2\n2 3\n3 0\n1 0\n")
+    names = [str(case / name) for name in ("few.txt", "few.plan")]
+    assert main(["split", names[0], "--k", "2", "--as", of, "-o", names[1], "--quiet"]) == 0
+    assert main(["run", names[1], names[0], "--app", "pagerank", "--verify", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["edges"] == 10 * (8 if of == "graph" else 5)
 
 
 def test_a_plan_of_another_graph_is_refused(case, capsys):

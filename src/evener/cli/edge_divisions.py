@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evener.cli.divisions import Division, EdgeDivision
-from evener.cli.graph_options import is_its_input, read_as, recorded_options
+from evener.cli.edge_options import edge_options_of, read_edges_as
+from evener.cli.graph_options import is_its_input, read_workload
 from evener.cli.run_options import RunOptions
 from evener.errors import UsageError
 
@@ -26,7 +28,7 @@ def edge_division(
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.plans.partition import Partition
     from evener.running.edge_copies import copies_of
-    from evener.running.edge_shares import DividedEdges, dealt_edges
+    from evener.running.edge_shares import DividedEdges, dealt_edges, has_other_edges
 
     _refuse_beside_edges(options)
     plan = read_edge_plan(path)
@@ -37,15 +39,21 @@ def edge_division(
         )
     if is_rank:
         out.note(f"note: each rank reads all of {options.graph}: its edges are divided")
-    record = plan.options.get("reading", {})
-    reading = read_as(options.graph, recorded_options(record, path), options.reading, out)
+    options_of_edges = edge_options_of(plan, options.reading, options.graph, path)
+    how = options_of_edges.reading
+    if plan.of == "arcs" and how.directed is None:
+        how = replace(how, directed=True)
+    reading = read_workload(options.graph, how, out)
     divided = DividedEdges(plan.partition, plan.of)
+    if has_other_edges(reading.graph, divided):  # lines that repeat an edge, or loops
+        edges = read_edges_as(options.graph, options_of_edges, out).edges
+        divided = divided._replace(edges=edges)
     copies = copies_of(*dealt_edges(reading.graph, divided))
     if not is_its_input(plan, reading.inputs):
         out.note(f"note: the plan was not made from {options.graph}")
     masters = Partition(copies.master, plan.platform.k)
-    edges = EdgeDivision(plan, divided, copies)
-    return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=edges)
+    found = EdgeDivision(plan, divided, copies)
+    return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=found)
 
 
 def _refuse_beside_edges(options: RunOptions) -> None:

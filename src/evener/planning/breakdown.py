@@ -144,7 +144,7 @@ def breakdown_of(
     else:
         passes = passes_of(run, _arcs_of_blocks(graph, divided.partition))
     platform, judged = divided.platform, divided.evaluation
-    terms = Terms(
+    terms = PredictionTerms(
         platform,
         divided.loads,
         quotient_of(judged, platform.k),
@@ -156,7 +156,7 @@ def breakdown_of(
     return broken_down(run, terms)
 
 
-class Terms(NamedTuple):
+class PredictionTerms(NamedTuple):
     """What a superstep is predicted by.
 
     loads (k,) [units]; between: what devices exchange; interior (k,): share of a load that can be
@@ -173,7 +173,7 @@ class Terms(NamedTuple):
     describes_work: bool
 
 
-def broken_down(run: ProgramRun, terms: Terms) -> Breakdown:
+def broken_down(run: ProgramRun, terms: PredictionTerms) -> Breakdown:
     """Return measured and predicted seconds of a mean superstep."""
     platform, loads, between = terms.platform, terms.loads, terms.between
     measured = {name: _mean(run, name) for name in activities_of(run)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evener.planning.breakdown import Breakdown, Terms, broken_down, passes_of
+from evener.planning.breakdown import Breakdown, PredictionTerms, broken_down, passes_of
 from evener.plans.edge_plan import EdgePlan
 from evener.plans.workload import WEIGHTS
 from evener.running.edge_copies import Copies
@@ -27,5 +27,5 @@ def edge_breakdown_of(
         passes = passes_of(run, edges * (n_arcs / max(plan.partition.m, 1)))
     nothing = np.zeros(plan.platform.k)
     loads = np.asarray(plan.metrics.loads, np.float64)
-    terms = Terms(plan.platform, loads, copies.quotient(), nothing, WEIGHTS, passes, True)
+    terms = PredictionTerms(plan.platform, loads, copies.quotient(), nothing, WEIGHTS, passes, True)
     return broken_down(run, terms)

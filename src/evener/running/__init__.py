@@ -5,6 +5,8 @@ comm.py       ranks as threads of this process or as processes of MPI; hybrid.py
 failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
+edge_copies.py  masters and mirrors where edges are divided; edge_shares.py: each device's edges;
+              on_edges.py: a vertex program on them
 halos.py      values exchanged between the ranks that own vertices and those that need them;
               sparse.py: of some ghosts, to their owners
 spreading.py  rows divided over ranks, moved when their sizes change; sharing.py: without copying

@@ -62,7 +62,7 @@ class EdgeShare:
         return sum(array.nbytes for array in arrays) + sum(arcs.values())
 
 
-class Dealt(NamedTuple):
+class DealtEdges(NamedTuple):
     """A graph's edges as an edge partition deals them to devices.
 
     edges: numbers of all edges by device, then number; starts (k + 1,): where those of each device
@@ -114,9 +114,15 @@ def edge_shares(
     arcs = graph.arcs_out()
     degrees = np.diff(arcs.xadj).astype(signed(arcs.adjncy.size))
     both_ways = listed.m < arcs.adjncy.size
-    dealt = Dealt(*by_device(part), listed, both_ways, degrees)
+    dealt = DealtEdges(*by_device(part), listed, both_ways, degrees)
     position = np.zeros(n, unsigned(n))
     return {device: _share(device, dealt, copies, position) for device in wanted}
+
+
+def has_other_edges(graph: Graph | DirectedGraph, divided: DividedEdges) -> bool:
+    """Whether the partition divides more or fewer edges than the graph has."""
+    arcs = (graph.undirected() if divided.of == "graph" else graph).arcs_out().adjncy.size
+    return divided.partition.m != (arcs // 2 if divided.of == "graph" else arcs)
 
 
 def dealt_edges(
@@ -156,7 +162,7 @@ def _blocks_of(
     return EdgePartition(partition.part[at], partition.k)
 
 
-def _share(device: int, dealt: Dealt, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
+def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
     """Return one device's share; position (n,): to work in."""
     k, n = copies.k, copies.master.size
     masters = np.flatnonzero(copies.master == device)
@@ -178,7 +184,7 @@ def _share(device: int, dealt: Dealt, copies: Copies, position: npt.NDArray[Any]
 
 
 def _local_arcs(
-    device: int, dealt: Dealt, position: npt.NDArray[Any], n_local: int
+    device: int, dealt: DealtEdges, position: npt.NDArray[Any], n_local: int
 ) -> tuple[LocalArcs, LocalArcs]:
     """Return the arcs that leave and reach the vertices of a device, among its edges."""
     tails, heads = dealt.listed.tails, dealt.listed.heads
@@ -190,7 +196,7 @@ def _local_arcs(
 
 def _arcs(
     device: int,
-    dealt: Dealt,
+    dealt: DealtEdges,
     ends: tuple[IntArray, IntArray],
     position: npt.NDArray[Any],
     n_local: int,

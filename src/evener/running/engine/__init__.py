@@ -2,8 +2,8 @@
 
 program.py          VertexProgram: the functions and traits that a user writes
 *_kernels.py        the schedules, as templates; hooks_kernels.py: what they call of a program;
-                    pushing_kernels.py: what two of them share; atomics_kernels.py: what threads
-                    share
+                    pulling_kernels.py, pushing_kernels.py: what two of them share;
+                    atomics_kernels.py: what threads share
 generating.py       a module for each program: its schedule with its functions; program_files.py:
                     where these modules are kept
 engine.py, work.py  Engine: a program on one device's part of a graph, which checking.py looks at
@@ -16,6 +16,8 @@ recording.py        what supersteps take; solver.py: applications with loops of 
 states.py           RunState: what is kept of a run between supersteps, to continue it
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;
                     overlapping.py: dense supersteps that compute while messages flow
+mirror_loop.py      the same where edges are divided: gathering.py: the dense schedule;
+                    mirror_updates.py: values that changed, between copies of a vertex
 
 Read program.py first, then hooks_kernels.py.
 """
