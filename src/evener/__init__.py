@@ -23,6 +23,7 @@ _HOME = {
     "Device": "evener.platforms.platform",
     "DeviceSpeeds": "evener.platforms.models.samples",
     "DirectedGraph": "evener.graphs.directed",
+    "EdgeComparison": "evener.planning.compare_edges",
     "EdgeList": "evener.graphs.edge_list",
     "EdgeMetrics": "evener.plans.edge_partition",
     "EdgePartition": "evener.plans.edge_partition",
@@ -74,11 +75,13 @@ _HOME = {
     "benchmark": "evener.measuring.benchmark",
     "best_subset": "evener.sizing",
     "compare": "evener.planning.compare",
+    "compare_edges": "evener.planning.compare_edges",
     "contract_for": "evener.sizing",
     "distribute": "evener.running.distributing",
     "edge_metrics": "evener.plans.edge_partition",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.planning.evaluate",
+    "evaluate_edges": "evener.planning.evaluate_edges",
     "find_workload": "evener.io.machines.workloads",
     "fit_model": "evener.platforms.models.fitting",
     "fit_surface": "evener.platforms.models.fitting",
@@ -115,6 +118,7 @@ _HOME = {
     "with_curves": "evener.platforms.with_curves",
     "write_distributed": "evener.running.distributed",
     "write_edge_plan": "evener.io.plans.edge_plan",
+    "write_edge_report": "evener.reporting.edge_report",
     "write_graph": "evener.io",
     "write_part": "evener.io.plans.partitions",
     "write_plan": "evener.io.plans.plan",
@@ -126,21 +130,23 @@ _HOME = {
 # Written out: type checkers take no other for what is offered.
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
-    "DeviceSpeeds", "DirectedGraph", "EdgeList", "EdgeMetrics", "EdgePartition", "EdgePlan",
-    "EdgeReading", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
-    "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping", "Mesh",
-    "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform",
-    "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer", "Refined",
-    "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "SplitOptions",
-    "Tiled", "Tiling", "ToolError", "TraceLog", "UsageError", "VertexProgram", "Workload", "advise",
-    "benchmark", "best_subset", "compare", "contract_for", "distribute", "edge_metrics", "enforce",
-    "evaluate", "find_workload", "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes",
-    "local_graph", "map_blocks", "measured_sizes", "partition_with", "plan", "policy_blocks",
-    "rcb_blocks", "read", "read_distributed", "read_edge_plan", "read_edges", "read_graph",
-    "read_part", "read_plan", "read_platform", "read_speeds", "read_traces", "refine",
-    "refine_copies", "replan", "rib_blocks", "run_program", "solve_sizes", "split", "target_sizes",
-    "target_weights", "tile", "timed", "with_curves", "write_distributed", "write_edge_plan",
-    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+    "DeviceSpeeds", "DirectedGraph", "EdgeComparison", "EdgeList", "EdgeMetrics", "EdgePartition",
+    "EdgePlan", "EdgeReading", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
+    "GraphLike", "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping",
+    "Mesh", "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions",
+    "Platform", "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer",
+    "Refined", "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface",
+    "SplitOptions", "Tiled", "Tiling", "ToolError", "TraceLog", "UsageError", "VertexProgram",
+    "Workload", "advise", "benchmark", "best_subset", "compare", "compare_edges", "contract_for",
+    "distribute", "edge_metrics", "enforce", "evaluate", "evaluate_edges", "find_workload",
+    "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks",
+    "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read",
+    "read_distributed", "read_edge_plan", "read_edges", "read_graph", "read_part", "read_plan",
+    "read_platform", "read_speeds", "read_traces", "refine", "refine_copies", "replan",
+    "rib_blocks", "run_program", "solve_sizes", "split", "target_sizes", "target_weights", "tile",
+    "timed", "with_curves", "write_distributed", "write_edge_plan",
+    "write_edge_report", "write_graph", "write_part", "write_plan", "write_platform",
+    "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -177,7 +183,9 @@ if TYPE_CHECKING:
     from evener.partitioning.registry import partition_with
     from evener.planning.advise.advise import advise
     from evener.planning.compare import compare
+    from evener.planning.compare_edges import EdgeComparison, compare_edges
     from evener.planning.evaluate import evaluate
+    from evener.planning.evaluate_edges import evaluate_edges
     from evener.planning.options import PlanOptions
     from evener.planning.plan import plan, replan
     from evener.planning.split import SplitOptions, split
@@ -196,6 +204,7 @@ if TYPE_CHECKING:
     from evener.rebalancing.balancer import Balancer
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.rebalancing.row_rebalancer import RowRebalancer
+    from evener.reporting.edge_report import write_edge_report
     from evener.reporting.html import write_report
     from evener.running.distributed import read_distributed, write_distributed
     from evener.running.distributing import distribute, local_graph

@@ -109,9 +109,10 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 def _platform_in(path: str) -> Platform:
     """Return the machine that a machine file describes, or that a plan file was made for."""
     if Path(path).is_file() and is_zipfile(path):  # a pipe would be waited for
+        from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
         from evener.io.plans.plan import read_plan
 
-        return read_plan(path).platform
+        return read_edge_plan(path).platform if is_edge_plan(path) else read_plan(path).platform
     from evener.io.machines.platforms import read_platform
 
     return read_platform(path)

@@ -8,8 +8,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.edge_comparison import compare_edge_methods, edge_comparison_options_from
+from evener.cli.edge_options import add_edge_options
 from evener.cli.graph_options import (
-    add_reading_options,
     graph_to_divide,
     read_options_from,
     read_workload,
@@ -18,6 +19,7 @@ from evener.cli.judged import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.cli.values import page
+from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -33,12 +35,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--with",
         dest="tools",
         metavar="TOOL,TOOL,...",
-        help="partitioners (default: all installed)",
+        help="partitioners (default: all installed), or methods of --edges",
     )
     parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument(
+        "--edges",
+        action="store_true",
+        help="divide edges in place of vertices: --with names methods of `evener split`",
+    )
     add_machine_options(parser)
     add_plan_options(parser)
-    add_reading_options(parser)
+    add_edge_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -47,6 +54,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.planning.compare import PLAN, available_tools, compare, compared_plan
 
     platform = machine_of(machine_options_from(args), out)
+    if args.edges:
+        return compare_edge_methods(edge_comparison_options_from(args), platform, out)
+    if args.weighted or args.of != "graph":
+        raise UsageError("--as and --weighted go with --edges")
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
         if name not in ("auto", PLAN):

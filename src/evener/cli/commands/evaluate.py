@@ -6,6 +6,8 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from evener.cli.edge_evaluation import edge_evaluation_options_from, evaluate_edge_partition
+from evener.cli.edge_options import add_weighted
 from evener.cli.graph_options import (
     add_reading_options,
     graph_to_divide,
@@ -55,8 +57,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="evaluate with this plan's machine, kernel, contract and reading options",
+        help="evaluate with this plan's machine, kernel, contract and reading options; of --edges "
+        "also graph, arcs or matrix",
     )
+    parser.add_argument(
+        "--edges",
+        action="store_true",
+        help="PART holds a block for each edge, as `evener split` makes them",
+    )
+    add_weighted(parser)
     add_machine_options(parser)
     add_judging_options(parser)
     add_reading_options(parser)
@@ -67,6 +76,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
     from evener.planning.evaluate import evaluate
 
+    edges = edge_evaluation_options_from(args)
+    if edges is not None:
+        return evaluate_edge_partition(edges, out)
     asked = _Asked(args.epsilon, args.shares)
     platform, promise = _devices(machine_options_from(args), args.plan, args.part, out)
     workload = workload_options_from(args).workload(promise.workload if promise else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from evener.cli.edge_files import edge_file_options_from, export_edges
 from evener.cli.graph_options import (
     add_rereading_options,
     is_its_input,
@@ -22,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("plan", metavar="PLAN", help="a plan file")
     parser.add_argument(
-        "mesh", nargs="?", metavar="MESH", help="the mesh it was made from (vtu, openfoam need it)"
+        "mesh",
+        nargs="?",
+        metavar="MESH",
+        help="the file it was made from (vtu, openfoam and lists need it)",
     )
     parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
     parser.add_argument("-o", "--output", required=True, metavar="FILE")
@@ -36,6 +40,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.plans.promises import promise_of, promise_to_dict
     from evener.planning.evaluate import refuse_forged
 
+    edges = edge_file_options_from(args, args.mesh)
+    if edges is not None:
+        return export_edges(edges, args.to, args.output, out)
     plan = read_plan(args.plan)
     reading = None
     if args.mesh is not None:
@@ -73,6 +80,7 @@ def _has_polyhedra(reading: Reading) -> bool:
 
 
 def _formats() -> str:
+    from evener.io.plans.edge_exports import EDGE_EXPORTS, LISTS
     from evener.io.plans.partitions import EXPORTS
 
-    return ", ".join(EXPORTS)
+    return f"{', '.join(EXPORTS)}; of an edge plan {', '.join(EDGE_EXPORTS)}, {LISTS}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.differences import differing_entries, only_known
+from evener.cli.edge_files import edge_file_options_from, replay_edges
 from evener.cli.graph_options import (
     add_rereading_options,
     read_again,
@@ -21,44 +22,8 @@ if TYPE_CHECKING:
     from evener.planning.options import PlanOptions
     from evener.plans.plan import Plan
 
-LONGEST = 40  # characters of a value that are shown
 WITH_OWN_MESSAGE = ("versions", "inputs")  # entries of a plan's record
 SHOWN = 8  # differences on the terminal; all are in the JSON object
-
-
-def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
-    """Yield a sentence for each entry in which two JSON values differ; of a list only the first."""
-    if isinstance(then, dict) and isinstance(now, dict):
-        for key in [*then, *(key for key in now if key not in then)]:
-            inner = f"{place}.{key}" if place else str(key)
-            if key not in now:
-                yield f"{inner} differs: it is not there now"
-            elif key not in then:
-                yield f"{inner} differs: it was not there then"
-            else:
-                yield from differing_entries(then[key], now[key], inner)
-    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
-        for i, (one, other) in enumerate(zip(then, now, strict=True)):
-            found = list(differing_entries(one, other, f"{place}[{i}]"))
-            if found:
-                yield found[0]
-                return
-    elif then != now or isinstance(then, bool) != isinstance(now, bool):
-        yield f"{place} differs: {_shown(then)} then, {_shown(now)} now"
-
-
-def only_known(then: Any, now: Any) -> Any:
-    """Return `now` without the entries that `then` lacks, which older versions do not record."""
-    if isinstance(then, dict) and isinstance(now, dict):
-        return {key: only_known(then[key], value) for key, value in now.items() if key in then}
-    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
-        return [only_known(one, other) for one, other in zip(then, now, strict=True)]
-    return now
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +42,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     if is_decisions(args.plan):
         return _decisions(args.plan, args.graph, out)
+    edges = edge_file_options_from(args, args.graph)
+    if edges is not None:
+        return replay_edges(edges, out)
     old = read_plan(args.plan)
     if args.graph is None:
         raise UsageError("a plan is made again from its graph", hint="Give that file, too.")

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evener.cli.edge_files import edge_file_options_from, report_edges
 from evener.cli.graph_options import (
     add_rereading_options,
     is_its_input,
@@ -44,6 +45,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = args.output or f"{stem}.html"
     if is_decisions(args.plan):
         return _of_decisions(args.plan, args.mesh, output, out)
+    edges = edge_file_options_from(args, args.mesh)
+    if edges is not None:
+        return report_edges(edges, output, out)
     plan = read_plan(args.plan)
     graph = mesh = None
     if args.mesh is not None:

@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import as_integers, as_numbers
+from evener.arrays import Part, as_integers, as_numbers
 from evener.errors import EvenerError, InputError
 from evener.files.writing import atomic_write
 from evener.io.archives import read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.io.machines.platforms import platform_from_dict, platform_to_dict
-from evener.io.plans.manifest import contract_of, contract_to_dict
+from evener.io.plans import parts
+from evener.io.plans.manifest import EDGE_FORMAT, contract_of, contract_to_dict
 from evener.io.sources import open_source
 from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 
-FORMAT, FORMAT_VERSION = "evener-edge-plan", 1
+FORMAT_VERSION = 1
 KINDS = ("graph", "arcs", "matrix")
 
 
@@ -34,7 +35,7 @@ def write_edge_plan(path: str | Path, plan: EdgePlan) -> None:
     arrays: dict[str, npt.NDArray[Any]] = {
         "part": plan.partition.part,
         "vertices": np.asarray(plan.metrics.vertices, np.int64),
-        "manifest": np.array(json.dumps(_manifest(plan), indent=1, allow_nan=False)),
+        "manifest": np.array(json.dumps(edge_manifest(plan), indent=1, allow_nan=False)),
     }
     with atomic_write(path) as file:
         write_arrays(file, arrays, level=6)
@@ -63,12 +64,28 @@ def is_edge_plan(path: str | Path) -> bool:
         manifest = loads(str(found["manifest"][()]))
     except (EvenerError, ArithmeticError, LookupError, TypeError, ValueError):
         return False
-    return isinstance(manifest, Mapping) and manifest.get("format") == FORMAT
+    return isinstance(manifest, Mapping) and manifest.get("format") == EDGE_FORMAT
 
 
-def _manifest(plan: EdgePlan) -> dict[str, Any]:
+def read_edge_part(path: str | Path, m: int) -> Part:
+    """Return the block, from 0 on, of each of m edges, from any tool's file.
+
+    As `read_part`, but for edges, in the order of their EdgeList: a block a line, `.npy`, edge
+    plans and other `.npz` with `part`, CSV `edge,block`, JSON. Raises InputError for another
+    length, for blocks below 0 and for whatever is no number.
+    """
+    try:
+        return parts.parse(path, m, None)
+    except InputError as error:
+        for one, other in (("vertices", "edges"), ("vertex", "edge")):  # words of `parts`
+            error.message = error.message.replace(one, other)
+        raise
+
+
+def edge_manifest(plan: EdgePlan) -> dict[str, Any]:
+    """Return everything of a plan but its large arrays, for JSON; without dates and folders."""
     return {
-        "format": FORMAT,
+        "format": EDGE_FORMAT,
         "format_version": FORMAT_VERSION,
         "verdict": plan.verdict(),
         "of": plan.of,
@@ -86,7 +103,7 @@ def _manifest(plan: EdgePlan) -> dict[str, Any]:
 
 
 def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> EdgePlan:
-    if found.get("format") != FORMAT or found.get("format_version") != FORMAT_VERSION:
+    if found.get("format") != EDGE_FORMAT or found.get("format_version") != FORMAT_VERSION:
         raise InputError("is not a file of an edge plan of this version")
     platform = platform_from_dict(found["platform"])
     k = platform.k

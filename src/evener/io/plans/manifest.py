@@ -33,6 +33,7 @@ from evener.plans.plan import (
 from evener.plans.workload import WEIGHTS, workload_from_dict
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
+EDGE_FORMAT = "evener-edge-plan"  # of plans of divided edges
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip

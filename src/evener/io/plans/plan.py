@@ -20,7 +20,7 @@ from evener.errors import EvenerError, InputError
 from evener.files.writing import atomic_write
 from evener.io.archives import Arrays, read_arrays, write_arrays
 from evener.io.json_text import loads
-from evener.io.plans.manifest import FORMAT, FORMAT_VERSION, manifest_text, plan_of
+from evener.io.plans.manifest import EDGE_FORMAT, FORMAT, FORMAT_VERSION, manifest_text, plan_of
 from evener.io.sources import Source, open_source
 from evener.plans.plan import Certificate, Exchange, Plan, Prediction
 
@@ -170,6 +170,8 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
     if text.dtype.kind != "U" or text.ndim != 0:
         raise InputError("is not a plan file: its manifest is no text")
     data = loads(str(text), finite=True)  # as it is written
+    if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
+        raise InputError("is a plan of divided edges, where one of divided vertices is needed")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError("is not a plan file")
     if data["format_version"] > FORMAT_VERSION:

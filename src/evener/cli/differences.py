@@ -1,0 +1,44 @@
+"""Where the record of a plan and that of the same plan made again differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+LONGEST = 40  # characters of a value that are shown
+
+
+def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
+    """Yield a sentence for each entry in which two JSON values differ; of a list only the first."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in [*then, *(key for key in now if key not in then)]:
+            inner = f"{place}.{key}" if place else str(key)
+            if key not in now:
+                yield f"{inner} differs: it is not there now"
+            elif key not in then:
+                yield f"{inner} differs: it was not there then"
+            else:
+                yield from differing_entries(then[key], now[key], inner)
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for i, (one, other) in enumerate(zip(then, now, strict=True)):
+            found = list(differing_entries(one, other, f"{place}[{i}]"))
+            if found:
+                yield found[0]
+                return
+    elif then != now or isinstance(then, bool) != isinstance(now, bool):
+        yield f"{place} differs: {_shown(then)} then, {_shown(now)} now"
+
+
+def only_known(then: Any, now: Any) -> Any:
+    """Return `now` without the entries that `then` lacks, which older versions do not record."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return {key: only_known(then[key], value) for key, value in now.items() if key in then}
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        return [only_known(one, other) for one, other in zip(then, now, strict=True)]
+    return now
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

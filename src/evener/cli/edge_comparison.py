@@ -1,0 +1,104 @@
+"""`evener compare --edges`: methods of dividing edges side by side."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.edge_options import EdgeOptions, edge_figures, edge_options_from, read_edges_as
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.planning.compare_edges import EdgeComparison
+    from evener.platforms.platform import Platform
+
+# Options of `evener compare` that say something of blocks of vertices, and their defaults.
+_OF_VERTICES = {
+    "objective": "cut", "method": "auto", "connected": False, "map": True, "threads": 2,
+    "time_limit": 600.0, "shares": "", "kernel": None, "overlap": None, "bytes_per_value": None,
+    "report": None,
+}  # fmt: skip
+_WRITTEN = {"shares": "constraints", "map": "no-map"}  # names of options that are not their key's
+
+
+@dataclass(frozen=True)
+class EdgeComparisonOptions:
+    """What is compared, how, and how the file is read; methods: None for all."""
+
+    graph: str
+    methods: list[str] | None
+    preset: str
+    epsilon: float
+    seed: int
+    edges: EdgeOptions
+
+
+def edge_comparison_options_from(args: argparse.Namespace) -> EdgeComparisonOptions:
+    """Return the options of a comparison of edge partitions.
+
+    Raises UsageError for those that say something of vertices alone.
+    """
+    for key, default in _OF_VERTICES.items():
+        if getattr(args, key) != default:
+            raise UsageError(
+                f"--{_WRITTEN.get(key, key).replace('_', '-')} is of divided vertices, and does "
+                "not go with --edges"
+            )
+    methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
+    return EdgeComparisonOptions(
+        args.graph, methods, args.preset, args.epsilon, args.seed, edge_options_from(args)
+    )
+
+
+def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out: Output) -> int:
+    """Run every method with the same targets and limits; exit 0 also where one of them fails."""
+    from evener.planning.compare_edges import compare_edges
+
+    reading = read_edges_as(options.graph, options.edges, out)
+    with out.progress("Comparing") as progress:
+        results = compare_edges(
+            reading,
+            platform,
+            options.methods,
+            preset=options.preset,
+            epsilon=options.epsilon,
+            seed=options.seed,
+            progress=progress,
+        )
+    columns = ("method", "copies", "replication", "(load/target)", "most vertices", "exchanged",
+               "holds", "CPU s")  # fmt: skip
+    out.table(columns, [_row(one) for one in results if one.plan is not None])
+    for one in results:
+        if one.note:
+            out.say(f"{one.method}: {one.note}")
+    out.result({"methods": [_json(one) for one in results]})
+    return 0
+
+
+def _row(result: EdgeComparison) -> list[str]:
+    from evener.wording import memory
+
+    assert result.plan is not None
+    metrics, relative = result.plan.metrics, result.plan.relative_loads
+    return [
+        result.method,
+        f"{metrics.copies:,}",
+        f"{metrics.replication:.3f}",
+        f"{relative.min():.3f} to {relative.max():.3f}",
+        f"{metrics.most_vertices:,}",
+        memory(metrics.exchanged_bytes()),
+        "yes" if result.plan.holds.all() else "no",
+        f"{result.cpu_seconds:.2f}",
+    ]
+
+
+def _json(result: EdgeComparison) -> dict[str, Any]:
+    figures = {} if result.plan is None else edge_figures(result.plan)
+    return {
+        "method": result.method,
+        **figures,
+        "cpu_seconds": result.cpu_seconds,
+        "note": result.note,
+    }

@@ -1,0 +1,154 @@
+"""`evener evaluate` of a partition of edges: an edge plan, or any tool's file of blocks."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evener.cli.edge_options import (
+    KINDS,
+    EdgeOptions,
+    edge_figures,
+    edge_options_of,
+    is_its_input,
+    print_blocks,
+    read_edges_as,
+)
+from evener.cli.graph_options import ReadOptions, read_options_from
+from evener.cli.judged import OWN
+from evener.cli.machines import MachineOptions, machine_of, machine_options_from
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans.edge_partition import EdgePartition
+    from evener.plans.edge_plan import EdgePlan
+
+EPSILON = 0.03
+
+
+@dataclass(frozen=True)
+class EdgeEvaluationOptions:
+    """What is evaluated, on which machine, by what terms; None and "": not given.
+
+    plan: the edge plan whose machine, contract and reading options count, with its file.
+    """
+
+    graph: str
+    part: str
+    plan: str
+    of: str
+    weighted: bool
+    machine: MachineOptions
+    epsilon: float | None
+    bytes_per_value: float | None
+    reading: ReadOptions
+
+
+def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOptions | None:
+    """Return the options where edges are divided; None where vertices are.
+
+    Edges are where --edges says so, or PART or the plan of --as is an edge plan.
+    """
+    from evener.io.plans.edge_plan import is_edge_plan
+
+    named = args.plan if args.plan and args.plan not in KINDS else None
+    plan = next((one for one in (named, args.part) if one and is_edge_plan(one)), "")
+    if not args.edges and not plan:
+        return None
+    if named and plan != named:
+        raise UsageError(f"--as: {named} is no edge plan, and no kind of edges: {', '.join(KINDS)}")
+    return EdgeEvaluationOptions(
+        args.graph,
+        args.part,
+        plan,
+        args.plan if args.plan in KINDS else "",
+        args.weighted,
+        machine_options_from(args),
+        args.epsilon,
+        args.bytes_per_value,
+        read_options_from(args),
+    )
+
+
+def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
+    """Read both, judge, print; the exit code does not depend on whether the contract holds."""
+    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.planning.evaluate_edges import evaluate_edges
+    from evener.plans.edge_partition import BYTES_PER_VALUE
+
+    plan = read_edge_plan(options.plan) if options.plan else None
+    asked = EdgeOptions(options.of or "graph", options.weighted, options.reading)
+    if plan is not None:
+        asked = edge_options_of(plan, options.reading, options.graph, options.plan)
+    reading = read_edges_as(options.graph, asked, out)
+    platform = (
+        plan.platform
+        if plan is not None and not options.machine.given
+        else machine_of(options.machine, out)
+    )
+    partition = _partition(options.part, reading.edges.m, platform.k)
+    own = (
+        plan is not None
+        and options.epsilon is None
+        and not options.machine.given
+        and is_its_input(plan, reading)
+    )
+    epsilon = _epsilon(options, plan)
+    judged = evaluate_edges(
+        reading,
+        partition,
+        platform,
+        plan.contract if own and plan is not None else None,
+        epsilon=epsilon,
+    )
+    said = OWN if own else f"sizes of least time, within {epsilon:.3g} of each"
+    each = options.bytes_per_value
+    _print(judged, BYTES_PER_VALUE if each is None else each, out)
+    out.say(judged.verdict())
+    out.say(f"Judged by {said}.")
+    figures = edge_figures(judged)
+    if each is not None:
+        figures["exchanged_bytes"] = judged.metrics.exchanged_bytes(each)
+    out.result({**figures, "judged_by": said})
+    return 0
+
+
+def _partition(file: str, m: int, k: int) -> EdgePartition:
+    """Return the blocks of m edges that a file of any tool holds."""
+    from evener.errors import InputError
+    from evener.io.plans.edge_plan import read_edge_part
+    from evener.plans.edge_partition import EdgePartition
+
+    try:
+        return EdgePartition.of(read_edge_part(file, m), k)
+    except InputError as error:
+        error.file = error.file or file
+        raise
+
+
+def _epsilon(options: EdgeEvaluationOptions, plan: EdgePlan | None) -> float:
+    if options.epsilon is not None:
+        return options.epsilon
+    return EPSILON if plan is None else float(plan.options.get("epsilon", EPSILON))
+
+
+def _print(judged: EdgePlan, bytes_per_value: float, out: Output) -> None:
+    """Print the figures of all blocks together, then those of each."""
+    from evener.wording import memory
+
+    metrics, relative = judged.metrics, judged.relative_loads
+    rows = [
+        ["copies of vertices", f"{metrics.copies:,}"],
+        ["replication", f"{metrics.replication:.3f}"],
+        ["exchanged in an iteration", memory(metrics.exchanged_bytes(bytes_per_value))],
+        ["most vertices in a block", f"{metrics.most_vertices:,}"],
+        ["most memory of a block", memory(float(metrics.bytes.max()))],
+        ["smallest block / target", f"{relative.min():.3f}"],
+        ["largest block / target", f"{relative.max():.3f}"],
+        ["contracts kept", f"{int(judged.holds.sum()):,} of {judged.platform.k:,}"],
+    ]
+    out.table(["measure", "value"], rows)
+    out.say("")
+    print_blocks(judged, out)

@@ -1,0 +1,161 @@
+"""`evener replay`, `export` and `report` of edge plans."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.differences import differing_entries
+from evener.cli.edge_options import edge_options_of, is_its_input, read_edges_as
+from evener.cli.graph_options import ReadOptions, read_options_from
+from evener.errors import InputError, ToolError, UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.io.edges import EdgeReading
+    from evener.planning.split import SplitOptions
+    from evener.plans.edge_plan import EdgePlan
+
+SHOWN = 8  # differences on the terminal; all are in the JSON object
+
+
+@dataclass(frozen=True)
+class EdgeFileOptions:
+    """An edge plan's file, the file that it was made from, if it is given, and how that is read."""
+
+    plan: str
+    graph: str | None
+    reading: ReadOptions
+
+
+def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeFileOptions | None:
+    """Return the options where the plan named is an edge plan; None for all other files."""
+    from evener.io.plans.edge_plan import is_edge_plan
+
+    if not is_edge_plan(args.plan):
+        return None
+    return EdgeFileOptions(args.plan, graph, read_options_from(args))
+
+
+def replay_edges(options: EdgeFileOptions, out: Output) -> int:
+    """Make an edge plan again; 3 where the input differs, 5 where only the result does."""
+    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.planning.split import split
+
+    if options.graph is None:
+        raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
+    old = read_edge_plan(options.plan)
+    how = _split_options(old, options.plan)
+    reading = _read_again(old, options, out)
+    with out.progress("Splitting") as progress:
+        progress(how.method, 0.1)
+        new = split(reading, old.platform, how)
+    differences = _differences(old, new)
+    out.result({"identical": not differences, "differences": differences})
+    if not differences:
+        out.say(f"Identical: {options.plan} is what this version makes of {options.graph}.")
+        return 0
+    more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
+    message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
+    if not is_its_input(old, reading):
+        hint = "Give the very file the plan was made from."
+        raise InputError(message, file=options.plan, hint=hint)
+    raise ToolError(message, file=options.plan)
+
+
+def export_edges(options: EdgeFileOptions, to: str, output: str, out: Output) -> int:
+    """Write the block of each edge as asked; with the graph its ends, too."""
+    from evener.io.plans.edge_exports import EdgeEnds, write_edge_part
+    from evener.io.plans.edge_plan import read_edge_plan
+
+    plan = read_edge_plan(options.plan)
+    ends = None
+    if options.graph is not None:
+        reading = _checked_again(plan, options, out)
+        ends = EdgeEnds(reading.ends, reading.edges.weights)
+    written = write_edge_part(output, plan, to, ends=ends)
+    out.say(f"Written: {output}")
+    out.result({"written": output, "files": written, "format": to, "edges": plan.partition.m})
+    return 0
+
+
+def report_edges(options: EdgeFileOptions, output: str, out: Output) -> int:
+    """Write the page of an edge plan; with the graph, how its vertices are copied."""
+    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.reporting.edge_report import write_edge_report
+
+    plan = read_edge_plan(options.plan)
+    reading = None
+    if options.graph is not None:
+        reading = _checked_again(plan, options, out)
+    with out.progress("Drawing the report") as progress:
+        progress("report", 0.1)
+        write_edge_report(output, plan, None if reading is None else reading.edges)
+    out.say(plan.verdict())
+    out.say(f"Written: {output}")
+    if reading is None:
+        out.note("note: not recounted: no graph given")
+    out.result({"verdict": plan.verdict(), "written": output, "picture": reading is not None})
+    return 0
+
+
+def _read_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
+    assert options.graph is not None
+    how = edge_options_of(plan, options.reading, options.graph, options.plan)
+    return read_edges_as(options.graph, how, out)
+
+
+def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
+    """Return the plan's edges. Raises InputError for another file, and where the plan is forged."""
+    from evener.planning.evaluate_edges import refuse_forged_edges
+
+    reading = _read_again(plan, options, out)
+    if not is_its_input(plan, reading):
+        raise InputError(
+            "is not the file the plan was made from (SHA-256)",
+            file=options.graph,
+            hint=f"The plan was made from {', '.join(plan.inputs)}.",
+        )
+    refuse_forged_edges(plan, reading, options.plan)
+    return reading
+
+
+def _split_options(plan: EdgePlan, file: str) -> SplitOptions:
+    """Return the options the plan was made with. Raises InputError where they are not valid."""
+    from evener.planning.split import SplitOptions
+
+    chosen: dict[str, Any] = {}
+    for field in fields(SplitOptions):
+        value = plan.options.get(field.name, field.default)
+        if isinstance(field.default, float) and type(value) is int:
+            value = float(value)
+        if type(value) is not type(field.default):
+            raise InputError(f"holds an invalid option: {field.name}", file=file)
+        chosen[field.name] = value
+    try:
+        return SplitOptions(**chosen)
+    except UsageError as error:
+        raise InputError(f"holds invalid options: {error.message}", file=file) from error
+
+
+def _differences(old: EdgePlan, new: EdgePlan) -> list[str]:
+    """Return what differs, most important first."""
+    from evener.io.plans.edge_plan import edge_manifest
+
+    found = []
+    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+        found.append("the input files differ (SHA-256)")
+    if old.partition.m != new.partition.m:
+        return [*found, f"{old.partition.m:,} edges then, {new.partition.m:,} now"]
+    moved = int((old.partition.part != new.partition.part).sum())
+    if moved:
+        found.append(f"{moved:,} of {new.partition.m:,} edges are in another block")
+    for name, version in old.versions.items():
+        if new.versions.get(name) != version:
+            found.append(f"{name} {version} then, {new.versions.get(name, 'absent')} now")
+    then, now = (json.loads(json.dumps(edge_manifest(plan))) for plan in (old, new))
+    for record in (then, now):
+        del record["inputs"], record["versions"]
+    return found + list(differing_entries(then, now))

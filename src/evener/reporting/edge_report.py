@@ -1,0 +1,220 @@
+"""The page of an edge plan: work and vertices of each device, how vertices are copied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.files.writing import write_text
+from evener.graphs.edge_list import EdgeList
+from evener.plans.edge_partition import blocks_of_vertices
+from evener.plans.edge_plan import EdgePlan
+from evener.reporting.bars import FOREMOST, MAX_BARS, place
+from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
+from evener.reporting.html import render
+from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
+from evener.wording import NOTHING, count, memory, percent, signed_percent, units
+
+KINDS = {"graph": "edges", "arcs": "arcs", "matrix": "entries"}
+COLUMNS = (
+    CertificateColumn("device", "name in the machine file"),
+    CertificateColumn("holds", "whether the block keeps to low, high and cap"),
+    CertificateColumn("low", "least work allowed [units]"),
+    CertificateColumn("target", "work at which all devices finish together [units]"),
+    CertificateColumn("high", "most work allowed [units]"),
+    CertificateColumn("work", "of the block's edges [units]"),
+    CertificateColumn("off target", "work / target − 1"),
+    CertificateColumn("edges", "of the block"),
+    CertificateColumn("vertices", "that its edges touch, copies among them"),
+    CertificateColumn("memory", "16 B an edge, 24 B a vertex"),
+    CertificateColumn("cap", "memory of the device"),
+)
+
+
+class EdgeBar(NamedTuple):
+    """One device: name, whether its contract holds; places on a scale [%], and texts.
+
+    bar: of the work, with target, low and high; vertices: of its vertices.
+    """
+
+    name: str
+    holds: bool
+    bar: float
+    target: float
+    low: float
+    high: float
+    work: str
+    off: str
+    vertices: float
+    touched: str
+
+
+class CopiesBar(NamedTuple):
+    """A class of vertices: name, length [%], and its figures as text."""
+
+    name: str
+    bar: float
+    text: str
+
+
+@dataclass(frozen=True)
+class CopiesCharts:
+    """How vertices are copied: in how many blocks they are, and copies by degree.
+
+    sentence: the mean degree of those that are copied beside that of all.
+    """
+
+    blocks: list[CopiesBar]
+    degrees: list[CopiesBar]
+    sentence: str
+
+
+def write_edge_report(path: str | Path, plan: EdgePlan, edges: EdgeList | None = None) -> None:
+    """Write the page of an edge plan; equal arguments give equal bytes.
+
+    edges: what the plan divides, for the charts of copied vertices. Raises InputError where they do
+    not belong to the plan.
+    """
+    write_text(path, edge_report(plan, edges))
+
+
+def edge_report(plan: EdgePlan, edges: EdgeList | None = None) -> str:
+    """Return the page that `write_edge_report` writes."""
+    bars = _bars(plan)
+    versions = [ProvenanceRow(name, str(one) or NOTHING) for name, one in plan.versions.items()]
+    rows = device_rows(plan.platform)
+    return render(
+        "edge_report.html.j2",
+        plan=plan,
+        kind=KINDS[plan.of],
+        all_hold=bool(plan.holds.all()),
+        figures=_figures(plan),
+        bars=bars,
+        shown=len(bars),
+        name_width=min(max(6, *(len(bar.name) for bar in bars)), 18),
+        copies=None if edges is None else copies_charts(edges, plan),
+        columns=COLUMNS,
+        rows=_rows(plan),
+        provenance=Provenance(option_rows(plan.options), versions, rows, []),
+    )
+
+
+def _figures(plan: EdgePlan) -> list[tuple[str, str, str]]:
+    """Return name, value and meaning of the figures below the heading."""
+    metrics, relative = plan.metrics, plan.relative_loads
+    touched = count(plan.graph["touched"])
+    return [
+        ("copies of vertices", count(metrics.copies), f"of {touched} that have an edge"),
+        ("replication", f"{metrics.replication:.3f}", "blocks that a vertex is in, on average"),
+        ("largest / target", f"{relative.max():.3f}", f"smallest {relative.min():.3f}"),
+        ("exchanged", memory(metrics.exchanged_bytes()), "in an iteration, 8 B a value"),
+        ("most vertices", count(metrics.most_vertices), "in a block"),
+    ]
+
+
+def _bars(plan: EdgePlan) -> list[EdgeBar]:
+    """Return a bar for each device; of many, for those whose work is farthest from its target."""
+    metrics, contract, relative = plan.metrics, plan.contract, plan.relative_loads
+    chosen = np.arange(plan.platform.k)
+    if plan.platform.k > MAX_BARS:
+        order = np.lexsort((-np.abs(relative - 1), plan.holds))
+        chosen = np.sort(order[:FOREMOST])
+    loads = metrics.loads
+    ends = np.maximum(loads, np.minimum(contract.high, 2 * loads.max()))
+    scale = 100 / (1.02 * max(float(ends[chosen].max()), 1e-300))
+    crowd = 100 / max(metrics.most_vertices, 1)
+    return [
+        EdgeBar(
+            plan.platform.names[b],
+            bool(plan.holds[b]),
+            bar=place(loads[b] * scale),
+            target=place(contract.targets[b] * scale),
+            low=place(contract.low[b] * scale),
+            high=place(contract.high[b] * scale),
+            work=units(float(loads[b])),
+            off=signed_percent(float(relative[b] - 1)),
+            vertices=place(metrics.vertices[b] * crowd),
+            touched=count(int(metrics.vertices[b])),
+        )
+        for b in chosen.tolist()
+    ]
+
+
+def copies_charts(edges: EdgeList, plan: EdgePlan) -> CopiesCharts:
+    """Return how vertices are copied. Raises InputError where the edges are not the plan's."""
+    blocks = blocks_of_vertices(edges, plan.partition)
+    used = np.flatnonzero(blocks)
+    blocks, degrees = blocks[used].astype(np.int64), edges.degrees[used]
+    copied = blocks > 1
+    sentence = "No vertex is copied."
+    if copied.any():
+        sentence = (
+            f"{percent(float(copied.mean()))} of the vertices are copied; these have "
+            f"{degrees[copied].mean():.1f} edges on average, all vertices {degrees.mean():.1f}."
+        )
+    return CopiesCharts(_by_blocks(blocks), _by_degree(degrees, blocks), sentence)
+
+
+def _by_blocks(blocks: IntArray) -> list[CopiesBar]:
+    """Return a bar for each class of numbers of blocks: how many vertices are in so many."""
+    classes = _classes(blocks)
+    sizes = np.bincount(classes)
+    most = max(int(sizes.max(initial=0)), 1)
+    return [
+        CopiesBar(_range_of(i), place(100 * size / most), count(size))
+        for i, size in enumerate(sizes.tolist())
+        if size
+    ]
+
+
+def _by_degree(degrees: IntArray, blocks: IntArray) -> list[CopiesBar]:
+    """Return a bar for each class of degrees: in how many blocks its vertices are on average."""
+    classes = _classes(degrees)
+    sizes = np.bincount(classes)
+    means: FloatArray = np.bincount(classes, blocks) / np.maximum(sizes, 1)
+    most = max(float(means.max(initial=0)), 1.0)
+    return [
+        CopiesBar(_range_of(i), place(100 * mean / most), f"{mean:.2f}")
+        for i, (size, mean) in enumerate(zip(sizes.tolist(), means.tolist(), strict=True))
+        if size
+    ]
+
+
+def _classes(numbers: IntArray) -> IntArray:
+    """(n,) class of each number from 1 on: 1, 2, 3 to 4, 5 to 8, 9 to 16, and so on."""
+    return np.ceil(np.log2(numbers.astype(np.float64))).astype(np.int64)
+
+
+def _range_of(i: int) -> str:
+    """Return the numbers of a class in words."""
+    low, high = (2 ** (i - 1) + 1 if i else 1), 2**i
+    return count(high) if low == high else f"{count(low)} to {count(high)}"
+
+
+def _rows(plan: EdgePlan) -> list[tuple[CertificateCell, ...]]:
+    """Return a row for each device; of very many, of those that keep no contract first."""
+    k, relative = plan.platform.k, plan.relative_loads
+    chosen = np.arange(k)
+    if k > MAX_ROWS:
+        chosen = np.sort(np.lexsort((-np.abs(relative - 1), plan.holds))[:MAX_ROWS])
+    return [_row(plan, b, float(relative[b])) for b in chosen.tolist()]
+
+
+def _row(plan: EdgePlan, b: int, relative: float) -> tuple[CertificateCell, ...]:
+    metrics, contract = plan.metrics, plan.contract
+    cap, needed = float(contract.caps[b]), float(metrics.bytes[b])
+    limits = contract.low, contract.targets, contract.high, metrics.loads
+    return (
+        CertificateCell(plan.platform.names[b]),
+        CertificateCell("yes" if plan.holds[b] else "no"),
+        *(CertificateCell(units(round(float(one[b]), 4)), float(one[b])) for one in limits),
+        CertificateCell(signed_percent(relative - 1), relative),
+        CertificateCell(count(int(metrics.edges[b])), int(metrics.edges[b])),
+        CertificateCell(count(int(metrics.vertices[b])), int(metrics.vertices[b])),
+        CertificateCell(memory(needed), needed),
+        CertificateCell(memory(cap), cap) if np.isfinite(cap) else CertificateCell(NOTHING),
+    )
