@@ -7,19 +7,31 @@ from functools import partial
 from evener.errors import one_of
 from evener.graphs.edge_list import EdgeList
 from evener.plans.partition import Contract
+from evener.splitting.buffering import buffered
+from evener.splitting.expanding import hybrid, neighbourhoods
+from evener.splitting.hypergraph import by_hypergraph
 from evener.splitting.spac import printed, spac
 from evener.splitting.splits import PRESETS, Method, Split
-from evener.splitting.streaming import in_order, streamed
+from evener.splitting.streaming import RULES, at_random, by_hash, in_order, streamed
+from evener.splitting.two_phase import two_phase
+from evener.splitting.vertex_blocks import by_least_cost, by_vertex_blocks
 
 METHODS: dict[str, Method] = {
     "spac": spac,
     "spac-path": partial(printed, closed=False),
     "spac-ring": partial(printed, closed=True),
     "order": in_order,
-    "random": partial(streamed, by="random"),
-    "dbh": partial(streamed, by="dbh"),
-    "greedy": partial(streamed, by="greedy"),
-    "hdrf": partial(streamed, by="hdrf"),
+    "random": at_random,
+    "dbh": by_hash,
+    **{name: partial(streamed, by=name) for name in RULES},
+    "2ps": two_phase,
+    "stream": buffered,
+    "ne": neighbourhoods,
+    "hep": hybrid,
+    "wvp-random": partial(by_vertex_blocks, cut="random"),
+    "wvp-greedy": partial(by_vertex_blocks, cut="greedy"),
+    "bourse": by_least_cost,
+    "mtkahypar": by_hypergraph,
 }
 
 

@@ -7,9 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from evener.arrays import Part
 from evener.graphs.edge_list import EdgeList
-from evener.graphs.graph import Graph
 from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
@@ -22,6 +20,7 @@ from evener.splitting.split_and_connect import (
 )
 from evener.splitting.splits import Method, Split, asked_of_tool, kept
 from evener.splitting.streaming import streamed
+from evener.splitting.vertex_blocks import blocks_of_vertices
 
 # Degree, relative to the mean, above which a vertex counts as a hub; chosen by hand: meshes and
 # matrices of finite elements stay below it, social networks are far above.
@@ -61,7 +60,7 @@ def _ring(
     """Return blocks of a contracted ring, its edges ordered by neighbours or by their blocks."""
     incidence = edges.incidence
     if order == "block":
-        incidence = edges.incidence_by(order_by(_blocks_of_vertices(edges, contract, seed)))
+        incidence = edges.incidence_by(order_by(blocks_of_vertices(edges, contract, seed)))
     graph = contracted_graph(edges, closed=True, incidence=incidence)
     result = partition_with(tool, graph, asked_of_tool(contract, "default", seed))
     made = Split(kept(edges, result.part, contract, graph), order=order)
@@ -89,10 +88,3 @@ def printed(edges: EdgeList, contract: Contract, preset: str, seed: int, *, clos
     result = partition_with("metis", clones.graph, asked_of_tool(contract, preset, seed, clones=2))
     part, cut = blocks_of_edges(result.part, clones, contract.targets, edges.weights)
     return Split(kept(edges, part, contract), cut, order="neighbour")
-
-
-def _blocks_of_vertices(edges: EdgeList, contract: Contract, seed: int) -> Part:
-    """(n,) blocks of vertices that weigh as many units as they have edges."""
-    graph = Graph.from_edges(edges.n, edges.tails, edges.heads)
-    weighted = graph.with_(vwgt=np.maximum(edges.degrees, 1))
-    return partition_with("metis", weighted, asked_of_tool(contract, "default", seed)).part

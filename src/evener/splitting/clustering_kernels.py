@@ -1,0 +1,112 @@
+"""Clusters of vertices, found in one pass over the edges, and edges placed by blocks of vertices."""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import njit
+from evener.splitting.placing_kernels import emptiest, fits, holds, lacking, take
+
+
+@njit(cache=True, nogil=True)
+def cluster(tails, heads, degrees, most, clusters, volumes):
+    """Let the ends of each edge join one cluster, the one of less volume that of more [Mayer22]_.
+
+    clusters (n,) int64: at first each vertex its own. volumes (n,) int64: of clusters, the sum of
+    their vertices' degrees; none grows above `most`. Vertices leave a cluster one at a time.
+    """
+    for e in range(tails.size):
+        u, v = tails[e], heads[e]
+        a, b = clusters[u], clusters[v]
+        if a == b or volumes[a] > most or volumes[b] > most:
+            continue
+        if volumes[a] - degrees[u] > volumes[b] - degrees[v]:  # v is the one to move
+            u, a, b = v, b, a
+        if volumes[b] + degrees[u] <= most:
+            volumes[b] += degrees[u]
+            volumes[a] -= degrees[u]
+            clusters[u] = b
+
+
+@njit(cache=True, nogil=True)
+def place_inside(tails, heads, works, homes, blocks, part):
+    """Put each edge whose two ends have one home, a block (n,), there, unless it is full; else -1."""
+    lack = lacking(blocks)
+    for e in range(tails.size):
+        u, v, b = tails[e], heads[e], homes[tails[e]]
+        part[e] = -1
+        if homes[v] == b and fits(blocks, b, works[e], lack):
+            lack = take(blocks, u, v, b, works[e], lack)
+            part[e] = b
+
+
+@njit(cache=True, nogil=True)
+def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
+    """Put each edge without a block, part[e] < 0, into the home of one of its ends.
+
+    Into the one of higher score, where it is not full: 1 for each end that it holds, and the share
+    of the other end in the degrees of both; and the share of the end's cluster, whose home it is,
+    in the volumes (n,) of both clusters [Mayer22]_. Where both are full: into the emptiest block.
+    """
+    lack = lacking(blocks)
+    full = blocks.loads / blocks.targets
+    for e in range(tails.size):
+        if part[e] >= 0:
+            continue
+        u, v, work = tails[e], heads[e], works[e]
+        share = degrees[u] / (degrees[u] + degrees[v])
+        weight = volumes[u] / (volumes[u] + volumes[v])
+        best, most = np.int64(-1), -1.0
+        for w in (u, v):
+            b = np.int64(homes[w])
+            if not fits(blocks, b, work, lack):
+                continue
+            score = weight if w == u else 1.0 - weight
+            score += (2.0 - share) * holds(blocks.held, u, b)
+            score += (1.0 + share) * holds(blocks.held, v, b)
+            if score > most:
+                best, most = b, score
+        if best < 0:
+            full[:] = blocks.loads / blocks.targets
+            best = emptiest(blocks, full, work, lack)
+        lack = take(blocks, u, v, best, work, lack)
+        part[e] = best
+
+
+@njit(cache=True, nogil=True)
+def place_vertices(xadj, adjncy, order, strength, power, targets, homes, loads):
+    """Put each vertex, in this order, where it adds least to the cost of edges cut and of loads.
+
+    homes (n,) int32: -1 at first. loads (k,): the edges of a block's vertices. A vertex of degree d
+    costs d less its neighbours in the block, and strength times the rise of (load / target)^power
+    times the target.
+    """
+    k = targets.size
+    near = np.zeros(k, np.int64)
+    for v in order:
+        first, last = xadj[v], xadj[v + 1]
+        for i in range(first, last):
+            if homes[adjncy[i]] >= 0:
+                near[homes[adjncy[i]]] += 1
+        best, least = np.int64(0), np.inf
+        for b in range(k):
+            now = loads[b] / targets[b]
+            then = (loads[b] + last - first) / targets[b]
+            cost = strength * targets[b] * (then**power - now**power) - near[b]
+            if cost < least:
+                best, least = np.int64(b), cost
+        near[:] = 0
+        homes[v] = best
+        loads[best] += last - first
+
+
+@njit(cache=True, nogil=True)
+def pack(sizes, targets, loads, homes):
+    """Give each size, in their order, the block whose load relative to its target is then least."""
+    for i in range(sizes.size):
+        best, least = np.int64(0), np.inf
+        for b in range(targets.size):
+            then = (loads[b] + sizes[i]) / targets[b]
+            if then < least:
+                best, least = np.int64(b), then
+        loads[best] += sizes[i]
+        homes[i] = best

@@ -1,0 +1,93 @@
+"""Neighbourhood expansion: in memory (NE), with hubs left to a stream (HEP), in buffers (stream).
+
+One block after another grows from vertex to vertex, until it has its target; so unequal targets
+are met exactly. In memory all edges are seen. A hub is in most blocks anyway: `hep` takes edges
+between two hubs out of the growing, and puts them where their ends are afterwards. `stream` sees as
+many edges at a time as a buffer holds, in the file's order, and grows blocks in these alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, FloatArray, IntArray, Part
+from evener.graphs.edge_list import EdgeList
+from evener.plans.partition import Contract
+from evener.splitting import expanding_kernels as kernels
+from evener.splitting import placing_kernels
+from evener.splitting.splits import Split, kept, work_of
+from evener.splitting.streaming import RULES, empty_blocks
+
+NO_BLOCK = -1
+HUB_RATIO = 10.0  # of `hep`: tau of its paper, of which 1, 10 and 100 are tried there
+
+
+def rooms_of(targets: FloatArray, total: float) -> FloatArray:
+    """(k,) work that each block takes in turn, of `total`: by targets, rounded; the last the rest.
+
+    Rounding is of sums, so that no block is off by more than one unit.
+    """
+    ends = np.rint(np.cumsum(np.concatenate([[0.0], targets])) / targets.sum() * total)
+    rooms = np.diff(ends)
+    rooms[-1] = np.inf
+    return rooms
+
+
+def region_of(
+    tails: IntArray, heads: IntArray, part: Part, inside: npt.NDArray[np.int32], hubs: BoolArray
+) -> kernels.Region:
+    """Return the edges without a block, by vertex. inside (n,): the last block of each vertex."""
+    n, left = inside.size, int(np.count_nonzero(part < 0))
+    offsets, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int32)
+    listed = np.empty(2 * left, np.int32), np.empty(2 * left, np.int32)
+    kernels.list_ends(tails, heads, part, hubs, offsets, lengths, *listed)
+    by_vertex = [np.zeros(n, np.int32) for _ in range(3)]
+    first = np.full(int(lengths.max(initial=0)) + 2, NO_BLOCK, np.int32)
+    cursor = np.array([1, 0, left, 0], np.int64)
+    return kernels.Region(offsets, lengths, *listed, inside, hubs, *by_vertex, first, cursor)
+
+
+def neighbourhoods(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
+    """Return blocks grown from vertex to vertex, all edges being in memory (NE) [Zhang17]_."""
+    part = np.full(edges.m, NO_BLOCK, np.int32)
+    inside, hubs = np.full(edges.n, NO_BLOCK, np.int32), np.zeros(edges.n, np.bool_)
+    region = region_of(edges.tails, edges.heads, part, inside, hubs)
+    rooms = rooms_of(contract.targets, edges.total_weight)
+    kernels.expand(region, 0, work_of(edges), rooms, 0, part)
+    return Split(kept(edges, part, contract), order="ne")
+
+
+def hybrid(
+    edges: EdgeList, contract: Contract, preset: str, seed: int, *, hub_ratio: float = HUB_RATIO
+) -> Split:
+    """Return blocks grown without the edges between hubs, which are streamed then (HEP) [Mayer21]_.
+
+    hub_ratio: degree, relative to the mean, above which a vertex is a hub.
+    """
+    del preset, seed
+    touched = max(int(np.count_nonzero(edges.degrees)), 1)
+    hubs = edges.degrees > hub_ratio * 2 * edges.m / touched
+    streamed = hubs[edges.tails] & hubs[edges.heads]
+    part, work = np.full(edges.m, NO_BLOCK, np.int32), work_of(edges)
+    part[streamed] = contract.k  # so that they are not listed
+    inside = np.full(edges.n, NO_BLOCK, np.int32)
+    region = region_of(edges.tails, edges.heads, part, inside, hubs)
+    rooms = rooms_of(contract.targets, float(work[~streamed].sum()))
+    kernels.expand(region, 0, work, rooms, 0, part)
+    part[streamed] = NO_BLOCK
+    blocks, rule, grown = empty_blocks(edges.n, contract), RULES["hdrf"], ~streamed
+    hold_placed(blocks, edges.tails[grown], edges.heads[grown], work[grown], part[grown])
+    placing_kernels.place_by_score(
+        edges.tails, edges.heads, work, rule.by_degree, rule.balance, blocks, part
+    )
+    return Split(kept(edges, part, contract), order="hep")
+
+
+def hold_placed(
+    blocks: placing_kernels.Blocks, tails: IntArray, heads: IntArray, work: FloatArray, part: Part
+) -> None:
+    """Add edges that have blocks to what these hold."""
+    placing_kernels.hold_ends(tails, heads, part, blocks.held)
+    placing_kernels.count_ends(tails, heads, blocks.seen)
+    blocks.loads[:] += np.bincount(part, work, blocks.loads.size)

@@ -1,0 +1,222 @@
+"""Grows blocks of edges from vertex to vertex, the one with fewest new neighbours next (NE).
+
+A block holds vertices: when one joins, its edges to others that it holds become the block's. The
+vertex whose edges lead to fewest vertices outside is expanded next: all of these join [Zhang17]_.
+"""
+
+# mypy: ignore-errors
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.jit import inner, njit
+
+NOBODY = np.int32(-1)
+LOWEST, LISTED, LEFT, SEED = range(4)  # entries of Region.cursor
+
+
+class Region(NamedTuple):
+    """Edges to be divided, by vertex; those of v are at offsets[v] to offsets[v] + lengths[v].
+
+    offsets (n + 1,) int64; lengths (n,) int32: how many are listed, less those found taken. others,
+    edges (2m,) int32: the vertex at the other end, and the edge. inside (n,) int32: the last block
+    that holds the vertex; always_in (n,) bool: hubs, which every block holds, whose edges are not
+    listed at them. outer (n,) int32: of a held vertex its edges that lead outside. previous,
+    following (n,) int32: held vertices of one `outer` above 0 in a list; first (2 + largest
+    degree,) int32: the heads of these. cursor (4,) int64: no list below cursor[LOWEST] has an
+    entry; LISTED: how many vertices are in lists; LEFT: edges without a block; SEED: no vertex
+    below has such an edge.
+    """
+
+    offsets: np.ndarray
+    lengths: np.ndarray
+    others: np.ndarray
+    edges: np.ndarray
+    inside: np.ndarray
+    always_in: np.ndarray
+    outer: np.ndarray
+    previous: np.ndarray
+    following: np.ndarray
+    first: np.ndarray
+    cursor: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def list_ends(tails, heads, part, always_in, offsets, lengths, others, edges):
+    """List the edges without a block, part[e] < 0, at both ends but hubs; fill offsets, lengths."""
+    offsets[:] = 0
+    for e in range(tails.size):
+        if part[e] < 0:
+            offsets[tails[e] + 1] += not always_in[tails[e]]
+            offsets[heads[e] + 1] += not always_in[heads[e]]
+    for v in range(lengths.size):
+        offsets[v + 1] += offsets[v]
+        lengths[v] = 0
+    for e in range(tails.size):
+        if part[e] >= 0:
+            continue
+        for side in range(2):
+            v, w = (tails[e], heads[e]) if side == 0 else (heads[e], tails[e])
+            if not always_in[v]:
+                i = offsets[v] + lengths[v]
+                others[i], edges[i] = w, e
+                lengths[v] += 1
+
+
+@inner()
+def _push(region, v):
+    """List v among those of as many outer edges, if it has any."""
+    outer, cursor = region.outer[v], region.cursor
+    if outer == 0:
+        return
+    head = region.first[outer]
+    region.previous[v], region.following[v] = NOBODY, head
+    if head >= 0:
+        region.previous[head] = v
+    region.first[outer] = v
+    cursor[LISTED] += 1
+    cursor[LOWEST] = min(cursor[LOWEST], outer)
+
+
+@inner()
+def _drop(region, v):
+    """Take v from its list."""
+    before, after = region.previous[v], region.following[v]
+    if before >= 0:
+        region.following[before] = after
+    else:
+        region.first[region.outer[v]] = after
+    if after >= 0:
+        region.previous[after] = before
+    region.cursor[LISTED] -= 1
+
+
+@inner()
+def _next(region):
+    """Return the first vertex of fewest outer edges; some vertex is in a list."""
+    cursor = region.cursor
+    while region.first[cursor[LOWEST]] < 0:
+        cursor[LOWEST] += 1
+    return region.first[cursor[LOWEST]]
+
+
+@inner()
+def _seed(region, part):
+    """Return the first vertex that has an edge without a block, or -1."""
+    cursor = region.cursor
+    while cursor[SEED] < region.lengths.size:
+        v = cursor[SEED]
+        while region.lengths[v] > 0:
+            if part[region.edges[region.offsets[v] + region.lengths[v] - 1]] < 0:
+                return v
+            region.lengths[v] -= 1
+        cursor[SEED] += 1
+    return np.int64(-1)
+
+
+@inner()
+def _join(region, v, b, works, room, part):
+    """Block b holds v from now on: give it v's edges to others that it holds while room is left.
+
+    Returns the work given.
+    """
+    region.inside[v] = b
+    given, outer = 0.0, 0
+    at, end = region.offsets[v], region.offsets[v] + region.lengths[v]
+    while at < end:
+        w, e = region.others[at], region.edges[at]
+        held = region.always_in[w] or region.inside[w] == b
+        if part[e] < 0 and held and given < room:
+            part[e] = b
+            given += works[e]
+            region.cursor[LEFT] -= 1
+            if w != v and not region.always_in[w]:
+                _drop(region, w)
+                region.outer[w] -= 1
+                _push(region, w)
+        if part[e] >= 0:
+            end -= 1
+            region.others[at], region.edges[at] = region.others[end], region.edges[end]
+        else:
+            outer += 1
+            at += 1
+    region.lengths[v] = end - region.offsets[v]
+    region.outer[v] = outer
+    _push(region, v)
+    return given
+
+
+@inner()
+def _hold_again(region, b, works, room, part):
+    """Let all vertices that block b held before the region was listed join it; as _join."""
+    inside, given = region.inside, 0.0
+    held = np.flatnonzero(inside == b)
+    inside[held] = NOBODY
+    for v in held:
+        given += _join(region, v, b, works, room - given, part)
+    return given
+
+
+@inner()
+def _expand(region, x, b, works, room, part):
+    """Let the neighbours of x join block b while room is left; return the work given."""
+    given, i = 0.0, region.offsets[x]
+    end = i + region.lengths[x]
+    while i < end and given < room:
+        w = region.others[i]
+        if part[region.edges[i]] < 0 and region.inside[w] != b:
+            given += _join(region, w, b, works, room - given, part)
+        i += 1
+    return given
+
+
+@njit(cache=True, nogil=True)
+def expand(region, block, works, rooms, least, part):
+    """Fill one block after another, from `block` on; return the block that is being filled.
+
+    works (m,) float64 [units]. rooms (k,) float64: work that each block still takes, less the more
+    it gets; what the last edge of a block is too much is taken from the next one's. Ends where
+    all are full, or no more than `least` edges are left without a block.
+    """
+    if region.cursor[LEFT] > least:
+        rooms[block] -= _hold_again(region, block, works, rooms[block], part)
+    while region.cursor[LEFT] > least:
+        if rooms[block] <= 0.0:
+            while region.cursor[LISTED] > 0:
+                _drop(region, _next(region))
+            region.cursor[LOWEST] = 1
+            if block + 1 == rooms.size:
+                break
+            rooms[block + 1] += rooms[block]
+            block += 1
+            continue
+        if region.cursor[LISTED] > 0:
+            x = np.int64(_next(region))
+            rooms[block] -= _expand(region, x, block, works, rooms[block], part)
+        else:
+            x = _seed(region, part)
+            if x < 0:
+                break
+            rooms[block] -= _join(region, x, block, works, rooms[block], part)
+    while region.cursor[LISTED] > 0:
+        _drop(region, _next(region))
+    region.cursor[LOWEST] = 1
+    return block
+
+
+@njit(cache=True, nogil=True)
+def number_ends(tails, heads, number, ids, own_tails, own_heads):
+    """Number the ends of edges from 0 in the order of their appearance; return how many there are.
+
+    number (n,) int32: -1 of vertices without a number, on return the numbers. ids (2m,): the vertex
+    of each number. own_tails, own_heads (m,) int32: the edges' ends by these numbers.
+    """
+    count = np.int32(0)
+    for e in range(tails.size):
+        for side in range(2):
+            v = tails[e] if side == 0 else heads[e]
+            if number[v] < 0:
+                number[v], ids[count] = count, v
+                count += np.int32(1)
+        own_tails[e], own_heads[e] = number[tails[e]], number[heads[e]]
+    return count

@@ -1,0 +1,63 @@
+"""Two-phase streaming (2PS-L [Mayer22]_): clusters of vertices first, then edges by their clusters.
+
+Pass 1 counts degrees, pass 2 finds clusters of at most a mean block's edges, which are packed onto
+blocks by targets, the largest first. Pass 3 places edges whose ends have one home, pass 4 the rest
+in the home of one end. Memory: the blocks' bits of each vertex, and four numbers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.graphs.edge_list import EdgeList
+from evener.plans.partition import Contract
+from evener.splitting import clustering_kernels as kernels
+from evener.splitting.splits import Split, kept, work_of
+from evener.splitting.streaming import empty_blocks
+
+
+class Clusters(NamedTuple):
+    """Clusters of vertices: of each vertex (n,) its cluster, of each number (n,) the volume.
+
+    A cluster has the number of one of its vertices; its volume is the sum of their degrees.
+    """
+
+    of: IntVector
+    volumes: IntVector
+
+    @classmethod
+    def single(cls, degrees: IntVector) -> Clusters:
+        """Return one cluster for each vertex."""
+        return cls(np.arange(degrees.size), degrees.copy())
+
+
+def homes_of(clusters: Clusters, targets: FloatArray) -> Part:
+    """Return the block (n,) of each vertex: clusters packed onto blocks by targets (k,)."""
+    order = np.argsort(-clusters.volumes, kind="stable")
+    order = order[: np.count_nonzero(clusters.volumes)]
+    packed = np.empty(order.size, np.int32)
+    sizes = clusters.volumes[order].astype(np.float64)
+    kernels.pack(sizes, np.maximum(targets, 1e-300), np.zeros(targets.size), packed)
+    homes = np.zeros(clusters.of.size, np.int32)
+    homes[order] = packed
+    return homes[clusters.of]
+
+
+def largest_volume(m: int, k: int) -> int:
+    """Return the volume above which no cluster grows: both ends of a mean block's edges."""
+    return max(2 * m // k, 1)
+
+
+def two_phase(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
+    """Return the blocks of two-phase streaming, in the edges' order."""
+    ends, work, part = (edges.tails, edges.heads), work_of(edges), np.empty(edges.m, np.int32)
+    clusters = Clusters.single(edges.degrees)
+    kernels.cluster(*ends, edges.degrees, largest_volume(edges.m, contract.k), *clusters)
+    homes, blocks = homes_of(clusters, contract.targets), empty_blocks(edges.n, contract)
+    kernels.place_inside(*ends, work, homes, blocks, part)
+    volumes = clusters.volumes[clusters.of]
+    kernels.place_between(*ends, work, homes, edges.degrees, volumes, blocks, part)
+    return Split(kept(edges, part, contract), order="2ps")
