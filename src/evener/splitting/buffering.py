@@ -36,7 +36,7 @@ def buffer_size(m: int) -> int:
 def buffered(
     edges: EdgeList, contract: Contract, preset: str, seed: int, *, size: int | None = None
 ) -> Split:
-    """Return the blocks of one pass over the edges in their order; a buffer holds `size` of them."""
+    """Return the blocks of one pass over the edges in their order; `size` of them may wait."""
     del preset, seed
     work, part = work_of(edges), np.full(edges.m, NO_BLOCK, np.int32)
     rooms = rooms_of(contract.targets, edges.total_weight)
@@ -53,7 +53,7 @@ class Stream:
     """
 
     def __init__(
-        self, m: int, rooms: FloatArray, blocks: placing_kernels.Blocks, size: int
+        self, m: int, rooms: FloatArray, blocks: placing_kernels.FilledBlocks, size: int
     ) -> None:
         self.m, self.size, self.blocks = m, size, blocks
         self._seen, self._scored = 0, False
@@ -131,11 +131,12 @@ class Buffer:
             return
         self._joined()
         tails, heads, work, edges = self._pieces[0]
-        own, ids = np.empty((2, self.waiting), np.int32), np.empty(2 * self.waiting, np.int64)
-        ids = ids[: kernels.number_ends(tails, heads, self._number, ids, *own)]
+        ids = np.empty(2 * self.waiting, np.int64)
+        from_, to = np.empty((2, self.waiting), np.int32)
+        ids = ids[: kernels.number_ends(tails, heads, self._number, ids, from_, to)]
         self._number[ids] = NO_BLOCK
         found, inside = np.full(self.waiting, NO_BLOCK, np.int32), self._inside[ids]
-        region = region_of(*own, found, inside, np.zeros(ids.size, np.bool_))
+        region = region_of(from_, to, found, inside, np.zeros(ids.size, np.bool_))
         self.block = kernels.expand(region, self.block, work, self.rooms, least, found)
         self._inside[ids] = inside
         done, left = found >= 0, found < 0
@@ -145,4 +146,6 @@ class Buffer:
 
     def _joined(self) -> None:
         if len(self._pieces) > 1:
-            self._pieces = [tuple(map(np.concatenate, zip(*self._pieces, strict=True)))]  # type: ignore[misc]
+            tails, heads, work, edges = zip(*self._pieces, strict=True)
+            joined = np.concatenate
+            self._pieces = [(joined(tails), joined(heads), joined(work), joined(edges))]

@@ -1,4 +1,4 @@
-"""Clusters of vertices, found in one pass over the edges, and edges placed by blocks of vertices."""
+"""Clusters of vertices, found in one pass over edges, and edges placed by blocks of vertices."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -29,7 +29,7 @@ def cluster(tails, heads, degrees, most, clusters, volumes):
 
 @njit(cache=True, nogil=True)
 def place_inside(tails, heads, works, homes, blocks, part):
-    """Put each edge whose two ends have one home, a block (n,), there, unless it is full; else -1."""
+    """Put each edge whose ends have one home, a block (n,), there, unless it is full; else -1."""
     lack = lacking(blocks)
     for e in range(tails.size):
         u, v, b = tails[e], heads[e], homes[tails[e]]

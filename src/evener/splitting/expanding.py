@@ -29,23 +29,25 @@ def rooms_of(targets: FloatArray, total: float) -> FloatArray:
     Rounding is of sums, so that no block is off by more than one unit.
     """
     ends = np.rint(np.cumsum(np.concatenate([[0.0], targets])) / targets.sum() * total)
-    rooms = np.diff(ends)
+    rooms: FloatArray = np.diff(ends)
     rooms[-1] = np.inf
     return rooms
 
 
 def region_of(
     tails: IntArray, heads: IntArray, part: Part, inside: npt.NDArray[np.int32], hubs: BoolArray
-) -> kernels.Region:
+) -> kernels.EdgesByVertex:
     """Return the edges without a block, by vertex. inside (n,): the last block of each vertex."""
     n, left = inside.size, int(np.count_nonzero(part < 0))
     offsets, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int32)
-    listed = np.empty(2 * left, np.int32), np.empty(2 * left, np.int32)
-    kernels.list_ends(tails, heads, part, hubs, offsets, lengths, *listed)
-    by_vertex = [np.zeros(n, np.int32) for _ in range(3)]
+    others, listed = np.empty((2, 2 * left), np.int32)
+    kernels.list_ends(tails, heads, part, hubs, offsets, lengths, others, listed)
+    outer, before, after = np.zeros((3, n), np.int32)
     first = np.full(int(lengths.max(initial=0)) + 2, NO_BLOCK, np.int32)
     cursor = np.array([1, 0, left, 0], np.int64)
-    return kernels.Region(offsets, lengths, *listed, inside, hubs, *by_vertex, first, cursor)
+    return kernels.EdgesByVertex(
+        offsets, lengths, others, listed, inside, hubs, outer, before, after, first, cursor
+    )
 
 
 def neighbourhoods(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
@@ -85,7 +87,11 @@ def hybrid(
 
 
 def hold_placed(
-    blocks: placing_kernels.Blocks, tails: IntArray, heads: IntArray, work: FloatArray, part: Part
+    blocks: placing_kernels.FilledBlocks,
+    tails: IntArray,
+    heads: IntArray,
+    work: FloatArray,
+    part: Part,
 ) -> None:
     """Add edges that have blocks to what these hold."""
     placing_kernels.hold_ends(tails, heads, part, blocks.held)

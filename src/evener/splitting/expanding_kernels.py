@@ -11,11 +11,11 @@ import numpy as np
 
 from evener.jit import inner, njit
 
-NOBODY = np.int32(-1)
-LOWEST, LISTED, LEFT, SEED = range(4)  # entries of Region.cursor
+NO_VERTEX = np.int32(-1)
+LOWEST, LISTED, LEFT, SEED = range(4)  # entries of EdgesByVertex.cursor
 
 
-class Region(NamedTuple):
+class EdgesByVertex(NamedTuple):
     """Edges to be divided, by vertex; those of v are at offsets[v] to offsets[v] + lengths[v].
 
     offsets (n + 1,) int64; lengths (n,) int32: how many are listed, less those found taken. others,
@@ -70,7 +70,7 @@ def _push(region, v):
     if outer == 0:
         return
     head = region.first[outer]
-    region.previous[v], region.following[v] = NOBODY, head
+    region.previous[v], region.following[v] = NO_VERTEX, head
     if head >= 0:
         region.previous[head] = v
     region.first[outer] = v
@@ -151,7 +151,7 @@ def _hold_again(region, b, works, room, part):
     """Let all vertices that block b held before the region was listed join it; as _join."""
     inside, given = region.inside, 0.0
     held = np.flatnonzero(inside == b)
-    inside[held] = NOBODY
+    inside[held] = NO_VERTEX
     for v in held:
         given += _join(region, v, b, works, room - given, part)
     return given

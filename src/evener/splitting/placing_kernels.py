@@ -1,6 +1,6 @@
 """Places one edge after another in a block: by hash (DBH), or where its ends are (greedy, HDRF).
 
-Edges may come in pieces: what one call leaves in `Blocks`, the next one goes on with.
+Edges may come in pieces: what one call leaves in `FilledBlocks`, the next one goes on with.
 """
 
 # mypy: ignore-errors
@@ -18,8 +18,8 @@ _BITS = np.empty(64, np.int64)
 _BITS[[((DE_BRUIJN << shift) % 2**64) >> 58 for shift in range(64)]] = np.arange(64)
 
 
-class Blocks(NamedTuple):
-    """Blocks that are being filled. The first three (k,) float64 [units].
+class FilledBlocks(NamedTuple):
+    """FilledBlocks that are being filled. The first three (k,) float64 [units].
 
     loads: so far. targets: above 0. caps: no block takes an edge that would carry it above its cap,
     while another can. lows (k,): what each must have in the end; left (1,): work still to come, of

@@ -11,6 +11,7 @@ from evener.graphs.edge_list import EdgeList
 from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
+from evener.splitting.expanding import neighbourhoods
 from evener.splitting.refining import refine_copies
 from evener.splitting.split_and_connect import (
     blocks_of_edges,
@@ -48,7 +49,7 @@ def _candidates(edges: EdgeList, contract: Contract, preset: str) -> list[Method
         return made
     tool = "evener" if preset == "strong" else "metis"
     made = [partial(_ring, order="block" if by_block else "neighbour", tool=tool)]
-    made += [partial(_refined_stream, by=name) for name in ("greedy", "hdrf")]
+    made += [partial(_refined_stream, by=name) for name in ("ne", "greedy", "hdrf")]
     if preset == "strong":
         made.append(partial(_ring, order="neighbour", tool="metis"))
     return made
@@ -70,8 +71,9 @@ def _ring(
 def _refined_stream(
     edges: EdgeList, contract: Contract, preset: str, seed: int, *, by: str
 ) -> Split:
-    """Return the blocks of a streaming method, refined."""
-    made = streamed(edges, contract, preset, seed, by=by)
+    """Return the blocks of a streaming method, or those grown in memory ("ne"), refined."""
+    grown = by == "ne"
+    made = (neighbourhoods if grown else partial(streamed, by=by))(edges, contract, preset, seed)
     return _refined(made, edges, contract, preset, seed)
 
 

@@ -36,7 +36,7 @@ RULES = {
 
 def empty_blocks(
     n: int, contract: Contract, *, capped: bool = True, m: int = 0
-) -> kernels.Blocks:
+) -> kernels.FilledBlocks:
     """Return the blocks of a contract, none of which holds an edge; n: vertices.
 
     capped: none gets more than its upper limit, while another has room. m: of a stream of m edges,
@@ -44,7 +44,7 @@ def empty_blocks(
     afterwards.
     """
     k = contract.k
-    return kernels.Blocks(
+    return kernels.FilledBlocks(
         np.zeros(k),
         np.maximum(contract.targets, 1e-300),
         np.array(contract.high, np.float64) if capped else np.full(k, np.inf),

@@ -19,8 +19,8 @@ from evener.splitting.splits import Split, kept, work_of
 from evener.splitting.streaming import empty_blocks
 
 
-class Clusters(NamedTuple):
-    """Clusters of vertices: of each vertex (n,) its cluster, of each number (n,) the volume.
+class VertexClusters(NamedTuple):
+    """VertexClusters of vertices: of each vertex (n,) its cluster, of each number (n,) the volume.
 
     A cluster has the number of one of its vertices; its volume is the sum of their degrees.
     """
@@ -29,12 +29,12 @@ class Clusters(NamedTuple):
     volumes: IntVector
 
     @classmethod
-    def single(cls, degrees: IntVector) -> Clusters:
+    def single(cls, degrees: IntVector) -> VertexClusters:
         """Return one cluster for each vertex."""
         return cls(np.arange(degrees.size), degrees.copy())
 
 
-def homes_of(clusters: Clusters, targets: FloatArray) -> Part:
+def homes_of(clusters: VertexClusters, targets: FloatArray) -> Part:
     """Return the block (n,) of each vertex: clusters packed onto blocks by targets (k,)."""
     order = np.argsort(-clusters.volumes, kind="stable")
     order = order[: np.count_nonzero(clusters.volumes)]
@@ -54,7 +54,7 @@ def largest_volume(m: int, k: int) -> int:
 def two_phase(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
     """Return the blocks of two-phase streaming, in the edges' order."""
     ends, work, part = (edges.tails, edges.heads), work_of(edges), np.empty(edges.m, np.int32)
-    clusters = Clusters.single(edges.degrees)
+    clusters = VertexClusters.single(edges.degrees)
     kernels.cluster(*ends, edges.degrees, largest_volume(edges.m, contract.k), *clusters)
     homes, blocks = homes_of(clusters, contract.targets), empty_blocks(edges.n, contract)
     kernels.place_inside(*ends, work, homes, blocks, part)

@@ -40,7 +40,9 @@ def by_vertex_blocks(
         homes = np.zeros(edges.n, np.int32)
     else:
         homes = blocks_of_vertices(edges, contract, seed)
-    return Split(kept(edges, _placed(edges, contract, homes, cut, seed), contract), order="vertices")
+    return Split(
+        kept(edges, _placed(edges, contract, homes, cut, seed), contract), order="vertices"
+    )
 
 
 def by_least_cost(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
@@ -53,7 +55,9 @@ def by_least_cost(edges: EdgeList, contract: Contract, preset: str, seed: int) -
         graph.xadj, graph.adjncy, np.arange(edges.n), COST_STRENGTH, COST_POWER, targets, homes,
         np.zeros(contract.k),
     )  # fmt: skip
-    return Split(kept(edges, _placed(edges, contract, homes, "greedy", seed), contract), order="vertices")
+    return Split(
+        kept(edges, _placed(edges, contract, homes, "greedy", seed), contract), order="vertices"
+    )
 
 
 def _placed(edges: EdgeList, contract: Contract, homes: Part, cut: str, seed: int) -> Part:
