@@ -16,6 +16,8 @@ from evener.splitting.streaming import RULES, at_random, by_hash, in_order, stre
 from evener.splitting.two_phase import two_phase
 from evener.splitting.vertex_blocks import by_least_cost, by_vertex_blocks
 
+NEEDS_MORE = ("mtkahypar",)  # programs that Evener does without: they may be absent
+
 METHODS: dict[str, Method] = {
     "spac": spac,
     "spac-path": partial(printed, closed=False),

@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         default="spac",
         metavar="NAME",
-        help="spac (default), spac-path, spac-ring, order, random, dbh, greedy, hdrf",
+        help="spac (default), spac-path, spac-ring, ne, hep, stream, 2ps, hdrf, greedy, "
+        "greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, bourse, mtkahypar",
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
     parser.add_argument(
