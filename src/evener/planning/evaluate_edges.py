@@ -21,7 +21,7 @@ def evaluate_edges(
     *,
     epsilon: float = 0.03,
 ) -> EdgePlan:
-    """Return the edge partition of any tool as an EdgePlan: its metrics, and whether it keeps a contract.
+    """Return any tool's edge partition as an EdgePlan: its metrics, whether it keeps a contract.
 
     edges, platform: as of `split`; `read_edges` reads arcs and matrices. partition: the block of
     each edge, block b on device b. contract: None for what `split` promises with this epsilon.
