@@ -19,23 +19,12 @@ from evener.io.plans.plan import read_plan, write_plan
 from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.apps import bfs
 from evener.running.executing import run_program
+from tests.running.engine.parts import LARGEST_FILE
 from tests.running.random_runs import RandomMoves
 
 MACHINE = (
     '[[device]]\nname = "old"\ncount = 2\nspeed = 1.0\n[[device]]\nname = "new"\nspeed = 2.0\n'
 )
-PROGRAM = """
-def init(vertex):
-    return vertex
-
-
-def apply(old, combined):
-    return max(old, combined)
-
-
-combine = "max"
-dtype = "int64"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -96,14 +85,14 @@ def test_pagerank_for_people(case, capsys):
 
 
 def test_a_program_of_the_users(case, tmp_path):
-    (tmp_path / "largest.py").write_text(PROGRAM)
+    (tmp_path / "largest.py").write_text(LARGEST_FILE)
     output = tmp_path / "values.npy"
     assert run(case, "--program", str(tmp_path / "largest.py"), "-o", str(output), "--quiet") == 0
     assert np.load(output).tolist() == [499] * 500
 
 
 def test_another_process_runs_a_users_program_from_the_cache(case, tmp_path):
-    (tmp_path / "largest.py").write_text(PROGRAM)
+    (tmp_path / "largest.py").write_text(LARGEST_FILE)
     words = ["run", str(case / "web.plan"), str(case / "web.graph"), "--quiet", "--program"]
     for name in ("first.npy", "second.npy"):
         done = subprocess.run(

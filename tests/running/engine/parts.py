@@ -7,6 +7,20 @@ from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.distributing import distribute
 
+# A file with a program; tests that run it share its machine code, which takes seconds to make.
+LARGEST_FILE = """
+def init(vertex):
+    return vertex
+
+
+def apply(old, combined):
+    return max(old, combined)
+
+
+combine = "max"
+dtype = "int64"
+"""
+
 
 def whole(graph):
     """Return the part of a device that owns every vertex."""

@@ -1,15 +1,14 @@
 """The frontier schedule and BFS: values and arcs looked at, against slow references."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from evener.reproducing.dhgp_runs import LABELS
 from evener.running.apps import bfs
 from evener.running.engine import ThreadPool, VertexProgram
 from evener.running.engine.atomics_kernels import DIRECTION
 from evener.running.engine.engine import Engine, run_on
-from tests.running.engine.parts import loop, random_graph, whole
+from tests.running.engine.parts import LARGEST_FILE, loop, random_graph, whole
 
 FAR = np.iinfo(np.int32).max
 PUSH, PULL = 0, 1
@@ -115,30 +114,31 @@ def test_some_steps_at_a_time_give_the_same(pool):
     assert engine.edges == once.edges
 
 
-# Programs without traits: smallest label, shortest paths, largest label, sets of sources.
+# Programs without traits: smallest label, shortest paths, largest label, sets of sources. Each that
+# is compiled takes seconds: LABELS is that of evener.reproducing, `largest` that of a file which
+# `evener run` is tested with, and PATHS finds levels, too, where all weights are one.
 
 
-def label(vertex):
-    return vertex
+@pytest.fixture(scope="module")
+def largest(tmp_path_factory):
+    file = tmp_path_factory.mktemp("programs") / "largest.py"
+    file.write_text(LARGEST_FILE)
+    return VertexProgram.from_file(file)
 
 
 def smallest(combined, old):
     return min(combined, old)
 
 
-LABELS = VertexProgram(
-    init=label, combine="min", dtype="uint32", direction="both", name="smallest label"
-)
-LARGEST = VertexProgram(init=label, combine="max", dtype="int64", name="largest label")
 PATHS = VertexProgram(
     init=lambda vertex, infinity: 0 if vertex == 0 else infinity,
     along=lambda payload, weight: payload + weight,
     apply=smallest, combine="min", dtype="float64", name="paths",
 )  # fmt: skip
 SETS = VertexProgram(
-    init=lambda vertex: 1 << vertex if vertex < 20 else 0, combine="or", dtype="int64", name="sets"
-)
-NO_TRAITS = replace(bfs.PROGRAM, settled=None, first=False)
+    init=lambda vertex: 1 << vertex if vertex < 20 else 0, combine="or", dtype="int64",
+    direction="both", name="sets",
+)  # fmt: skip
 
 
 def closure(graph):
@@ -153,7 +153,7 @@ def closure(graph):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("direction", [-1, PUSH, PULL])
-def test_programs_without_traits(pool, seed, direction):
+def test_programs_without_traits(pool, seed, direction, largest):
     graph = random_graph(70, 40 + 20 * seed, seed, directed=bool(seed % 2), weights=9)
     reached = closure(graph)
     numbers = np.arange(graph.n)
@@ -161,13 +161,15 @@ def test_programs_without_traits(pool, seed, direction):
     def values(program):
         return forced(program, graph, pool, direction).values
 
-    assert np.array_equal(values(LARGEST), [numbers[to].max() for to in reached.T])
-    expected = [np.bitwise_or.reduce(1 << numbers[:20][to[:20]], initial=0) for to in reached.T]
-    assert np.array_equal(values(SETS), expected)
+    assert np.array_equal(values(largest), [numbers[to].max() for to in reached.T])
+    assert np.array_equal(values(LABELS), [numbers[to].min() for to in reached.T])
     both = closure(graph if not seed % 2 else graph.undirected())
-    assert np.array_equal(values(LABELS), [numbers[to].min() for to in both])
-    assert np.array_equal(values(NO_TRAITS), slow_levels(graph, 0))
+    expected = [np.bitwise_or.reduce(1 << numbers[:20][to[:20]], initial=0) for to in both.T]
+    assert np.array_equal(values(SETS), expected)
     assert np.allclose(values(PATHS), slow_paths(graph))
+    alike = type(graph)(graph.xadj, graph.adjncy, adjwgt=np.ones_like(graph.adjwgt))
+    levels = forced(PATHS, alike, pool, direction).values
+    assert np.array_equal(np.where(np.isinf(levels), FAR, levels), slow_levels(graph, 0))
 
 
 def slow_paths(graph):

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from types import FunctionType
 
 import numpy as np
 import pytest
 
 from evener.errors import InputError
 from evener.running.engine import VertexProgram, run_on
-from evener.running.engine.generating import module_of
+from evener.running.engine.generating import digest_of, module_of
 from tests.running.engine.parts import random_graph, whole
 
 SCALE = 2.0
@@ -28,6 +29,15 @@ def test_equal_programs_share_a_module_and_others_do_not():
     assert module_of(program(2.0)) is not module_of(VertexProgram(init=init))
     doubled = VertexProgram(init=init, dtype="float64", along=lambda payload: payload * SCALE)
     assert module_of(doubled) is not module_of(program(2.0))
+
+
+def test_functions_of_another_module_are_compiled_for_themselves():
+    """Machine code asks for the module of a function when another process loads it."""
+    moved = FunctionType(init.__code__, globals())
+    moved.__module__ = "json"
+    made = [module_of(VertexProgram(init=one)) for one in (init, moved)]
+    assert made[0] is not made[1]
+    assert digest_of(VertexProgram(init=init)) == digest_of(VertexProgram(init=moved))
 
 
 def test_only_numbers_functions_and_modules_may_be_used():

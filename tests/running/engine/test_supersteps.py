@@ -113,7 +113,7 @@ def test_a_program_that_does_not_compile_ends_the_run_on_all_devices():
     program = VertexProgram(init=init, combine="min", dtype="int32")
     graph = random_graph(20, 40)
     with pytest.raises(InputError, match="init"):
-        run_program(program, graph, divided(graph, 3))
+        run_program(program, graph, divided(graph, 2))
 
 
 def test_a_device_that_fails_in_mid_run_is_named(monkeypatch):

@@ -50,6 +50,7 @@ JOINS = {
     "max": "one if one > other else other",
     "or": "one | other",
 }
+NAMED = "evener_program_"  # names of modules begin so
 FORM = "2"  # of these modules: machine code of earlier ones is not used
 _loading = threading.Lock()
 _PLACEHOLDERS = re.compile(
@@ -88,7 +89,8 @@ def module_of(program: VertexProgram, target: Target | None = None) -> ModuleTyp
     functions that use what no kernel can.
     """
     target = target or CPU
-    name = f"evener_program_{digest_of(program, target)}"
+    told = "\n".join([digest_of(program, target), *sorted(_homes(program))])
+    name = f"{NAMED}{hashlib.sha256(told.encode()).hexdigest()[:20]}"
     with _loading:
         if name in sys.modules:
             return sys.modules[name]
@@ -274,6 +276,18 @@ def _marks(program: VertexProgram, name: str) -> Iterator[str]:
                 hint = "Only numbers, functions and modules may be used, and parameters."
                 message = f"{name}() uses {key}, which is of type {kind}"
                 raise program.refused(function, message, hint)
+
+
+def _homes(program: VertexProgram) -> set[str]:
+    """Return the modules of a program's functions, for which machine code asks when loaded."""
+    waiting: list[Any] = list(program.functions.values())
+    seen = set(waiting)
+    while waiting:
+        inside = {v for v in _used(waiting.pop()).values() if isinstance(v, FunctionType)}
+        waiting += inside - seen
+        seen |= inside
+    known = {one.__module__ for one in seen if inspect.getmodule(one) is not None}
+    return {home for home in known if not home.startswith(NAMED)}
 
 
 def _code_marks(code: CodeType) -> Iterator[object]:
