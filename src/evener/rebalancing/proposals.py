@@ -71,7 +71,8 @@ def diffused(
     number = np.zeros(partition.k, np.int32)
     number[used] = np.arange(used.size)
     names = [platform.names[b] for b in used.tolist()]
-    kept = enforce(graph, Partition(number[partition.part], used.size), contract, names=names)
+    given = Partition(number[partition.part], used.size)
+    kept = enforce(graph, given, contract, names=names, quickly=True)
     return Partition(used.astype(np.int32)[kept.partition.part], partition.k)
 
 

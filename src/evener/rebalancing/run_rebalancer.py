@@ -27,9 +27,9 @@ from evener.running.moving import DeviceTimes, MoveAdvice
 # Share of its arcs that a device must have looked at for its seconds of an arc to count: with
 # fewer, starting a superstep takes longer than the arcs. Chosen by hand.
 ENOUGH_ARCS = 0.25
-# Of the first partition made while a run goes on, until it has been measured: diffusion of half of
-# a grid's 490,000 vertices took 0.25 s of one core; rounded up.
-PLANNING_SECONDS_PER_VERTEX = 6e-7
+# Of the first partition made while a run goes on, until it has been measured: moving a sixth of a
+# grid's 4 million vertices to another device took 0.5 s of one core; rounded up.
+PLANNING_SECONDS_PER_VERTEX = 1.5e-7
 
 
 class RunRebalancer:

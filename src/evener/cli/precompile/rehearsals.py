@@ -267,8 +267,10 @@ def _repair(
     if graph is None:
         n = part.size
         graph = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), vwgt=weights)
-    with suppress(InfeasibleError, NotFoundError):  # trying is all that compiling needs
-        enforce(graph, Partition(part, low.size), Contract((low + high) / 2, low, high))
+    given, contract = Partition(part, low.size), Contract((low + high) / 2, low, high)
+    for quickly in (False, True):
+        with suppress(InfeasibleError, NotFoundError):  # trying is all that compiling needs
+            enforce(graph, given, contract, quickly=quickly)
 
 
 def others() -> None:
