@@ -1,0 +1,146 @@
+"""Orders a device's vertices so that those used one after another lie together in memory.
+
+Vertices come in the order of breadth-first searches, as of [CM69]_; where some have far more
+neighbours than others, by falling degree, equal ones in that order, so that the values that are
+read most share few cache lines. The arcs of a vertex follow the new numbers of their ends. What a program
+computes does not depend on the order, but for rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.running.local_graphs import LocalArcs, LocalGraph, LocalNumbers
+from evener.running.locality import ordering_kernels as kernels
+
+LINE_SHIFT = 3  # a cache line of 64 bytes holds 2^3 values of 8 bytes
+WINDOWS, WINDOW = 64, 4096  # parts of the arcs that are looked at, and arcs of each
+# Cache lines per arc above which an order may be bad, and what a new order must make of it at most;
+# between those of ordered and of shuffled graphs (benchmarks/locality.py, `lines`).
+BAD_LINES, WORTH = 0.3, 0.75
+# Largest degree, relative to the mean, above which vertices go by falling degree. Meshes and
+# matrices of finite elements stay below it.
+HUB_RATIO = 16
+MOST_DEGREE = np.uint16(0xFFFF)  # degrees from here on count as equal
+
+
+def lines_per_arc(arcs: LocalArcs, n_local: int) -> float:
+    """Return how many cache lines of values are read per arc, in windows of arcs; 0 without arcs.
+
+    Near 1: each arc reads a line of its own. Arcs of a mesh in a good order read less than 0.1.
+    """
+    ends = arcs.ends
+    if ends.size == 0:
+        return 0.0
+    window = min(WINDOW, ends.size)
+    windows = min(WINDOWS, -(-ends.size // window))
+    seen = np.zeros((n_local >> LINE_SHIFT) + 1, np.int32)
+    return float(kernels.count_lines(ends, windows, window, LINE_SHIFT, seen)) / (windows * window)
+
+
+def is_bad_order(local: LocalGraph) -> bool:
+    """Whether another order of the vertices may read clearly less memory."""
+    return lines_per_arc(_arcs_of(local), local.n_local) > BAD_LINES
+
+
+def locality_order(local: LocalGraph) -> LocalNumbers:
+    """Return (m,) uint32 the own vertices of a device in the order in which they are to lie.
+
+    Interior vertices come before boundary ones, as in any LocalGraph.
+    """
+    offsets, ends, _ = _arcs_of(local)
+    m = local.n_owned
+    order, position = np.empty(m, np.uint32), np.full(m, kernels.UNSEEN)
+    kernels.breadth_first(offsets, ends, order, position)
+    degrees = np.diff(offsets)[order]
+    if m and degrees.max() > HUB_RATIO * degrees.mean():
+        falling = MOST_DEGREE - np.minimum(degrees, MOST_DEGREE).astype(np.uint16)
+        order = order[np.argsort(falling, kind="stable")]
+    return np.concatenate([order[order < local.n_interior], order[order >= local.n_interior]])
+
+
+def renumbered(local: LocalGraph, order: LocalNumbers) -> LocalGraph:
+    """Return the same part with its own vertices in another order, each row's ends rising.
+
+    order (m,): own vertices by their present local numbers, interior ones first. Ghosts keep their
+    numbers.
+    """
+    m, is_undirected = local.n_owned, local.out is local.into
+    numbers = np.arange(local.n_local, dtype=np.uint32)
+    numbers[order] = np.arange(m, dtype=np.uint32)
+    out: LocalArcs | None
+    if is_undirected and local.n_local == m and local.out is not None:
+        out = into = _mirrored(local.out, order, numbers)
+    else:
+        out = _renumbered_arcs(local.out, order, numbers)
+        into = out if is_undirected else _renumbered_arcs(local.into, order, numbers)
+    return replace(
+        local,
+        numbers=np.concatenate([local.owned[order], local.ghosts]),
+        degrees=np.concatenate([local.degrees[:m][order], local.degrees[m:]]),
+        out=out,
+        into=into,
+        sends={q: numbers[sent] for q, sent in local.sends.items()},
+    )
+
+
+def _mirrored(arcs: LocalArcs, order: LocalNumbers, numbers: LocalNumbers) -> LocalArcs:
+    """Return arcs in a new order that stand at both of their ends: each goes to its other end."""
+    offsets = np.zeros_like(arcs.offsets)
+    np.cumsum(np.diff(arcs.offsets)[order], out=offsets[1:])
+    return _transposed(arcs, order, offsets, offsets[:-1][numbers])
+
+
+def _renumbered_arcs(
+    arcs: LocalArcs | None, order: LocalNumbers, numbers: LocalNumbers
+) -> LocalArcs | None:
+    """Return any arcs in a new order, by listing them at their other ends and back again."""
+    if arcs is None:
+        return None
+    counts = np.bincount(arcs.ends, minlength=numbers.size)
+    new_counts = np.empty_like(counts)
+    new_counts[numbers] = counts
+    by_end = np.zeros(numbers.size + 1, arcs.offsets.dtype)
+    np.cumsum(new_counts, out=by_end[1:])
+    there = _transposed(arcs, order, by_end, by_end[:-1][numbers])
+    offsets = np.zeros_like(arcs.offsets)
+    np.cumsum(np.diff(arcs.offsets)[order], out=offsets[1:])
+    return _transposed(there, np.arange(numbers.size, dtype=np.uint32), offsets, offsets[:-1])
+
+
+def _transposed(
+    arcs: LocalArcs, order: LocalNumbers, offsets: npt.NDArray[Any], slots: npt.NDArray[Any]
+) -> LocalArcs:
+    """Return the arcs listed at their ends, whose lists begin at offsets, vertex v's at slots[v].
+
+    order: in which rows are read, and by which their new numbers go.
+    """
+    weights = arcs.weights
+    wide = np.empty(0, np.uint64) if weights is None else _as_bits(weights)
+    heads, there = np.empty_like(arcs.ends), np.empty_like(wide)
+    begins = slots.astype(np.uint64)
+    kernels.transpose(arcs.offsets, arcs.ends, wide, order, begins, heads, there)
+    return LocalArcs(offsets, heads, None if weights is None else _from_bits(there, weights.dtype))
+
+
+def _as_bits(weights: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Return numbers of 4 or 8 bytes as 8 bytes each, for one kernel."""
+    if weights.itemsize == 4:
+        return weights.view(np.uint32).astype(np.uint64)
+    return weights.view(np.uint64)
+
+
+def _from_bits(bits: npt.NDArray[np.uint64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return the numbers that _as_bits was given."""
+    return (bits.astype(np.uint32) if dtype.itemsize == 4 else bits).view(dtype)
+
+
+def _arcs_of(local: LocalGraph) -> LocalArcs:
+    """Return the arcs by which the part is looked at: those it has, into its vertices first."""
+    arcs = local.into if local.into is not None else local.out
+    assert arcs is not None
+    return arcs
