@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import Part
-from evener.errors import EvenerError, UsageError
+from evener.errors import EvenerError, UsageError, one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
@@ -23,13 +23,26 @@ from evener.running.distributing import distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram, parameters_of
-from evener.running.engine.recording import DeviceRun, StepRecorder, Superstep, VertexMove
+from evener.running.engine.recording import (
+    DeviceRun,
+    Reordering,
+    StepRecorder,
+    Superstep,
+    VertexMove,
+)
 from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.local_graphs import LocalGraph, Want
+from evener.running.locality.adapting import (
+    LOCALITIES,
+    AdaptiveDevice,
+    Locality,
+    ordered,
+    process_cores,
+)
 from evener.running.moving import MovingDevice, Rebalancing, Segment
 from evener.running.slicing import RankParts
 from evener.running.swaps import Stopped
@@ -62,6 +75,7 @@ class ProgramRun:
     part: Part | None = None
     asking: float = 0.0
     is_emulated: bool = False
+    reorderings: tuple[Reordering, ...] = ()
 
     @property
     def supersteps(self) -> int:
@@ -95,7 +109,8 @@ class RunWatch:
     tell: called on the first device with the number of supersteps done. timeout [s]: how long a
     device waits for another that is a thread of this process. names: of devices, for messages.
     checkpoints: where and when the run is kept. resume: from what it is continued. rebalancing:
-    who is asked whether vertices are to change device meanwhile.
+    who is asked whether vertices are to change device meanwhile. locality: whether each device
+    brings its vertices into a better order: "on", before it runs; "auto", while it does; "off".
     """
 
     tell: Tell | None = None
@@ -104,6 +119,7 @@ class RunWatch:
     checkpoints: Checkpoints | None = None
     resume: Checkpoint | None = None
     rebalancing: Rebalancing | None = None
+    locality: Locality = "off"
 
 
 def run_program(
@@ -135,6 +151,7 @@ def run_program(
             raise UsageError("runs on cores alone are rebalanced, without CUDA devices")
         if isinstance(program, Solver) and not program.moves:
             raise UsageError(f"{program.name} cannot be rebalanced while it runs")
+    _check_locality(program, devices, watch)
     share = _share_of(program, most, parameters, watch, (graph, partition))
     want = wanted_arcs(program)
     return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
@@ -156,6 +173,26 @@ def _identify(
         watch.checkpoints.identity = identity
 
 
+def _check_locality(
+    program: VertexProgram | Solver, devices: Devices | None, watch: RunWatch
+) -> None:
+    """Raise UsageError where vertices cannot be brought into another order as asked for."""
+    asked = one_of("locality", watch.locality, LOCALITIES)
+    if asked == "off":
+        return
+    if watch.rebalancing is not None:
+        raise UsageError("a run is rebalanced or orders its vertices for locality, not both")
+    if program.schedule == "union":
+        raise UsageError(f"{program.name} needs its vertices by rising number")
+    if asked == "auto" and isinstance(program, Solver) and not program.moves:
+        raise UsageError(
+            f"{program.name} cannot change its order while it runs",
+            hint='Locality "on" orders vertices before.',
+        )
+    if asked == "auto" and any(isinstance(device, Cuda) for device in devices or ()):
+        raise UsageError("vertices change their order while a run goes on on cores alone")
+
+
 def run_on_parts(
     program: VertexProgram | Solver,
     parts: Sequence[LocalGraph],
@@ -172,6 +209,7 @@ def run_on_parts(
     """
     if watch.rebalancing is not None:
         raise UsageError("a run on parts of a graph is not rebalanced: give the whole graph")
+    _check_locality(program, devices, watch)
     return on_threads(_share_of(program, most, parameters, watch), parts, devices, watch)
 
 
@@ -193,6 +231,7 @@ def run_on_ranks(
     if (watch.checkpoints, watch.resume, watch.rebalancing) != (None, None, None):
         raise UsageError("checkpoints and rebalancing need the whole graph")
     k = len(own.sizes)
+    _check_locality(program, devices, watch)
     refuse_other_numbers(devices, comm, k)
     share = _share_of(program, most, parameters, watch)
     return on_own_parts(share, own.parts, k, comm, devices, watch)
@@ -281,6 +320,7 @@ def _share_of(
 ) -> Share:
     """Return what a device does to run a program; whole: what parts can be made from anew."""
     chosen = parameters_of(program.name, program.parameters, parameters or {})
+    cores = process_cores()  # before this thread is bound to those of a device
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
@@ -291,12 +331,20 @@ def _share_of(
                 return _solved(program, given)
             return _looped(program, given)
 
+        told: Reordering | None = None
+        if watch.locality == "on":
+            local, told = ordered(local)
         start = None if watch.resume is None else watch.resume.state.of(local.owned)
         first, asked = 0 if start is None else start.step, watch.checkpoints
         writer = None if asked is None else CheckpointWriter(comm, local, asked, first)
         keep = None if writer is None else _keeping(writer)
+        if watch.locality == "auto":
+            is_dense = program.schedule == "dense"
+            adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=cores)
+            return adaptive.run(local, start, keep)
         if watch.rebalancing is None or whole is None:
-            return segment(local, start, keep)
+            made = segment(local, start, keep)
+            return replace(made, owned=local.owned, reordering=told) if told else made
         how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
         return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
 
@@ -388,7 +436,7 @@ def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
 
 def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
     """Return the result of all devices, on every rank."""
-    if comm.size == 1 and not own.moves:  # its vertices are in order
+    if comm.size == 1 and not own.moves and own.reordering is None:  # its vertices are in order
         return ProgramRun(
             own.values, (tuple(own.steps),), own.seconds, own.first, asking=own.asking
         )
@@ -399,4 +447,6 @@ def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
         values[one.owned], part[one.owned] = one.values, rank
     steps, seconds = tuple(tuple(one.steps) for one in found), max(one.seconds for one in found)
     moves, asking = found[0].moves, found[0].asking
-    return ProgramRun(values, steps, seconds, own.first, moves, part if moves else None, asking)
+    told = tuple(one.reordering for one in found if one.reordering is not None)
+    part_now = part if moves else None
+    return ProgramRun(values, steps, seconds, own.first, moves, part_now, asking, reorderings=told)

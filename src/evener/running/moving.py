@@ -24,7 +24,7 @@ from evener.plans.partition import Partition
 from evener.running.comm import Comm
 from evener.running.distributing import local_graph
 from evener.running.engine.engine import MOST
-from evener.running.engine.recording import DeviceRun, StepRecorder, VertexMove
+from evener.running.engine.recording import DeviceRun, StepRecorder, VertexMove, joined
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import Keep
 from evener.running.local_graphs import LocalGraph, Want
@@ -143,7 +143,7 @@ class MovingDevice:
                 stopped.state.step, stopped.advice.kind, count, stopped.began - whole.began,
                 rest.began - stopped.began, stopped.advice.saving, stopped.advice.cost,
             )  # fmt: skip
-            whole = _joined(whole, rest, move)
+            whole = replace(joined(whole, rest), moves=(*whole.moves, move))
         return replace(whole, owned=local.owned, asking=self._asks.seconds)
 
     def _rebuilt(self, local: LocalGraph, part: Part) -> LocalGraph:
@@ -181,20 +181,6 @@ def moved_state(
     order = np.argsort(numbers)
     joined = RunState(state.step, values, payloads, active, state.numbers)
     return joined.of(order[np.searchsorted(numbers[order], now_owned)])
-
-
-def _joined(first: DeviceRun, rest: DeviceRun, move: VertexMove) -> DeviceRun:
-    """Return two parts of a run as one, the seconds between them included."""
-    later = rest.began - first.began
-    for step in rest.steps:
-        step.spans = [(name, began + later, seconds) for name, began, seconds in step.spans]
-    return replace(
-        first,
-        values=rest.values,
-        steps=first.steps + rest.steps,
-        seconds=later + rest.seconds,
-        moves=(*first.moves, move),
-    )
 
 
 class _Stopped(NamedTuple):

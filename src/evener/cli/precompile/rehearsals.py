@@ -384,6 +384,7 @@ def distributing() -> None:
     from evener.running.distributing import distribute, local_graph
     from evener.running.executing import run_program
     from evener.running.halos import Halo
+    from evener.running.locality.ordering import lines_read, locality_order, renumbered
 
     u, v = np.arange(39), np.arange(1, 40)
     partition = Partition((np.arange(40) % 3).astype(np.int32), 3)
@@ -398,6 +399,9 @@ def distributing() -> None:
         edges = Graph.from_edges(40, u, v, weights=given)
         for solver in (laplacian.CG, laplacian.JACOBI, spmv.SPMV):
             run_program(solver, edges, partition, most=2)
+        part = local_graph(edges, partition, 1)
+        lines_read(part)
+        renumbered(part, locality_order(part))
     star = Graph.from_edges(40, 0 * v, v)  # its triangles are counted by falling degree
     run_program(kcore.KCORE, star, partition)
     run_program(triangles.TRIANGLES, star, partition)

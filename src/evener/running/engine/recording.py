@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy.typing as npt
@@ -68,6 +69,28 @@ class VertexMove:
     cost: float
 
 
+@dataclass(frozen=True)
+class Reordering:
+    """What came of the search for a better order of a device's vertices; see running.locality.
+
+    seconds: CPU time of the search. step: superstep after which the order was changed; None: it was
+    not. before, after [s]: median computing of a superstep, NaN where not measured. is_kept:
+    whether the new order was kept.
+    """
+
+    seconds: float
+    step: int | None = None
+    before: float = math.nan
+    after: float = math.nan
+    is_kept: bool = True
+
+    @property
+    def break_even(self) -> float:
+        """Supersteps after which the search has paid for itself; infinite where it never does."""
+        saved = self.before - self.after
+        return self.seconds / saved if saved > 0 else math.inf
+
+
 @dataclass(frozen=True, eq=False)
 class DeviceRun:
     """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all.
@@ -75,6 +98,7 @@ class DeviceRun:
     first: supersteps that were done before it, where a run was continued. began [s]: on the clock
     of time.perf_counter. owned (m,): its vertices at the end by global number; None: those that it
     was given. moves: of vertices between devices. asking [s]: whether vertices were to move.
+    reordering: of its vertices, None where not asked for.
     """
 
     values: npt.NDArray[Any]
@@ -85,6 +109,16 @@ class DeviceRun:
     owned: IntVector | None = None
     moves: tuple[VertexMove, ...] = ()
     asking: float = 0.0
+    reordering: Reordering | None = None
+
+
+def joined(first: DeviceRun, rest: DeviceRun) -> DeviceRun:
+    """Return two parts of a device's run as one, the seconds between them included."""
+    later = rest.began - first.began
+    for step in rest.steps:
+        step.spans = [(name, began + later, seconds) for name, began, seconds in step.spans]
+    steps = first.steps + rest.steps
+    return replace(first, values=rest.values, steps=steps, seconds=later + rest.seconds)
 
 
 class Timed:

@@ -2,14 +2,13 @@
 
 Vertices come in the order of breadth-first searches, as of [CM69]_; where some have far more
 neighbours than others, by falling degree, equal ones in that order, so that the values that are
-read most share few cache lines. The arcs of a vertex follow the new numbers of their ends. What a program
-computes does not depend on the order, but for rounding.
+read most share few cache lines. The arcs of a vertex follow the new numbers of their ends. What a
+program computes does not depend on the order, but for rounding.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +24,9 @@ BAD_LINES, WORTH = 0.3, 0.75
 # Largest degree, relative to the mean, above which vertices go by falling degree. Meshes and
 # matrices of finite elements stay below it.
 HUB_RATIO = 16
+# An array (1,) uint8: once another thread sets it, what is being made ends at once, unfinished.
+Stop: TypeAlias = npt.NDArray[np.uint8]
+NEVER: Stop = np.zeros(1, np.uint8)
 MOST_DEGREE = np.uint16(0xFFFF)  # degrees from here on count as equal
 
 
@@ -42,20 +44,25 @@ def lines_per_arc(arcs: LocalArcs, n_local: int) -> float:
     return float(kernels.count_lines(ends, windows, window, LINE_SHIFT, seen)) / (windows * window)
 
 
+def lines_read(local: LocalGraph) -> float:
+    """Return lines_per_arc of a device's part."""
+    return lines_per_arc(_arcs_of(local), local.n_local)
+
+
 def is_bad_order(local: LocalGraph) -> bool:
     """Whether another order of the vertices may read clearly less memory."""
-    return lines_per_arc(_arcs_of(local), local.n_local) > BAD_LINES
+    return lines_read(local) > BAD_LINES
 
 
-def locality_order(local: LocalGraph) -> LocalNumbers:
+def locality_order(local: LocalGraph, stop: Stop = NEVER) -> LocalNumbers:
     """Return (m,) uint32 the own vertices of a device in the order in which they are to lie.
 
-    Interior vertices come before boundary ones, as in any LocalGraph.
+    Interior vertices come before boundary ones, as in any LocalGraph. stop: see Stop.
     """
     offsets, ends, _ = _arcs_of(local)
     m = local.n_owned
-    order, position = np.empty(m, np.uint32), np.full(m, kernels.UNSEEN)
-    kernels.breadth_first(offsets, ends, order, position)
+    order, position = np.zeros(m, np.uint32), np.full(m, kernels.UNSEEN)
+    kernels.breadth_first(offsets, ends, stop, order, position)
     degrees = np.diff(offsets)[order]
     if m and degrees.max() > HUB_RATIO * degrees.mean():
         falling = MOST_DEGREE - np.minimum(degrees, MOST_DEGREE).astype(np.uint16)
@@ -63,40 +70,50 @@ def locality_order(local: LocalGraph) -> LocalNumbers:
     return np.concatenate([order[order < local.n_interior], order[order >= local.n_interior]])
 
 
-def renumbered(local: LocalGraph, order: LocalNumbers) -> LocalGraph:
+class RenumberedGraph(LocalGraph):
+    """A LocalGraph whose own vertices are in any order, so that it keeps `numbers` for any k."""
+
+    def __post_init__(self) -> None:
+        """Keep all arrays."""
+
+
+def renumbered(local: LocalGraph, order: LocalNumbers, stop: Stop = NEVER) -> LocalGraph:
     """Return the same part with its own vertices in another order, each row's ends rising.
 
     order (m,): own vertices by their present local numbers, interior ones first. Ghosts keep their
-    numbers.
+    numbers. stop: see Stop.
     """
     m, is_undirected = local.n_owned, local.out is local.into
     numbers = np.arange(local.n_local, dtype=np.uint32)
     numbers[order] = np.arange(m, dtype=np.uint32)
     out: LocalArcs | None
+    into: LocalArcs | None
     if is_undirected and local.n_local == m and local.out is not None:
-        out = into = _mirrored(local.out, order, numbers)
+        out = into = _mirrored(local.out, order, numbers, stop)
     else:
-        out = _renumbered_arcs(local.out, order, numbers)
-        into = out if is_undirected else _renumbered_arcs(local.into, order, numbers)
-    return replace(
-        local,
-        numbers=np.concatenate([local.owned[order], local.ghosts]),
-        degrees=np.concatenate([local.degrees[:m][order], local.degrees[m:]]),
+        out = _renumbered_arcs(local.out, order, numbers, stop)
+        into = out if is_undirected else _renumbered_arcs(local.into, order, numbers, stop)
+    held, degrees = local.numbers, local.degrees
+    return RenumberedGraph(
+        local.rank, local.k, local.n_global, local.n_interior, m,
+        numbers=np.concatenate([held[order], held[m:]]),
+        ghost_starts=local.ghost_starts,
+        degrees=np.concatenate([degrees[order], degrees[m:]]),
         out=out,
         into=into,
         sends={q: numbers[sent] for q, sent in local.sends.items()},
-    )
+    )  # fmt: skip
 
 
-def _mirrored(arcs: LocalArcs, order: LocalNumbers, numbers: LocalNumbers) -> LocalArcs:
+def _mirrored(arcs: LocalArcs, order: LocalNumbers, numbers: LocalNumbers, stop: Stop) -> LocalArcs:
     """Return arcs in a new order that stand at both of their ends: each goes to its other end."""
     offsets = np.zeros_like(arcs.offsets)
     np.cumsum(np.diff(arcs.offsets)[order], out=offsets[1:])
-    return _transposed(arcs, order, offsets, offsets[:-1][numbers])
+    return _transposed(arcs, order, offsets, offsets[:-1][numbers], stop)
 
 
 def _renumbered_arcs(
-    arcs: LocalArcs | None, order: LocalNumbers, numbers: LocalNumbers
+    arcs: LocalArcs | None, order: LocalNumbers, numbers: LocalNumbers, stop: Stop
 ) -> LocalArcs | None:
     """Return any arcs in a new order, by listing them at their other ends and back again."""
     if arcs is None:
@@ -106,14 +123,19 @@ def _renumbered_arcs(
     new_counts[numbers] = counts
     by_end = np.zeros(numbers.size + 1, arcs.offsets.dtype)
     np.cumsum(new_counts, out=by_end[1:])
-    there = _transposed(arcs, order, by_end, by_end[:-1][numbers])
+    there = _transposed(arcs, order, by_end, by_end[:-1][numbers], stop)
     offsets = np.zeros_like(arcs.offsets)
     np.cumsum(np.diff(arcs.offsets)[order], out=offsets[1:])
-    return _transposed(there, np.arange(numbers.size, dtype=np.uint32), offsets, offsets[:-1])
+    rising = np.arange(numbers.size, dtype=np.uint32)
+    return _transposed(there, rising, offsets, offsets[:-1], stop)
 
 
 def _transposed(
-    arcs: LocalArcs, order: LocalNumbers, offsets: npt.NDArray[Any], slots: npt.NDArray[Any]
+    arcs: LocalArcs,
+    order: LocalNumbers,
+    offsets: npt.NDArray[Any],
+    slots: npt.NDArray[Any],
+    stop: Stop,
 ) -> LocalArcs:
     """Return the arcs listed at their ends, whose lists begin at offsets, vertex v's at slots[v].
 
@@ -123,7 +145,7 @@ def _transposed(
     wide = np.empty(0, np.uint64) if weights is None else _as_bits(weights)
     heads, there = np.empty_like(arcs.ends), np.empty_like(wide)
     begins = slots.astype(np.uint64)
-    kernels.transpose(arcs.offsets, arcs.ends, wide, order, begins, heads, there)
+    kernels.transpose(arcs.offsets, arcs.ends, wide, order, stop, begins, heads, there)
     return LocalArcs(offsets, heads, None if weights is None else _from_bits(there, weights.dtype))
 
 

@@ -9,20 +9,21 @@ UNSEEN = np.uint32(0xFFFFFFFF)
 
 
 @njit(cache=True, nogil=True, counted=False)
-def breadth_first(offsets, ends, order, position):
+def breadth_first(offsets, ends, stop, order, position):
     """Fill in order (m,) uint32: vertices by breadth-first searches, from the first unseen each.
 
     position (m,) uint32: of each vertex in `order`; UNSEEN before. Ends from m on are left out.
+    stop (1,) uint8: ends the search once it is not 0.
     """
-    n = order.size
-    found = 0
-    head = 0
+    n, found, head = order.size, 0, 0
     for start in range(n):
+        if stop[0]:
+            return
         if position[start] != UNSEEN:
             continue
         position[start], order[found] = found, start
         found += 1
-        while head < found:
+        while head < found and not stop[0]:
             u = np.uint64(order[head])
             head += 1
             for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + np.uint64(1)])):
@@ -33,7 +34,7 @@ def breadth_first(offsets, ends, order, position):
 
 
 @njit(cache=True, nogil=True, counted=False)
-def transpose(offsets, ends, weights, order, slots, heads, weights_there):
+def transpose(offsets, ends, weights, order, stop, slots, heads, weights_there):
     """List each arc at its other end: heads there rise, as they are places in `order`.
 
     Row order[i] is the i-th that is read. slots (vertices,) uint64: where the arcs at each end
@@ -41,6 +42,8 @@ def transpose(offsets, ends, weights, order, slots, heads, weights_there):
     """
     one, is_weighted = np.uint64(1), weights.size > 0
     for i in range(np.uint64(order.size)):
+        if stop[0]:
+            return
         u = np.uint64(order[i])
         for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + one])):
             end = np.uint64(ends[j])

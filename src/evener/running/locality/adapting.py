@@ -1,0 +1,209 @@
+"""Brings a device's vertices into a better order, before a program runs or while it does.
+
+As the framework of [SPAC]_, section 4: the program runs in the order that was given while another
+thread makes a better one; after each superstep it is seen whether that is ready; then layout and
+order are switched together, once. The thread ends with the program. It runs at the lowest priority,
+so that on cores that the program keeps busy it gets 15 of 1,039 parts of one core (Linux: weights
+of nice 19 and 0); on another core it is as fast as any thread.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from evener.running.comm import Comm
+from evener.running.engine.recording import DeviceRun, Reordering, StepRecorder, joined
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import Keep
+from evener.running.local_graphs import LocalGraph, LocalNumbers
+from evener.running.locality.ordering import (
+    WORTH,
+    is_bad_order,
+    lines_read,
+    locality_order,
+    renumbered,
+)
+
+Locality: TypeAlias = Literal["off", "on", "auto"]
+LOCALITIES: tuple[Locality, ...] = ("off", "on", "auto")
+LOWEST_PRIORITY = 19  # of Linux's nice
+# Supersteps after which a new order is compared to the old one, by their medians, and how much
+# longer they may take; chosen by hand, above what two equal runs differ by.
+TRIAL, MOST_SLOWER = 5, 1.02
+# Supersteps between two questions whether all devices are ready, which takes a message; a device
+# alone sees after each.
+BETWEEN = 8
+Segment = Callable[[LocalGraph, RunState | None, Keep | None], DeviceRun]
+
+
+def ordered(local: LocalGraph) -> tuple[LocalGraph, Reordering]:
+    """Return a part in the order of `locality_order`, unless its own is good; what that took."""
+    began = time.thread_time()
+    found = renumbered(local, locality_order(local)) if is_bad_order(local) else local
+    step = None if found is local else 0
+    return found, Reordering(time.thread_time() - began, step)
+
+
+def process_cores() -> set[int] | None:
+    """Return the numbers of the cores that the calling thread may run on; None: unknown."""
+    return os.sched_getaffinity(0) if sys.platform == "linux" else None
+
+
+class _Better(NamedTuple):
+    """A part in a better order; order (m,): own vertices by the local numbers that they had."""
+
+    local: LocalGraph
+    order: LocalNumbers
+
+
+class Agent:
+    """A thread that looks for a better order of a part.
+
+    cores: numbers of those that it may run on; None: those of the thread that makes it. found: what
+    it has found once it has ended; None: no better order. seconds: CPU time that it has taken.
+    """
+
+    def __init__(self, local: LocalGraph, cores: set[int] | None = None) -> None:
+        self.found: _Better | None = None
+        self.seconds = 0.0
+        self.has_ended = False
+        self._error: BaseException | None = None
+        self._stop = np.zeros(1, np.uint8)
+        self._thread = threading.Thread(target=self._work, args=(local, cores), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread, whatever it is doing. Raises what it has raised."""
+        self._stop[0] = 1
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _work(self, local: LocalGraph, cores: set[int] | None) -> None:
+        try:
+            if sys.platform == "linux":
+                if cores is not None:
+                    os.sched_setaffinity(0, cores)
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
+            self.found = self._search(local)
+        except BaseException as error:  # raised again by `stop`
+            self._error = error
+        self.seconds = time.thread_time()
+        self.has_ended = True
+
+    def _search(self, local: LocalGraph) -> _Better | None:
+        if not is_bad_order(local):
+            return None
+        order = locality_order(local, self._stop)
+        if self._stop[0]:
+            return None
+        made = renumbered(local, order, self._stop)
+        if self._stop[0] or lines_read(made) > WORTH * lines_read(local):
+            return None
+        return _Better(made, order)
+
+
+class AdaptiveDevice:
+    """One device's run that changes to a better order once; all devices make one and call `run`.
+
+    segment: runs supersteps from a state until the program ends or a Keep stops it. is_dense:
+    whether every superstep does the same work, so that their seconds can be compared. cores: as of
+    Agent.
+    """
+
+    def __init__(
+        self, comm: Comm, segment: Segment, *, is_dense: bool, cores: set[int] | None = None
+    ) -> None:
+        self._comm, self._segment, self._is_dense, self._cores = comm, segment, is_dense, cores
+
+    def run(self, local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
+        """Run supersteps until the program ends. keep: called after each besides."""
+        agent = Agent(local, self._cores)
+        switch = _Switch(self._comm, agent, keep, is_dense=self._is_dense)
+        try:
+            whole, owned = self._segment(local, start, switch), local.owned
+            while (state := switch.take_stopped()) is not None:
+                agent.stop()
+                better = agent.found
+                if better is not None and switch.is_new:
+                    layout, state = better.local, state.of(better.order)
+                elif better is not None:
+                    layout, state = local, state.of(np.argsort(better.order))
+                else:
+                    layout = local
+                whole, owned = joined(whole, self._segment(layout, state, switch)), layout.owned
+        finally:
+            agent.stop()
+        return replace(whole, owned=owned, reordering=switch.told(agent))
+
+
+class _Switch:
+    """Decides after each superstep whether to stop for another order, on all devices alike; a Keep.
+
+    is_new: whether the order is that of the agents.
+    """
+
+    def __init__(self, comm: Comm, agent: Agent, keep: Keep | None, *, is_dense: bool) -> None:
+        self._comm, self._agent, self._keep, self._is_dense = comm, agent, keep, is_dense
+        self.is_new = False
+        self._is_settled = False
+        self._stopped: RunState | None = None
+        self._step: int | None = None
+        self._before = self._after = math.nan
+
+    def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
+        """Return whether supersteps are to stop."""
+        if self._keep is not None:
+            self._keep(step, take, steps)
+        if self._is_settled or not (self._is_bad(steps) if self.is_new else self._is_ready(steps)):
+            return False
+        self.is_new = not self.is_new
+        self._step = step if self._step is None else self._step
+        self._stopped = take()
+        return True
+
+    def take_stopped(self) -> RunState | None:
+        """Return the state at which supersteps have stopped, once; None where they have ended."""
+        stopped, self._stopped = self._stopped, None
+        return stopped
+
+    def told(self, agent: Agent) -> Reordering:
+        """Return what has become of it."""
+        return Reordering(agent.seconds, self._step, self._before, self._after, self.is_new)
+
+    def _is_ready(self, steps: StepRecorder) -> bool:
+        """Return whether all agents have ended, one of them with a better order."""
+        if self._comm.size > 1 and len(steps.steps) % BETWEEN:
+            return False
+        own = self._agent.has_ended, self._agent.found is not None
+        found = [own] if self._comm.size == 1 else steps.gathered(own)
+        if not all(has_ended for has_ended, _ in found):
+            return False
+        self._before = _usual(steps)
+        self._is_settled = not any(is_better for _, is_better in found)
+        return not self._is_settled
+
+    def _is_bad(self, steps: StepRecorder) -> bool:
+        """Return whether supersteps in the new order have taken longer than those in the old."""
+        if len(steps.steps) < TRIAL:
+            return False
+        self._is_settled = True
+        self._after = _usual(steps)
+        found = steps.gathered((self._before, self._after))
+        longest = [max(each) for each in zip(*found, strict=True)]
+        return self._is_dense and longest[1] > MOST_SLOWER * longest[0]
+
+
+def _usual(steps: StepRecorder) -> float:
+    """Return the median seconds of computing of the last supersteps."""
+    return statistics.median(one.computing for one in steps.steps[-TRIAL:])
