@@ -64,7 +64,8 @@ class ProgramRun:
     compiling. first: supersteps that were done before, where a run was continued. moves: of
     vertices between devices. part (n,): the device of each at the end; None: where it was at first.
     asking [s]: whether vertices were to move, without what has led to moves. is_emulated: whether
-    seconds are those of a virtual clock, see EmulatedMachineRun.recorded.
+    seconds are those of a virtual clock, see EmulatedMachineRun.recorded. reorderings: of each
+    device's vertices, where asked for.
     """
 
     values: npt.NDArray[Any]
