@@ -12,6 +12,7 @@ from evener.planning.evaluate import evaluate
 from evener.plans.plan import FURTHER_SECONDS
 from evener.platforms.models.fitting import fit_device
 from tests import slow_certificate as slow
+from tests.examples import seeds
 from tests.random_cases import random_case, random_curve
 
 CASES, QUICK, SEEN = 1000, 150, 100
@@ -65,7 +66,7 @@ def agree(seed):
     np.testing.assert_allclose(prediction.hop_bytes, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(QUICK))
+@pytest.mark.parametrize("seed", seeds(QUICK))
 def test_the_twin_agrees(seed):
     agree(seed)
 
@@ -117,7 +118,7 @@ def test_the_cases_have_everything():
     assert min(seen.values()) >= 5, seen
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_speeds_between_samples(seed):
     draw = np.random.default_rng([11, seed])
     for _ in range(10):

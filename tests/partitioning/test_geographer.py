@@ -22,6 +22,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import PRESETS, Request
 from evener.plans.partition import Contract
 from tests.assertions import grid
+from tests.examples import seeds
 from tests.partitioning.by_hand import faults, unit_contract
 from tests.partitioning.levels_by_hand import edges_of, level_of
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
@@ -109,7 +110,7 @@ def test_vertices_near_a_border_are_found():
     ) == 7  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_colours_are_few_and_every_pair_has_one(seed):
     rng = np.random.default_rng(seed)
     k = int(rng.integers(2, 40))

@@ -15,6 +15,7 @@ from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
 from evener.running.executing import RunWatch, run_on_parts, run_program
 from evener.running.moving import Rebalancing, moved_state
+from tests.examples import seeds
 from tests.running import random_runs
 from tests.running.random_runs import RandomMoves, is_right, moving, random_case
 
@@ -49,7 +50,7 @@ def test_values_are_those_without_moves(name, k):
         assert moved.supersteps == alone.supersteps
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_random_graphs_and_moves(seed):
     """Directed and undirected graphs, blocks that become empty, isolated vertices."""
     graph, partition, source = random_case(seed)

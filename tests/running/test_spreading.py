@@ -6,9 +6,10 @@ import pytest
 from evener.running.comm import ThreadComm, run_threads
 from evener.running.sharing import run_around
 from evener.running.spreading import HeldRows, starts_of
+from tests.examples import seeds
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_held_rows_are_where_the_sizes_say_after_any_moves(seed):
     rng = np.random.default_rng(seed)
     p, n = int(rng.integers(1, 7)), 23

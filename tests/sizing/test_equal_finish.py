@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evener.sizing.equal_finish import PRECISION, finish_times, halved, together
+from tests.examples import seeds
 
 
 def slow_together(total, rates, start, low, high):
@@ -16,7 +17,7 @@ def slow_together(total, rates, start, low, high):
     return np.clip(rates * (late - start), low, high), late
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_constant_speeds_against_bisection(seed):
     rng = np.random.default_rng([84, seed])
     k = int(rng.integers(1, 9))

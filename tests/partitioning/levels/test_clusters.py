@@ -18,6 +18,7 @@ from evener.partitioning.multilevel.multilevel import multilevel_blocks, vertex_
 from evener.partitioning.portfolio import best_blocks
 from evener.plans.partition import Contract
 from tests.assertions import grid
+from tests.examples import seeds
 from tests.partitioning.by_hand import faults, unit_contract
 
 UNIT = np.empty(0, np.int32)
@@ -204,7 +205,7 @@ def test_blocks_of_a_star_in_bundles(small):
     assert cut(star, part) == n - int(1.03 * n / 8)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_exchanges_with_hubs_are_those_without_memory(monkeypatch, seed):
     """What is remembered of a hub is what its edges would say each time."""
     rng = np.random.default_rng(seed)

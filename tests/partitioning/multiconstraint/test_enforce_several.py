@@ -9,6 +9,7 @@ from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError
 from evener.partitioning.enforce import enforce
 from evener.plans.partition import Contract, Further, Partition
 from tests.assertions import grid, path
+from tests.examples import seeds
 from tests.partitioning.random_inputs import any_graph
 from tests.partitioning.several_by_hand import (
     contract_of,
@@ -18,7 +19,7 @@ from tests.partitioning.several_by_hand import (
 )
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", seeds(80))
 def test_tiny_graphs_against_all_partitions(seed):
     rng = np.random.default_rng(seed)
     graph = any_graph(seed, most=8)

@@ -11,6 +11,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from tests.assertions import grid, path
 from tests.choosing import slow_but
+from tests.examples import seeds
 from tests.partitioning.random_inputs import any_graph
 from tests.partitioning.several_by_hand import contract_of, holds, weighted
 
@@ -76,7 +77,7 @@ def test_seed_decides():
     assert (first != other).any()
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_any_small_graph(seed):
     """Stars, pieces, zero, huge and real weights: blocks for all vertices, nothing hangs."""
     graph = any_graph(seed, coords=seed % 2 == 0)

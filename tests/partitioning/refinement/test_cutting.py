@@ -11,6 +11,7 @@ from evener.partitioning.refinement import cutting
 from evener.partitioning.refinement.cutting import cut_anew
 from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from tests.assertions import grid, path
+from tests.examples import seeds
 from tests.partitioning.levels_by_hand import level_of, priced_cut
 from tests.partitioning.random_inputs import any_graph
 
@@ -33,7 +34,7 @@ def anew(level, part, low, high, price, *, rounds=3, reach=8.0, seed=1, threads=
     return part, gain
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", seeds(200))
 def test_gains_weights_and_limits_are_what_they_are_said_to_be(seed):
     rng = np.random.default_rng(seed)
     graph = any_graph(seed)
@@ -56,7 +57,7 @@ def test_a_crooked_border_is_made_straight():
     assert priced_cut(level, part, np.full(2, 8)) == 16 * 10
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_the_best_of_all_borders_where_all_are_allowed(seed):
     rng = np.random.default_rng(seed)
     graph = grid(3, 4, weights=rng.integers(1, 9, 17))

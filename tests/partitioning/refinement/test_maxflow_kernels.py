@@ -6,6 +6,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 from evener.partitioning.refinement import maxflow_kernels as kernels
+from tests.examples import seeds
 from tests.inner_kernels import extreme_cuts, send_all, tie
 
 ENOUGH = 1 << 60
@@ -80,7 +81,7 @@ def test_two_paths_by_hand():
     assert sides(net).tolist() == [kernels.SOURCE, kernels.SINK, kernels.SOURCE, kernels.SINK]
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(150))
 def test_as_much_as_scipy_sends_and_both_cuts_are_minimum(seed):
     n, edges, supply = any_network(seed)
     net = network(n, edges, supply)
@@ -91,7 +92,7 @@ def test_as_much_as_scipy_sends_and_both_cuts_are_minimum(seed):
     assert capacity_of(side != kernels.SINK, edges, supply) == expected
 
 
-@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("seed", seeds(80))
 def test_flow_goes_on_after_vertices_are_tied(seed):
     n, edges, supply = any_network(seed + 1000)
     net = network(n, edges, supply)

@@ -9,6 +9,7 @@ from evener.partitioning.repair import block_kernels as packing_kernels
 from evener.partitioning.repair.packing import polish
 from evener.partitioning.repair.state import State
 from evener.plans.partition import Contract, Partition
+from tests.examples import seeds
 from tests.partitioning.by_hand import clique, faults, graph_of, path, real_contract
 
 
@@ -66,7 +67,7 @@ def test_best_swap_is_as_good_as_trying_all():
         assert saved == pytest.approx(best, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_a_hidden_packing_is_found(seed):
     """Vertices cut from full blocks at random: within 3 % of a packing that exists."""
     rng = np.random.default_rng(seed)

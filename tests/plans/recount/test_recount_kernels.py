@@ -10,6 +10,7 @@ from evener.plans.recount.recount_kernels import run_messages
 from evener.plans.workload import Workload
 from evener.platforms.device import Level, Link
 from evener.platforms.platform import Device, Platform
+from tests.examples import seeds
 from tests.slow_exchange import Message, Shared, ends_of
 
 VALUE = Workload("one byte a value", bytes_per_value=1.0)
@@ -43,7 +44,7 @@ def run(messages, posted):
     return ends
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_the_slow_simulation_agrees(seed):
     draw = np.random.default_rng([6, seed])
     k = int(draw.integers(2, 10))

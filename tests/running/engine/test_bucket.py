@@ -8,6 +8,7 @@ from evener.running.apps import sssp
 from evener.running.engine import ThreadPool, VertexProgram
 from evener.running.engine.bucket_kernels import CHUNK
 from evener.running.engine.engine import Engine, run_on
+from tests.examples import seeds
 from tests.running.engine.parts import loop, random_graph, whole
 
 
@@ -28,7 +29,7 @@ def slow_distances(graph, source):
     return found
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 @pytest.mark.parametrize("delta", [1, 8, 1000])
 def test_paths_of_random_graphs(pool, seed, delta):
     draw = np.random.default_rng(seed)

@@ -7,6 +7,7 @@ from evener.running.apps import pagerank
 from evener.running.engine import ThreadPool, VertexProgram
 from evener.running.engine.engine import Engine, run_on
 from evener.running.engine.work import ARCS_OF_CHUNK
+from tests.examples import seeds
 from tests.running.engine.parts import loop, random_graph, whole
 
 
@@ -29,7 +30,7 @@ def slow_ranks(graph, steps, damping=0.85):
     return ranks
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_pagerank_of_random_graphs(pool, seed):
     draw = np.random.default_rng(seed)
     n = int(draw.integers(1, 60))

@@ -7,6 +7,7 @@ from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine import ThreadPool, atomics_kernels
 from evener.running.engine.atomics_kernels import DIRECTION
 from evener.running.engine.engine import Engine, run_on
+from tests.examples import seeds
 from tests.running.engine.parts import parts, random_graph, whole
 
 PUSH, PULL = 0, 1
@@ -56,7 +57,7 @@ def reduced(graph, locals_, engines):
 
 
 @pytest.mark.parametrize("name", SEVERAL)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_pushing_over_devices(pool, name, seed):
     program = SEVERAL[name]
     graph, locals_ = case(seed)
@@ -73,7 +74,7 @@ def test_pushing_over_devices(pool, name, seed):
     assert len({engine.supersteps for engine in engines}) == 1
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_pulling_over_devices(pool, seed):
     graph, locals_ = case(seed)
     engines = [Engine(bfs.PROGRAM, local, pool) for local in locals_]
@@ -93,7 +94,7 @@ def test_pulling_over_devices(pool, seed):
     assert np.array_equal(values, run_on(bfs.PROGRAM, whole(graph), pool).values)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_ranks_over_devices(pool, seed):
     graph, locals_ = case(seed)
     engines = [Engine(pagerank.PROGRAM, local, pool) for local in locals_]

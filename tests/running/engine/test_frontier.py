@@ -8,6 +8,7 @@ from evener.running.apps import bfs
 from evener.running.engine import ThreadPool, VertexProgram
 from evener.running.engine.atomics_kernels import DIRECTION
 from evener.running.engine.engine import Engine, run_on
+from tests.examples import seeds
 from tests.running.engine.parts import LARGEST_FILE, loop, random_graph, whole
 
 FAR = np.iinfo(np.int32).max
@@ -56,7 +57,7 @@ def forced(program, graph, pool, direction, **parameters):
     return engine
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24))
 def test_bfs_of_random_graphs(pool, seed):
     draw = np.random.default_rng(seed)
     n = int(draw.integers(1, 300))

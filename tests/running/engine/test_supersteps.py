@@ -11,6 +11,7 @@ from evener.running.engine.engine import Engine
 from evener.running.engine.program import VertexProgram
 from evener.running.executing import RunWatch, run_program
 from evener.running.failures import Names
+from tests.examples import seeds
 from tests.running.engine.parts import random_graph
 
 
@@ -18,7 +19,7 @@ def divided(graph, k, seed=0):
     return Partition(np.random.default_rng(seed).integers(0, k, graph.n).astype(np.int32), k)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(16))
 def test_bfs_is_the_same_on_any_number_of_devices(seed):
     draw = np.random.default_rng(seed)
     n = int(draw.integers(1, 250))
@@ -32,7 +33,7 @@ def test_bfs_is_the_same_on_any_number_of_devices(seed):
     assert bfs.verify(graph, alone.values, source["source"])
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", seeds(10))
 def test_components_and_paths_are_those_of_scipy_on_any_number_of_devices(seed):
     draw = np.random.default_rng(seed)
     n = int(draw.integers(1, 200))
@@ -43,7 +44,7 @@ def test_components_and_paths_are_those_of_scipy_on_any_number_of_devices(seed):
         assert sssp.verify(graph, run_program(sssp.PROGRAM, graph, partition).values)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8))
 def test_pagerank_is_that_of_scipy_on_any_number_of_devices(seed):
     n = 5 + 40 * seed
     graph = random_graph(n, 4 * n, seed, directed=bool(seed % 2))

@@ -9,6 +9,7 @@ from evener.running.apps import wcc
 from evener.running.distributing import local_graph
 from evener.running.engine import ThreadPool
 from evener.running.engine.engine import run_on
+from tests.examples import seeds
 from tests.running.engine.parts import loop, random_graph, whole
 
 
@@ -31,7 +32,7 @@ def slow_components(graph):
     return label
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", seeds(20))
 def test_wcc_of_random_graphs(pool, seed):
     draw = np.random.default_rng(seed)
     n = int(draw.integers(1, 200))
