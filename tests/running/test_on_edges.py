@@ -8,6 +8,7 @@ from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.apps.laplacian import CG
+from evener.running.apps.spmv import SPMV, verify_products
 from evener.running.checkpoints import Checkpoints
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges
@@ -35,6 +36,8 @@ def test_answers_are_those_of_scipy(seed, of, k, used):
     assert wcc.verify(graph, run_on_edges(wcc.PROGRAM, graph, given).values)
     paths = run_on_edges(sssp.PROGRAM, graph, given, parameters=source)
     assert sssp.verify(graph, paths.values, source["source"])
+    products = run_on_edges(SPMV, graph, given, most=3)
+    assert verify_products(graph, products.values, 3)
     levels = run_on_edges(bfs.PROGRAM, graph, given, parameters=source)
     assert bfs.verify(graph, levels.values, source["source"])
     assert levels.supersteps == alone(bfs.PROGRAM, graph, parameters=source).supersteps

@@ -53,6 +53,11 @@ class EdgeShare:
         return self.exchanged.n_local - self.exchanged.n_owned
 
     @property
+    def n_mirrored(self) -> int:
+        """Number of mirrors on other devices of vertices whose master is here."""
+        return sum(int(numbers.size) for numbers in self.exchanged.sends.values())
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all arrays; numbers and degrees count once."""
         both = self.exchanged, self.computed

@@ -74,18 +74,21 @@ def _share_of(
     chosen = parameters_of(program.name, program.parameters, parameters or {})
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
-        assert isinstance(program, VertexProgram)
-        return run_share(program, shares[local.rank], (comm, on, tell), most, chosen)
+        own = shares[local.rank]
+        if isinstance(program, VertexProgram):
+            return run_share(program, own, (comm, on, tell), most, chosen)
+        assert program.solve_on_edges is not None
+        return program.solve_on_edges(comm, own, on, tell, most=most, **chosen)
 
     return share
 
 
 def _refuse(program: VertexProgram | Solver, devices: Devices | None, watch: RunWatch) -> None:
     """Raise UsageError for what edge partitions are not run with."""
-    if isinstance(program, Solver):
+    if isinstance(program, Solver) and program.solve_on_edges is None:
         raise UsageError(
             f"{program.name} runs on blocks of vertices, not of edges",
-            hint="Vertex programs run on both: pagerank, bfs, wcc, sssp and programs of your own.",
+            hint="These run on both: pagerank, bfs, wcc, sssp, programs of your own; and spmv.",
         )
     if any(isinstance(device, Cuda) for device in devices or ()):
         raise UsageError("blocks of edges are run on cores alone, without CUDA devices")

@@ -33,6 +33,7 @@ from evener.running.apps.rows import (
     row_sums,
     within_rows,
 )
+from evener.running.apps.spmv_edges import edge_products
 from evener.running.building import Lists
 from evener.running.comm import Comm
 from evener.running.distributing import local_part
@@ -109,7 +110,15 @@ def _bytes_of_products(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
     return 8 * (2 * n_local + n_owned + 3 * piece_count(n_owned, n_arcs) + 3)
 
 
-SPMV = Solver("spmv", products, _bytes_of_products, {"averaging": 1}, want="out", moves=True)
+SPMV = Solver(
+    "spmv",
+    products,
+    _bytes_of_products,
+    {"averaging": 1},
+    want="out",
+    moves=True,
+    solve_on_edges=edge_products,
+)
 
 
 def verify_products(

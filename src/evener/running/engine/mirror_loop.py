@@ -59,8 +59,7 @@ def run_share(
 
 def _run_dense(engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int) -> DeviceRun:
     """Run the dense schedule: one message each way for each mirror and superstep."""
-    program, each_way = engine.program, share.n_mirrors
-    mirrored = sum(numbers.size for numbers in share.exchanged.sends.values())
+    program = engine.program
     steps.begin()
     engine.begin()
     for step in range(most):
@@ -78,7 +77,7 @@ def _run_dense(engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most
             change = steps.summed(engine.change)
             n, parameters = share.exchanged.n_global, engine.parameters
             ended = program.halts(change, step + 1, n, parameters)
-        steps.end(mirrored + (each_way if step else 0))
+        steps.end(share.n_mirrored + (share.n_mirrors if step else 0))
         if ended:
             break
     return steps.result(engine.values[: share.n_masters])

@@ -19,6 +19,7 @@ class Solver:
     part holds. parameters: their defaults. moves: whether `solve` takes `stretch`, a Stretch,
     so that vertices may change device while it runs. bytes_held(own vertices, local vertices, arcs,
     whether arcs have weights): of its arrays on a device; one of type `exchanged` is exchanged.
+    solve_on_edges: the same as `solve` for an EdgeShare; None: it is not run on blocks of edges.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Solver:
     want: Want = "both"
     moves: bool = False
     exchanged: str = "f8"
+    solve_on_edges: Callable[..., DeviceRun] | None = None
 
     ends_by_itself = True
     schedule = "dense"  # every superstep looks at each arc once
