@@ -48,7 +48,10 @@ def test_masters_send_what_mirrors_receive():
     shares = edge_shares(graph := drawn(4), divided(graph, 4))
     for device, share in shares.items():
         numbers = share.exchanged.numbers
-        assert (np.diff(numbers[: share.n_masters]) > 0).all()
+        first, sent = share.n_interior, share.exchanged.sends.values()
+        assert (np.diff(numbers[:first]) > 0).all()
+        assert (np.diff(numbers[first : share.n_masters]) > 0).all()
+        assert set(np.concatenate([*sent]).tolist()) == set(range(first, share.n_masters))
         for other, (first, end) in share.exchanged.receives.items():
             sent = shares[other].exchanged.sends[device]
             assert np.array_equal(shares[other].exchanged.numbers[sent], numbers[first:end])

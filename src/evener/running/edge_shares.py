@@ -31,16 +31,22 @@ NO_WEIGHTS = np.empty(0)
 class EdgeShare:
     """The part of a graph that one device of an edge partition computes.
 
-    Local numbers: masters first, by rising global number, then mirrors by the device of their
-    master, then number. exchanged: a LocalGraph without arcs whose own vertices are the masters and
-    whose ghosts are the mirrors, so that a Halo brings values from masters to mirrors (`exchange`)
-    and from mirrors to masters (`reduce`). computed: a LocalGraph of the same numbers in which
+    Local numbers: masters first, those that have no mirror before the others, both by rising global
+    number, then mirrors by the device of their master, then number. exchanged: a LocalGraph without
+    arcs whose own vertices are the masters, interior where they have no mirror, and whose ghosts
+    are the mirrors, so that a Halo brings values from masters to mirrors (`exchange`) and from
+    mirrors to masters (`reduce`). computed: a LocalGraph of the same numbers in which
     masters and mirrors are own vertices, with the device's arcs. n_edges: of this device.
     """
 
     exchanged: LocalGraph
     computed: LocalGraph
     n_edges: int
+
+    @property
+    def n_interior(self) -> int:
+        """Number of vertices that are here alone, with all their edges."""
+        return self.exchanged.n_interior
 
     @property
     def n_masters(self) -> int:
@@ -170,17 +176,20 @@ def _blocks_of(
 def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
     """Return one device's share; position (n,): to work in."""
     k, n = copies.k, copies.master.size
+    sent = {q: copies.between(device, q) for q in range(k)}
     masters = np.flatnonzero(copies.master == device)
-    numbers = np.concatenate([masters, copies.mirrors[device]])
+    is_shared = np.zeros(n, np.bool_)
+    is_shared[np.concatenate(list(sent.values()))] = True
+    interior, shared = masters[~is_shared[masters]], masters[is_shared[masters]]
+    numbers = np.concatenate([interior, shared, copies.mirrors[device]])
     if numbers.size >= UNSIGNED:
         raise InputError(f"device {device} has 2^32 masters and mirrors or more")
     position[numbers] = np.arange(numbers.size, dtype=position.dtype)
-    sent = {q: copies.between(device, q) for q in range(k)}
     sends = {q: position[own].astype(np.uint32) for q, own in sent.items() if own.size}
     degrees = dealt.degrees[numbers]
     m, h = masters.size, numbers.size
     exchanged = LocalGraph(
-        device, k, n, m, m, numbers, copies.starts[device], degrees, None, None, sends
+        device, k, n, interior.size, m, numbers, copies.starts[device], degrees, None, None, sends
     )
     out, into = _local_arcs(device, dealt, position, h)
     nowhere = np.zeros(k + 1, np.int64)

@@ -57,11 +57,32 @@ def run_on_edges(
     elif comm is not None:
         own = range(comm.rank, comm.rank + 1)
     shares = edge_shares(graph, divided, own)
+    if comm is None:
+        how: dict[str, Any] = {"devices": devices, "most": most, "watch": watch}
+        return run_on_shares(program, shares, parameters=parameters, **how)
     share = _share_of(program, shares, most, parameters)
     parts = {device: one.exchanged for device, one in shares.items()}
-    if comm is None:
-        return on_threads(share, list(parts.values()), devices, watch)
     return on_own_parts(share, parts, k, comm, devices, watch)
+
+
+def run_on_shares(
+    program: VertexProgram | Solver,
+    shares: Mapping[int, EdgeShare],
+    *,
+    devices: Devices | None = None,
+    most: int = MOST,
+    watch: RunWatch | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> ProgramRun:
+    """Run a program on all shares of a graph's edges, each by a thread of this process.
+
+    Arguments, result and errors as of `run_on_edges`.
+    """
+    watch = watch or RunWatch()
+    _refuse(program, devices, watch)
+    share = _share_of(program, shares, most, parameters)
+    parts = [shares[device].exchanged for device in range(len(shares))]
+    return on_threads(share, parts, devices, watch)
 
 
 def _share_of(

@@ -3,44 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.running.edge_shares import EdgeShare
 from evener.running.engine import generating
-from evener.running.engine.atomics_kernels import CONTROL_SIZE, MOST_STEPS, STEP, SYNC_SIZE
-from evener.running.engine.checking import check_part
-from evener.running.engine.engine import arcs_for
+from evener.running.engine.atomics_kernels import STEP
+from evener.running.engine.engine import Engine
 from evener.running.engine.gathering_kernels import VERTICES_OF_CHUNK
+from evener.running.engine.overlapping import DenseRange, arcs_of_range
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
-from evener.running.engine.step_counts import StepCounts
-from evener.running.engine.work import ARCS_OF_CHUNK, LocalSizes, Vertices
+from evener.running.engine.work import ARCS_OF_CHUNK, Vertices
 
 Numbers = npt.NDArray[Any]
 GATHERING = generating.CPU.with_templates({"dense": "gathering_kernels"})
 
 
-class GatherWork(NamedTuple):
-    """What copies of vertices send, (n_local,), and what arrived for them, (n_local,).
-
-    changes: of each chunk of vertices. chunks: of arcs.
-    """
-
-    payloads: Numbers
-    sums: Numbers
-    changes: Numbers
-    chunks: int
-
-
-class GatherEngine(StepCounts):
+class GatherEngine:
     """A program on one device's edges; it keeps values between supersteps.
 
-    values, payloads, sums (n_local,): of masters, then of mirrors. A superstep is `gather`, then
-    sums of mirrors combined with those of their masters, `apply`, then payloads of masters copied
-    to their mirrors. Raises InputError as Engine does.
+    A superstep is `gather`, then `sums` of mirrors combined with those of their masters, `apply`,
+    then `payloads` of masters copied to their mirrors. Masters without a mirror have all they need
+    in `gather`. change: sum of the absolute changes of the masters' values in the last superstep.
+    Raises InputError as Engine does.
     """
 
     def __init__(
@@ -50,73 +38,74 @@ class GatherEngine(StepCounts):
         pool: ThreadPool,
         parameters: Mapping[str, float] | None = None,
     ) -> None:
-        local = share.computed
-        check_part(local)
-        self.program, self.pool = program, pool
-        self.parameters = program.given(parameters or {}) or (0,)
-        self._arcs = arcs_for(program, local)
-        out, into = self._arcs
-        self._sizes = LocalSizes(
-            local.n_global, local.n_owned, local.n_local, local.n_interior, out is not into
-        )
-        self._masters = self._sizes._replace(n_owned=share.n_masters)
-        self._vertices = Vertices(local.numbers, local.degrees)
-        n, dtype = local.n_local, program.dtype
-        self.values = np.empty(n, dtype)
-        chunks = (into.ends.size + 2 * n) // ARCS_OF_CHUNK + 1
-        changes = np.zeros(n // int(VERTICES_OF_CHUNK) + 1)
-        self._work = GatherWork(np.empty(n, dtype), np.empty(n, dtype), changes, chunks)
-        self.control = np.zeros(CONTROL_SIZE, np.int64)
-        self.control[[STEP, MOST_STEPS]] = -1
-        self._sync = np.zeros(SYNC_SIZE, np.int64)
+        self.program, self.change = program, 0.0
+        self._engine = engine = Engine(program, share.computed, pool, parameters)
         self._kernels = generating.module_of(program, GATHERING)
+        first, n = share.n_interior, share.computed.n_local
+        self._interior = DenseRange(engine, 0, first)
+        self.sums: Numbers = np.empty(n, program.dtype)  # pages of interior ones stay untouched
+        into = arcs_of_range(engine.into, first, n)
+        out = into if engine.out is engine.into else arcs_of_range(engine.out, first, n)
+        chunks = (into.ends.size + 2 * (n - first)) // ARCS_OF_CHUNK + 1
+        self._gathered = engine.sizes._replace(n_owned=n - first), out, into
+        self._summed = self.sums[first:], chunks
+        masters = slice(first, share.n_masters)
+        self._masters = masters
+        count = share.n_masters - first
+        local = share.computed
+        self._changes = np.zeros(count // int(VERTICES_OF_CHUNK) + 1)
+        vertices = Vertices(local.numbers[masters], local.degrees[masters])
+        sizes = engine.sizes._replace(n_owned=count)
+        self._applied = sizes, vertices, engine.values[masters], self.sums[masters]
+
+    @property
+    def values(self) -> Numbers:
+        """(n_local,) Values of masters, then of mirrors, of which only the first ones count."""
+        return self._engine.values
 
     @property
     def payloads(self) -> Numbers:
         """(n_local,) What the copies of vertices send in the next superstep."""
-        return self._work.payloads
+        return self._engine.payloads
 
     @property
-    def sums(self) -> Numbers:
-        """(n_local,) What arrived for the copies of vertices in the last `gather`."""
-        return self._work.sums
+    def parameters(self) -> tuple[float, ...]:
+        """Values of the program's parameters."""
+        return self._engine.parameters
 
     @property
-    def change(self) -> float:
-        """Sum of the absolute changes of the masters' values in the last `apply`."""
-        return float(self._work.changes.sum())
+    def edges(self) -> int:
+        """Arcs looked at until now."""
+        return self._engine.edges
 
     def compile(self) -> None:
         """Compile the kernels unless they are; no vertex gets a value. Raises InputError."""
-        try:
-            self._kernels.gather(0, 1, *self._gathering())  # the control says: nothing to do
-            self._kernels.apply(0, 1, *self._applying(self._masters))
-        except Exception as error:
-            if not generating.is_compile_error(error):
-                raise
-            weights = self._arcs[1].weights
-            weight = weights.dtype.type(1) if weights.size else 1
-            raise generating.compile_error(self.program, error, weight) from error
+        self._engine.compile()
+        # The control says that there is nothing to do.
+        self._kernels.gather(0, 1, self._engine.sync, *self._gathering())
+        self._kernels.apply(0, 1, self._engine.sync, *self._applying())
 
     def begin(self) -> None:
         """Make the first values and payloads of all copies, which need no exchange for that."""
-        self.control[MOST_STEPS] = 0
-        self.pool.run(self._kernels.apply, *self._applying(self._sizes))
-        self._work.changes[:] = 0.0
-        self.control[STEP] = 0
+        self._engine.advance(0)
 
     def gather(self) -> None:
-        """Set `sums` of all copies to what arrives along this device's arcs."""
-        self.pool.run(self._kernels.gather, *self._gathering())
+        """Compute masters without a mirror; set `sums` of others to what arrives here for them."""
+        self.change = self._interior.compute()
+        self._engine.pool.run(self._kernels.gather, self._engine.sync, *self._gathering())
 
     def apply(self) -> None:
-        """Make new values and payloads of the masters from `sums`; this ends a superstep."""
-        self.pool.run(self._kernels.apply, *self._applying(self._masters))
-        self.control[STEP] += 1
+        """Make new values and payloads of the other masters from `sums`; this ends a superstep."""
+        self._engine.pool.run(self._kernels.apply, self._engine.sync, *self._applying())
+        self.change += float(self._changes.sum())
+        self._engine.control[STEP] += 1
 
     def _gathering(self) -> tuple[Any, ...]:
-        return (self._sync, self._sizes, *self._arcs, self._work, self.control, self.parameters)
+        control, parameters = self._engine.control, self._engine.parameters
+        return (*self._gathered, self.payloads, *self._summed, control, parameters)
 
-    def _applying(self, sizes: LocalSizes) -> tuple[Any, ...]:
-        given = self._vertices, self.values, self._work, self.control, self.parameters
-        return (self._sync, sizes, *given)
+    def _applying(self) -> tuple[Any, ...]:
+        engine = self._engine
+        then = engine.work.even if engine.supersteps % 2 else engine.work.odd
+        given = then[self._masters], self._changes, engine.control, engine.parameters
+        return (*self._applied, *given)

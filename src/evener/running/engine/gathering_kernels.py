@@ -3,6 +3,7 @@
 A template, see hooks_kernels. A device has some of the arcs of a vertex: `gather` combines what
 arrives along these, for masters and mirrors alike; sums of mirrors are then added to those of their
 masters, and `apply` makes new values of them, gather and apply of [Gonzalez12]_, section 4.
+Vertices that have no mirror are computed by dense_kernels.
 """
 
 # mypy: ignore-errors
@@ -24,7 +25,6 @@ from evener.running.engine.hooks_kernels import (
     IDENTITY,
     applied,
     as_value,
-    initial,
     kernel,
     payload_of,
 )
@@ -34,28 +34,24 @@ VERTICES_OF_CHUNK = np.uint64(1 << 13)  # as long as half a chunk of `gather`, b
 
 
 @kernel
-def gather(thread, threads, sync, sizes, out, into, work, control, parameters):  # noqa: ARG001
-    """Set work.sums of all local vertices to what arrives along this device's arcs.
-
-    work.chunks: how many there are.
-    """
+def gather(thread, threads, sync, sizes, out, into, payloads, sums, chunks, control, parameters):  # noqa: ARG001
+    """Set sums of sizes.n_owned vertices to what arrives along this device's arcs, in chunks."""
     if control[MOST_STEPS] < 0:
         return
-    n_local, chunks = np.uint64(sizes.n_owned), np.int64(work.chunks)
-    both_ways, edges = GOES_BOTH_WAYS and sizes.is_directed, np.int64(0)
-    tickets = load(sync, TICKETS)
+    rows, both_ways = np.uint64(sizes.n_owned), GOES_BOTH_WAYS and sizes.is_directed
+    edges, tickets = np.int64(0), load(sync, TICKETS)
     barrier(sync, threads)
     while True:
         chunk = fetch_add(sync, TICKETS, 1) - tickets
         if chunk >= chunks:
             break
-        first = chunk_start(into.offsets, n_local, chunk, chunks)
-        end = chunk_start(into.offsets, n_local, chunk + 1, chunks)
+        first = chunk_start(into.offsets, rows, chunk, chunks)
+        end = chunk_start(into.offsets, rows, chunk + 1, chunks)
         for u in range(first, end):
-            combined = pulled(as_value(IDENTITY), u, into, work.payloads, parameters)
+            combined = pulled(as_value(IDENTITY), u, into, payloads, parameters)
             if both_ways:
-                combined = pulled(combined, u, out, work.payloads, parameters)
-            work.sums[u] = combined
+                combined = pulled(combined, u, out, payloads, parameters)
+            sums[u] = combined
         edges += np.int64(into.offsets[end]) - np.int64(into.offsets[first])
         if both_ways:
             edges += np.int64(out.offsets[end]) - np.int64(out.offsets[first])
@@ -63,14 +59,23 @@ def gather(thread, threads, sync, sizes, out, into, work, control, parameters): 
 
 
 @kernel
-def apply(thread, threads, sync, sizes, vertices, values, work, control, parameters):  # noqa: ARG001
-    """Make new values and payloads of the first sizes.n_owned vertices from work.sums.
-
-    If control[STEP] is -1, the first values and payloads instead. work.changes: of each chunk.
-    """
-    step, n, last = control[STEP], sizes.n_global, np.uint64(sizes.n_owned)
+def apply(
+    thread,  # noqa: ARG001
+    threads,
+    sync,
+    sizes,
+    vertices,
+    values,
+    sums,
+    payloads,
+    changes,
+    control,
+    parameters,
+):
+    """Make new values and payloads of sizes.n_owned masters from sums; changes: of each chunk."""
     if control[MOST_STEPS] < 0:
         return
+    n, step, last = sizes.n_global, control[STEP], np.uint64(sizes.n_owned)
     tickets = load(sync, TICKETS)
     barrier(sync, threads)
     while True:
@@ -81,12 +86,9 @@ def apply(thread, threads, sync, sizes, vertices, values, work, control, paramet
         change = 0.0
         for u in range(first, min(first + VERTICES_OF_CHUNK, last)):
             vertex, degree, old = vertices.numbers[u], np.int64(vertices.degrees[u]), values[u]
-            if step < 0:
-                new = as_value(initial(vertex, degree, n, parameters))
-            else:
-                new = as_value(applied(old, work.sums[u], degree, vertex, n, step, parameters))
+            new = as_value(applied(old, sums[u], degree, vertex, n, step, parameters))
             values[u] = new
-            work.payloads[u] = payload_of(new, degree, vertex, n, parameters)
+            payloads[u] = payload_of(new, degree, vertex, n, parameters)
             if HAS_HALT:
                 change += abs(np.float64(new) - np.float64(old))
-        work.changes[chunk] = change
+        changes[chunk] = change

@@ -31,8 +31,8 @@ class DenseRange:
 
     def __init__(self, engine: Engine, first: int, end: int) -> None:
         self._engine = engine
-        into = _arcs_of(engine.into, first, end)
-        out = into if engine.out is engine.into else _arcs_of(engine.out, first, end)
+        into = arcs_of_range(engine.into, first, end)
+        out = into if engine.out is engine.into else arcs_of_range(engine.out, first, end)
         sizes = engine.sizes._replace(n_owned=end - first)
         vertices = Vertices(*(array[first:end] for array in engine.vertices))
         self._given = sizes, vertices, out, into, engine.values[first:end]
@@ -125,7 +125,7 @@ def interior_share(engine: Engine) -> float:
     return int(offsets[sizes.n_interior]) / max(int(offsets[sizes.n_owned]), 1)
 
 
-def _arcs_of(arcs: ArcsOf, first: int, end: int) -> ArcsOf:
+def arcs_of_range(arcs: ArcsOf, first: int, end: int) -> ArcsOf:
     """Return the arcs of vertices first to end - 1; nothing but later offsets is copied."""
     offsets = arcs.offsets[first : end + 1]
     a, b = int(offsets[0]), int(offsets[-1])
