@@ -13,13 +13,15 @@ from evener.splitting.refining import refine_copies
 from tests.graphs.test_edge_list import edge_lists
 from tests.plans.test_edge_partition import slow_copies
 
+EFFORTS = st.sampled_from([{}, {"patience": 3}, {"cycles": 2}, {"patience": 3, "cycles": 1}])
 
-@given(edge_lists(weighted=True), st.integers(1, 4), st.randoms(), st.integers(0, 3))
-def test_copies_fall_by_what_is_said_and_limits_hold(edges, k, random, slack):
+
+@given(edge_lists(weighted=True), st.integers(1, 4), st.randoms(), st.integers(0, 3), EFFORTS)
+def test_copies_fall_by_what_is_said_and_limits_hold(edges, k, random, slack, effort):
     before = EdgePartition([random.randrange(k) for _ in range(edges.m)], k)
     loads = before.loads(edges)
     low, high = loads - slack, loads + slack
-    after, saved = refine_copies(edges, before, low, high, seed=random.randrange(9))
+    after, saved = refine_copies(edges, before, low, high, seed=random.randrange(9), **effort)
     assert slow_copies(edges, before.part) - saved == slow_copies(edges, after.part)
     assert saved >= 0
     assert (low <= after.loads(edges)).all()

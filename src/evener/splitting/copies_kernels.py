@@ -1,7 +1,9 @@
-"""Moves edges between blocks for fewer copies of vertices, within the limits of blocks.
+"""Moves groups of edges between blocks for fewer copies of vertices, within the limits of blocks.
 
-Each vertex keeps a table of the blocks that its edges are in, and how many are in each. Tables lie
-in one array: that of vertex v begins at offsets[v], and has room for as many blocks as v has edges.
+A group is an edge, or edges that move together. Each vertex keeps a table of the blocks that its
+groups are in, and how many are in each. `improve` moves groups one by one where that gains;
+`search` follows moves that lose as well, and takes back those that led nowhere: localized FM
+[SS11]_ on copies.
 """
 
 # mypy: ignore-errors
@@ -10,15 +12,51 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
+from evener.partitioning.levels.heap_kernels import (
+    IndexedHeap,
+    clear,
+    drop,
+    push,
+    sift_up,
+    sink_top,
+)
+
+HAIR = 1e-9  # a smaller gain in shares counts as none
+# Key of a move in the heap: so much for a copy, less than half of it for shares, which are below 1.
+COPY_KEY, SHARE_KEY = 1000.0, 400.0
+SHARE_WORTH = 1e-3  # copies that a gain in shares of 1 is worth where moves of a search are kept
+MOST_MOVES = 1 << 14  # of one search, and groups that wait in its heap
+MOST_NEAR = 24  # groups of a vertex that are looked at when one of its groups has moved
+
+
+class EdgeGroups(NamedTuple):
+    """Groups of edges and the vertices that they share with other groups.
+
+    The vertices of group g are pins[starts[g]:starts[g + 1]]; the groups at vertex v are
+    groups[offsets[v]:offsets[v + 1]]. starts, offsets int64, pins, groups int32; work (groups,)
+    float64 [units].
+    """
+
+    starts: np.ndarray
+    pins: np.ndarray
+    offsets: np.ndarray
+    groups: np.ndarray
+    work: np.ndarray
 
 
 class Tables(NamedTuple):
-    """For each vertex its blocks, how many edges are in each, and how many blocks there are."""
+    """For each vertex its blocks, how many groups are in each, and how many blocks there are.
 
-    offsets: np.ndarray  # (n + 1,) int64
-    blocks: np.ndarray  # (2m,) int32
-    counts: np.ndarray  # (2m,) int32
+    The table of v begins at first[v] of blocks and counts. direct (n,) int64: where the places of
+    blocks in the table of v begin in `places`, or -1: the table is short, and searched through.
+    """
+
+    first: np.ndarray  # (n + 1,) int64
+    blocks: np.ndarray  # int32
+    counts: np.ndarray  # int32
     sizes: np.ndarray  # (n,) int32
+    direct: np.ndarray  # (n,) int64
+    places: np.ndarray  # int32, -1: not in the table
 
 
 class Limits(NamedTuple):
@@ -29,19 +67,53 @@ class Limits(NamedTuple):
     high: np.ndarray
 
 
+class Near(NamedTuple):
+    """Memory of a look at a group: of each block (k,) the vertices in it, and the shares there.
+
+    seen int32 and shares float64 are zero between looks; blocks (k,) int32: those seen.
+    """
+
+    seen: np.ndarray
+    shares: np.ndarray
+    blocks: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def fill_tables(offsets, edges, part, tables):
-    """Count the edges of each vertex in each block."""
-    for v in range(offsets.size - 1):
+def fill_tables(groups, part, tables):
+    """Count the groups of each vertex in each block."""
+    tables.places[:] = -1
+    for v in range(tables.sizes.size):
         tables.sizes[v] = 0
-        for i in range(offsets[v], offsets[v + 1]):
-            _add(tables, v, part[edges[i]])
+        for i in range(groups.offsets[v], groups.offsets[v + 1]):
+            _add(tables, v, part[groups.groups[i]])
+
+
+@njit(cache=True, nogil=True)
+def list_boundary(groups, tables, found):
+    """Fill found with the groups that have a vertex in several blocks; return how many."""
+    count = 0
+    for g in range(groups.work.size):
+        if _is_boundary(groups, tables, g):
+            found[count] = g
+            count += 1
+    return count
+
+
+@inner()
+def _is_boundary(groups, tables, g):
+    for i in range(groups.starts[g], groups.starts[g + 1]):
+        if tables.sizes[groups.pins[i]] > 1:
+            return True
+    return False
 
 
 @inner()
 def _find(tables, v, b):
     """Entry of block b in the table of v, or -1."""
-    first = tables.offsets[v]
+    first = tables.first[v]
+    if tables.direct[v] >= 0:
+        place = np.int64(tables.places[tables.direct[v] + b])
+        return first + place if place >= 0 else np.int64(-1)
     for i in range(first, first + tables.sizes[v]):
         if tables.blocks[i] == b:
             return i
@@ -50,88 +122,256 @@ def _find(tables, v, b):
 
 @inner()
 def _add(tables, v, b):
-    """One more edge of v is in block b."""
+    """One more group of v is in block b; returns how many there are now."""
     i = _find(tables, v, b)
     if i < 0:
-        i = tables.offsets[v] + tables.sizes[v]
+        i = tables.first[v] + tables.sizes[v]
+        if tables.direct[v] >= 0:
+            tables.places[tables.direct[v] + b] = tables.sizes[v]
         tables.sizes[v] += 1
         tables.blocks[i], tables.counts[i] = b, 0
     tables.counts[i] += 1
+    return tables.counts[i]
 
 
 @inner()
 def _take(tables, v, b):
-    """One edge of v fewer is in block b."""
+    """One group of v fewer is in block b; returns how many there are now."""
     i = _find(tables, v, b)
     tables.counts[i] -= 1
-    if tables.counts[i] == 0:
+    left = tables.counts[i]
+    if left == 0:
         tables.sizes[v] -= 1
-        last = tables.offsets[v] + tables.sizes[v]
-        tables.blocks[i], tables.counts[i] = tables.blocks[last], tables.counts[last]
+        last = tables.first[v] + tables.sizes[v]
+        moved = tables.blocks[last]
+        tables.blocks[i], tables.counts[i] = moved, tables.counts[last]
+        if tables.direct[v] >= 0:
+            tables.places[tables.direct[v] + moved] = i - tables.first[v]
+            tables.places[tables.direct[v] + b] = -1
+    return left
 
 
 @inner()
-def _share(tables, v, i):
-    """Share of the edges of v that are in the block of entry i."""
-    return tables.counts[i] / (tables.offsets[v + 1] - tables.offsets[v])
+def _best_block(groups, tables, limits, near, g, a):
+    """Gain in copies, gain in shares, and the block to which group g of block a is best moved.
 
-
-@inner()
-def _best_block(tables, limits, u, v, b, work):
-    """Gain in copies, gain in shares, and the block to which an edge u-v of block b is best moved.
-
-    Of blocks that u or v are in already; -1 where none may take it. Shares are those of the edges
-    of u and v that are in the block: of moves alike the one that brings edges together.
+    Of blocks that its vertices are in already; -1 where none may take it. Shares are those of the
+    groups of its vertices that are in the block, on average: of moves alike the one that brings
+    groups together.
     """
-    iu, iv = _find(tables, u, b), _find(tables, v, b)
-    left = (tables.counts[iu] == 1) + (tables.counts[iv] == 1)  # copies saved where it leaves
-    size = tables.offsets
-    own = (tables.counts[iu] - 1) / (size[u + 1] - size[u])
-    own += (tables.counts[iv] - 1) / (size[v + 1] - size[v])
-    best, gain, shares = np.int64(-1), -2, 0.0
-    for side in range(2):
-        w, x = (u, v) if side == 0 else (v, u)
-        first = tables.offsets[w]
-        for i in range(first, first + tables.sizes[w]):
-            c = tables.blocks[i]
-            if c == b or limits.load[c] + work > limits.high[c]:
+    work = groups.work[g]
+    if limits.load[a] - work < limits.low[a]:
+        return -1, 0.0, -1
+    left, own, count = 0, 0.0, 0
+    first, last = groups.starts[g], groups.starts[g + 1]
+    for i in range(first, last):
+        v = groups.pins[i]
+        scale = 1.0 / (groups.offsets[v + 1] - groups.offsets[v])
+        for j in range(tables.first[v], tables.first[v] + tables.sizes[v]):
+            b, c = tables.blocks[j], tables.counts[j]
+            if b == a:
+                left += c == 1
+                own += (c - 1) * scale
                 continue
-            j = _find(tables, x, c)
-            if j >= 0 and side == 1:
-                continue  # it was seen from the other side
-            found = left - (1 if j < 0 else 0)
-            near = _share(tables, w, i) - own
-            if j >= 0:
-                near += _share(tables, x, j)
-            if found > gain or (found == gain and near > shares):
-                best, gain, shares = np.int64(c), found, near
-    return gain, shares, best
+            if near.seen[b] == 0:
+                near.blocks[count] = b
+                count += 1
+            near.seen[b] += 1
+            near.shares[b] += c * scale
+    best, most, highest = -1, -1, 0.0
+    for i in range(count):
+        b = near.blocks[i]
+        seen, shares = near.seen[b], near.shares[b]
+        near.seen[b], near.shares[b] = 0, 0.0
+        better = seen > most or (seen == most and shares > highest)
+        if better and limits.load[b] + work <= limits.high[b]:
+            best, most, highest = b, seen, shares
+    pins = last - first
+    return left - pins + most, (highest - own) / max(pins, 1), best
+
+
+@inner()
+def _move(groups, part, tables, limits, changed, g, b, now):
+    """Put group g into block b; changed (n,) = now where that changes what other groups gain."""
+    a, work = part[g], groups.work[g]
+    part[g] = b
+    limits.load[a] -= work
+    limits.load[b] += work
+    for i in range(groups.starts[g], groups.starts[g + 1]):
+        v = groups.pins[i]
+        left, there = _take(tables, v, a), _add(tables, v, b)
+        if left <= 1 or there <= 2:
+            changed[v] = now
+
+
+@inner()
+def _stale(groups, changed, g, looked):
+    """Whether a vertex of group g changed since it was looked at."""
+    for i in range(groups.starts[g], groups.starts[g + 1]):
+        if changed[groups.pins[i]] >= looked[g]:
+            return True
+    return False
+
+
+@inner()
+def near_of(k):
+    """Return the memory of looks at k blocks."""
+    return Near(np.zeros(k, np.int32), np.zeros(k), np.empty(k, np.int32))
 
 
 @njit(cache=True, nogil=True)
-def improve(tails, heads, weights, part, tables, limits, order):
-    """Move edges where that saves copies, or brings the edges of a vertex together.
+def improve(groups, part, tables, limits, order, changed, looked, now):
+    """Move groups where that saves copies, or brings the groups of a vertex together.
 
-    order: numbers of edges, each looked at once. weights (m,) float64. part (m,) and the tables
-    change along. Returns the copies saved and the number of edges moved.
+    order: groups, each looked at once, if a vertex of it changed since. part and tables change
+    along. changed (n,), looked (groups,) int32: at which round, `now` this one. Returns the copies
+    saved and the number of groups moved.
     """
+    near = near_of(limits.load.size)
     saved, moved = 0, 0
-    for e in order:
-        u, v, b = tails[e], heads[e], part[e]
-        if tables.sizes[u] == 1 and tables.sizes[v] == 1:
+    for g in order:
+        if not _stale(groups, changed, g, looked):
             continue
-        work = weights[e]
-        if limits.load[b] - work < limits.low[b]:
+        looked[g] = now
+        gain, shares, b = _best_block(groups, tables, limits, near, g, part[g])
+        if b < 0 or gain < 0 or (gain == 0 and shares <= HAIR):
             continue
-        gain, shares, c = _best_block(tables, limits, u, v, b, work)
-        if c < 0 or gain < 0 or (gain == 0 and shares <= 1e-9):
-            continue
-        part[e] = c
-        limits.load[b] -= work
-        limits.load[c] += work
-        for w in (u, v):
-            _take(tables, w, b)
-            _add(tables, w, c)
+        _move(groups, part, tables, limits, changed, g, b, now)
         saved += gain
         moved += 1
     return saved, moved
+
+
+@njit(cache=True, nogil=True)
+def level_out(groups, part, tables, limits, order, least_gain):
+    """Move groups out of blocks that are too full, and into those that are too empty.
+
+    order: groups, each looked at once, and moved where that gains least_gain copies or more.
+    Returns whether all blocks are within their limits now.
+    """
+    k, n = limits.load.size, tables.sizes.size
+    near, changed = near_of(k), np.empty(n, np.int32)
+    lacking = Limits(limits.load, limits.low, np.full(k, -1.0))
+    full, empty = 0, 0
+    for b in range(k):
+        full += limits.load[b] > limits.high[b]
+        if limits.load[b] < limits.low[b]:
+            lacking.high[b] = limits.high[b]
+            empty += 1
+    for g in order:
+        if full == 0 and empty == 0:
+            break
+        a = part[g]
+        was_full = limits.load[a] > limits.high[a]
+        if not was_full and empty == 0:
+            continue
+        to = lacking if empty > 0 else limits
+        gain, _, b = _best_block(groups, tables, to, near, g, a)
+        if b < 0 and was_full and empty > 0:
+            gain, _, b = _best_block(groups, tables, limits, near, g, a)
+        if b < 0 or gain < least_gain:
+            continue
+        was_empty = limits.load[b] < limits.low[b]
+        _move(groups, part, tables, limits, changed, g, b, 0)
+        full -= was_full and limits.load[a] <= limits.high[a]
+        if was_empty and limits.load[b] >= limits.low[b]:
+            lacking.high[b] = -1.0
+            empty -= 1
+    return full == 0 and empty == 0
+
+
+@njit(cache=True, nogil=True)
+def search(groups, part, tables, limits, seeds, patience, most_lost, budget):
+    """Search from each seed in turn, each rolled back to its best; returns the copies saved.
+
+    A search ends after `patience` moves without a new best; its first may lose most_lost copies.
+    budget: groups looked at by all
+    searches together, at most.
+    """
+    k, n = limits.load.size, tables.sizes.size
+    near, changed = near_of(k), np.zeros(n, np.int32)
+    place, locked = np.full(part.size, -1, np.int32), np.zeros(part.size, np.bool_)
+    heap = IndexedHeap(np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.int64), place)
+    moved, came_from = np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.int32)
+    saved, looks = 0, 0
+    for seed in seeds:
+        if looks > budget:
+            break
+        if locked[seed]:
+            continue
+        gain, shares, b = _best_block(groups, tables, limits, near, seed, part[seed])
+        looks += 1
+        if b < 0 or gain < -most_lost:
+            continue
+        size = push(heap, 0, seed, _key(gain, shares))
+        count, kept, idle, won, best, worth, most = 0, 0, 0, 0, 0, 0.0, HAIR
+        while size > 0 and idle < patience and count < MOST_MOVES:
+            g, key = np.int64(heap.items[0]), heap.keys[0]
+            gain, shares, b = _best_block(groups, tables, limits, near, g, part[g])
+            looks += 1
+            if b < 0:
+                size = drop(heap, 0, size)
+                continue
+            now = _key(gain, shares)
+            if now < key and sink_top(heap, size, now):
+                continue
+            size = drop(heap, 0, size)
+            moved[count], came_from[count] = g, part[g]
+            count += 1
+            locked[g] = True
+            _move(groups, part, tables, limits, changed, g, b, count)
+            won += gain
+            worth += gain + SHARE_WORTH * shares
+            idle += 1
+            if worth > most:
+                most, best, kept, idle = worth, won, count, 0
+            size, seen = _look_around(
+                groups, part, tables, limits, near, heap, size, locked, g, changed, count
+            )
+            looks += seen
+        clear(heap, size)
+        for i in range(count - 1, kept - 1, -1):
+            _move(groups, part, tables, limits, changed, moved[i], came_from[i], 0)
+            locked[moved[i]] = False
+        for i in range(count):
+            for j in range(groups.starts[moved[i]], groups.starts[moved[i] + 1]):
+                changed[groups.pins[j]] = 0
+        saved += best
+    return saved
+
+
+@inner()
+def _key(gain, shares):
+    return np.int64(COPY_KEY * gain + SHARE_KEY * shares)
+
+
+@inner()
+def _look_around(groups, part, tables, limits, near, heap, size, locked, g, changed, now):
+    """Bring groups around g, which has moved, into the heap, or raise their keys.
+
+    Those at vertices changed `now`; of a vertex of many groups some that follow each other, from a
+    place that differs each time. Returns the heap's size and how many were looked at.
+    """
+    looks = 0
+    for i in range(groups.starts[g], groups.starts[g + 1]):
+        v = groups.pins[i]
+        if changed[v] != now:
+            continue
+        first, degree = groups.offsets[v], groups.offsets[v + 1] - groups.offsets[v]
+        begin = 0 if degree <= MOST_NEAR else (g * 40503 + now * 9973) % degree
+        for j in range(min(degree, MOST_NEAR)):
+            h = np.int64(groups.groups[first + (begin + j) % degree])
+            if locked[h] or part[h] == part[g]:
+                continue
+            gain, shares, b = _best_block(groups, tables, limits, near, h, part[h])
+            looks += 1
+            at = heap.place[h]
+            if b < 0 or (at < 0 and size >= MOST_MOVES - 1):
+                continue
+            key = _key(gain, shares)
+            if at < 0:
+                size = push(heap, size, h, key)
+            elif key > heap.keys[at]:
+                heap.keys[at] = key
+                sift_up(heap, at)
+    return size, looks

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from evener.arrays import FloatArray, Part
@@ -9,9 +11,33 @@ from evener.errors import InputError
 from evener.graphs.edge_list import EdgeList
 from evener.plans.edge_partition import EdgePartition
 from evener.splitting import copies_kernels as kernels
+from evener.splitting.copies_kernels import EdgeGroups, Limits, Tables
+from evener.splitting.groups import coarser_part, levels_of, single_edges
 
-# Copies saved in a round, relative to the edges looked at, below which rounds end; chosen by hand.
+# Copies saved in a round, relative to the groups looked at, below which rounds end; by hand.
 WORTH_A_ROUND = 0.0005
+GROUPS_PER_BLOCK = 40  # of the coarsest level of a cycle
+LEAST_SHARE = 16  # a group has at most one of so many parts of a block
+# Copies that a move may at least gain which brings blocks within their limits: pass by pass.
+LEAST_GAINS = (0, -1, -1, -2, -2, -2, -2)
+LOOKS = 200  # groups looked at by the searches of a round, per group at the boundary, at most
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is tried.
+
+    rounds: of moves that gain, at most. patience: moves without gain after which a search ends;
+    0: no searches. most_lost: copies that the first move of a search may lose. searches: rounds of
+    them, at most. cycles: times that edges are joined to groups
+    inside blocks, and groups of all sizes are moved.
+    """
+
+    rounds: int = 10
+    patience: int = 0
+    searches: int = 2
+    cycles: int = 0
+    most_lost: int = 0
 
 
 def refine_copies(
@@ -21,38 +47,121 @@ def refine_copies(
     high: FloatArray,
     *,
     rounds: int = 10,
+    patience: int = 0,
+    cycles: int = 0,
     seed: int = 7,
 ) -> tuple[EdgePartition, int]:
     """Return an edge partition of as many copies or fewer, and how many are saved.
 
     low, high (k,) [units]: the loads of blocks stay between them; a block that is outside of them
     gets no further out. Edges move one by one, in the order of their numbers shuffled by `seed`, to
-    a block that one of their ends is in already. Raises InputError for limits of other lengths.
+    a block that one of their ends is in already, for up to `rounds` rounds. patience: if above 0,
+    searches follow moves that lose as well, and end after so many without gain. cycles: how often
+    groups of edges of all sizes are moved too. Raises InputError for limits of other lengths.
     """
     partition.checked_for(edges)
     edges = edges.opened()
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     if low.shape != (partition.k,) or high.shape != (partition.k,):
         raise InputError(f"limits are of {low.size} and {high.size} blocks, not {partition.k}")
+    effort = Effort(rounds, patience, cycles=cycles)
     part: Part = partition.part.copy()
-    offsets, listed = edges.incidence
-    tables = kernels.Tables(
-        offsets,
-        np.empty(listed.size, np.int32),
-        np.empty(listed.size, np.int32),
-        np.zeros(edges.n, np.int32),
+    limits = Limits(partition.loads(edges), low, high)
+    total = refine_groups(
+        single_edges(edges.opened()), part, limits, effort, np.random.default_rng(seed)
     )
-    kernels.fill_tables(offsets, listed, part, tables)
-    weights = np.ones(edges.m) if edges.weights is None else edges.weights.astype(np.float64)
-    limits = kernels.Limits(partition.loads(edges), low, high)
-    rng, total = np.random.default_rng(seed), 0
-    for _ in range(rounds):
-        order = np.flatnonzero((tables.sizes[edges.tails] > 1) | (tables.sizes[edges.heads] > 1))
-        rng.shuffle(order)
-        saved, moved = kernels.improve(
-            edges.tails, edges.heads, weights, part, tables, limits, order
-        )
+    return EdgePartition(part, partition.k), total
+
+
+def refine_groups(
+    finest: EdgeGroups, part: Part, limits: Limits, effort: Effort, rng: np.random.Generator
+) -> int:
+    """Refine blocks (edges,) in place by cycles, or on single edges alone; return copies saved."""
+    total = 0
+    for _ in range(effort.cycles):
+        k = limits.load.size
+        most = finest.work.sum() / (LEAST_SHARE * k)
+        levels = levels_of(finest, part, GROUPS_PER_BLOCK * k, most, rng)
+        parts = [part]
+        for cluster, coarse in zip(levels.clusters, levels.groups[1:], strict=True):
+            parts.append(coarser_part(parts[-1], cluster, coarse.work.size))
+        saved = 0
+        for depth in range(len(parts) - 1, -1, -1):
+            saved += refine_level(levels.groups[depth], parts[depth], limits, effort, rng)
+            if depth:
+                parts[depth - 1][:] = parts[depth][levels.clusters[depth - 1]]
+        total += saved
+        if saved == 0:
+            break
+    if effort.cycles == 0:
+        total = refine_level(finest, part, limits, effort, rng)
+    return total
+
+
+def refine_level(
+    groups: EdgeGroups, part: Part, limits: Limits, effort: Effort, rng: np.random.Generator
+) -> int:
+    """Refine blocks (groups,) in place by moves that gain, then by searches; return copies saved.
+
+    limits.load changes along.
+    """
+    tables = tables_of(groups, part, limits.load.size)
+    n, count = tables.sizes.size, groups.work.size
+    changed, looked = np.zeros(n, np.int32), np.zeros(count, np.int32)
+    room, total = np.empty(count, np.int32), 0
+    for now in range(1, effort.rounds + 1):
+        order = _boundary(groups, tables, room, rng)
+        saved, moved = kernels.improve(groups, part, tables, limits, order, changed, looked, now)
         total += int(saved)
         if moved == 0 or saved < WORTH_A_ROUND * order.size:
             break
-    return EdgePartition(part, partition.k), total
+    for _ in range(effort.searches if effort.patience else 0):
+        seeds = _boundary(groups, tables, room, rng)
+        ending = effort.patience, effort.most_lost, LOOKS * seeds.size
+        saved = kernels.search(groups, part, tables, limits, seeds, *ending)
+        total += int(saved)
+        if saved < WORTH_A_ROUND * seeds.size:
+            break
+    return total
+
+
+def levelled(groups: EdgeGroups, part: Part, limits: Limits, rng: np.random.Generator) -> bool:
+    """Bring blocks (groups,) within their limits in place, at few copies; return whether they are.
+
+    Only blocks that touch at a vertex give groups to each other.
+    """
+    if (limits.low <= limits.load).all() and (limits.load <= limits.high).all():
+        return True
+    tables = tables_of(groups, part, limits.load.size)
+    room = np.empty(groups.work.size, np.int32)
+    for least_gain in LEAST_GAINS:
+        order = _boundary(groups, tables, room, rng)
+        if kernels.level_out(groups, part, tables, limits, order, least_gain):
+            return True
+    return False
+
+
+def _boundary(groups: EdgeGroups, tables: Tables, room: Part, rng: np.random.Generator) -> Part:
+    """Return the groups that have a vertex in several blocks, shuffled."""
+    found = room[: int(kernels.list_boundary(groups, tables, room))].copy()
+    rng.shuffle(found)
+    return found
+
+
+def tables_of(groups: EdgeGroups, part: Part, k: int) -> Tables:
+    """Return the blocks of each vertex by those of its groups."""
+    degrees = np.diff(groups.offsets)
+    first = np.zeros(degrees.size + 1, np.int64)
+    np.cumsum(np.minimum(degrees, k), out=first[1:])
+    has_places = degrees >= max(k, 8)
+    direct = np.where(has_places, k * (np.cumsum(has_places) - 1), -1)
+    tables = Tables(
+        first,
+        np.empty(first[-1], np.int32),
+        np.empty(first[-1], np.int32),
+        np.empty(degrees.size, np.int32),
+        direct,
+        np.empty(k * int(has_places.sum()), np.int32),
+    )
+    kernels.fill_tables(groups, part, tables)
+    return tables

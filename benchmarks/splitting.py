@@ -1,0 +1,220 @@
+"""Split-and-connect beside its paper's own form and Mt-KaHyPar: copies of vertices and CPU seconds.
+
+    EVENER_DATA=FOLDER python benchmarks/splitting.py [--set reported] [--methods ...] [--ks ...]
+    python benchmarks/splitting.py --table          # what the result file says
+
+Cells are graph x k x method, one seed each; the methods of a cell run in turn. Ratios are to
+`spac-path` (Definition 3.2, 2m clones, METIS k-way) of the same run and cell; `ring` and `km1` are
+those to the ring of footnote 2 and to Mt-KaHyPar. Constants were chosen on the graphs of `tuning`
+alone; figures to be quoted are those of `reported`. M: meshes and matrices; P: power-law graphs and
+circuits. Every method gets equal targets within 3 % (--machine: others). Mt-KaHyPar divides the
+hypergraph whose nets are the vertices and whose pins are their edges, for km1, by two threads, with
+our upper limits as its largest blocks; it knows no lower ones: `smallest` tells. CPU seconds are of
+all processes and threads; of Mt-KaHyPar the call alone, not building its hypergraph.
+"""
+
+import multiprocessing
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from records import answer_more, append, known, markdown, parser, words
+
+from evener import io
+from evener.graphs.edge_list import EdgeList
+from evener.graphs.generating.grid import grid
+from evener.graphs.generating.random_graphs import barabasi_albert, rmat, uniform
+from evener.plans.edge_partition import EdgePartition, edge_metrics
+from evener.plans.partition import Contract
+from evener.splitting.methods import split_with
+
+RESULTS = Path(__file__).parent / "results" / "splitting.jsonl"
+EPSILON, SEED, THREADS = 0.03, 7, 2
+GRAPHS = {
+    "tuning": {
+        "M": ("graphs/whitaker3.graph.zst", "graphs/wing_nodal.graph.zst",
+              "graphs/fe_pwt.graph.zst", "matrices/bcsstk25.txt.zst"),
+        "P": ("powerlaw/CA-HepPh.txt.zst", "powerlaw/p2p-Gnutella31.txt.zst",
+              "powerlaw/astro-ph.graph.zst", "matrices/rajat01.mtx.zst", "rmat13"),
+    },
+    "reported": {
+        "M": ("graphs/4elt.grf.zst", "graphs/cti.graph.zst", "graphs/wing.graph.zst",
+              "graphs/fe_body.graph.zst", "graphs/rgg_n_2_15_s0.graph.zst",
+              "matrices/nasa4704.mtx.zst", "matrices/delaunay_n16.mtx.zst"),
+        "P": ("powerlaw/ca-AstroPh.txt.zst", "powerlaw/email-Enron.txt.zst",
+              "powerlaw/PGPgiantcompo.graph.zst", "powerlaw/facebook_large_edges.csv.zst",
+              "powerlaw/deezer_HU_edges.csv.zst", "matrices/memplus.mtx.zst", "rmat14", "uniform",
+              "preferential"),
+    },
+}  # fmt: skip
+EVENER = {"fast": "fast", "default": "default", "strong": "strong"}
+KAHYPAR = {"km1": "DEFAULT", "km1-quality": "QUALITY"}
+METHODS = ("spac-path", "spac-ring", *EVENER, *KAHYPAR)
+LEAST_CPU = 1e-3  # seconds; less is not measured
+HEAD = (
+    "machine", "kind", "method", "cells", "copies", "CPU", "copies / ring", "copies / km1",
+    "CPU / km1", "copies / quality", "CPU / quality", "smallest", "kept",
+)  # fmt: skip
+AGAINST = [
+    (figure, base)
+    for base in ("spac-path", "spac-ring", *KAHYPAR)
+    for figure in ("copies", "cpu_s")
+    if (figure, base) != ("cpu_s", "spac-ring")
+]
+
+
+def main():
+    answer_more(arguments(), measure, table)
+
+
+def arguments():
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--set", choices=(*GRAPHS, "little"), default="reported")
+    made.add_argument("--graphs", type=words, help="those whose names contain one of these")
+    made.add_argument("--ks", type=words, default=["16", "64", "256"], help="numbers of blocks")
+    made.add_argument("--methods", type=words, default=list(METHODS))
+    made.add_argument("--machine", choices=MACHINES, default="equal")
+    made.when_small(set="little", ks=["8"], methods=["spac-path", "spac-ring", *EVENER])
+    return made.parse_args()
+
+
+def measure(args):
+    """Add a line for each cell that the file does not have."""
+    have = {key(line) for line in known(args.output)}
+    for kind, name, edges in graphs_of(args):
+        for k in map(int, args.ks):
+            contract = contract_for(edges, MACHINES[args.machine](k))
+            for method in args.methods:
+                about = {"set": args.set, "kind": kind, "graph": name, "m": edges.m, "k": k}
+                about |= {"machine": args.machine, "method": method, "seed": SEED}
+                if key(about) not in have:
+                    append(args.output, about | figures(edges, contract, method))
+
+
+def key(line):
+    return line["graph"], line["k"], line["machine"], line["method"]
+
+
+def graphs_of(args):
+    """Kind, name and edges of every graph."""
+    if args.set == "little":
+        yield "M", "grid", EdgeList.of_graph(grid((30, 30)))
+        yield "P", "rmat10", EdgeList.of_graph(rmat(10, 1))
+        return
+    for kind, names in GRAPHS[args.set].items():
+        for name in names:
+            if args.graphs is None or any(part in name for part in args.graphs):
+                yield kind, Path(name).name.split(".")[0], EdgeList.of_graph(graph_of(name))
+
+
+def graph_of(name):
+    if "/" in name:
+        return io.read(Path(os.environ["EVENER_DATA"], name)).undirected
+    if name.startswith("rmat"):
+        return rmat(int(name.removeprefix("rmat")), 2026)
+    if name == "uniform":
+        return uniform(14, 2026, edge_factor=8)
+    return barabasi_albert(20_000, 2026, 8)
+
+
+def four_speeds(k):
+    """Speeds 1, 1, 2, 4 in turn."""
+    return np.resize([1.0, 1.0, 2.0, 4.0], k)
+
+
+def topology_1(k):
+    """A twelfth of the devices are 16 times as fast as the others: TOPO1 of Geographer's paper."""
+    speed = np.ones(k)
+    speed[: max(k // 12, 1)] = 16.0
+    return speed
+
+
+MACHINES = {"equal": np.ones, "four": four_speeds, "topo1": topology_1}
+
+
+def contract_for(edges, speed):
+    targets = edges.m * speed / speed.sum()
+    return Contract(targets, np.ceil(targets * (1 - EPSILON)), np.floor(targets * (1 + EPSILON)))
+
+
+def figures(edges, contract, method):
+    # A list of its own for each method: what one has sorted, another is not given.
+    fresh = EdgeList(edges.n, edges.tails, edges.heads)
+    if method in KAHYPAR:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            preset = KAHYPAR[method]
+            part, seconds = pool.apply(by_kahypar, (fresh, contract.high, preset))
+    else:
+        name, preset = ("spac", method) if method in EVENER else (method, "default")
+        began = cpu_seconds()
+        part = split_with(name, fresh, contract, preset=preset, seed=SEED).partition.part
+        seconds = cpu_seconds() - began
+    found = edge_metrics(edges, EdgePartition.of(part, contract.k))
+    relative = found.relative_to(contract.targets)
+    return {
+        "copies": found.copies,
+        "smallest": round(float(relative.min()), 4),
+        "largest": round(float(relative.max()), 4),
+        "kept": bool(((contract.low <= found.loads) & (found.loads <= contract.high)).all()),
+        "cpu_s": round(seconds, 4),
+    }
+
+
+def cpu_seconds():
+    """CPU time of this process and of tools that ran in others."""
+    return sum(os.times()[:4])
+
+
+def by_kahypar(edges, highest, preset):
+    """Blocks of Mt-KaHyPar for connectivity less one, and the CPU seconds of its call."""
+    import mtkahypar
+
+    offsets, listed = edges.incidence
+    nets = [listed[offsets[v] : offsets[v + 1]].tolist() for v in range(edges.n)]
+    nets = [net for net in nets if len(net) > 1]
+    start = mtkahypar.initialize(THREADS)
+    mtkahypar.set_seed(SEED)
+    context = start.context_from_preset(getattr(mtkahypar.PresetType, preset))
+    context.set_partitioning_parameters(highest.size, EPSILON, mtkahypar.Objective.KM1)
+    context.set_individual_target_block_weights([int(x) for x in highest])
+    hypergraph = start.create_hypergraph(context, edges.m, len(nets), nets)
+    began = time.process_time()
+    found = hypergraph.partition(context).get_partition()
+    return np.asarray(found), time.process_time() - began
+
+
+def table(lines):
+    """Geometric means over graphs and numbers of blocks, those of each cell alone."""
+    cells = defaultdict(dict)
+    for line in lines:
+        cells[line["machine"], line["kind"], line["graph"], line["k"]][line["method"]] = line
+    rows = [HEAD]
+    for machine in dict.fromkeys(one[0] for one in cells):
+        for kind in ("M", "P"):
+            of = [ran for one, ran in cells.items() if one[:2] == (machine, kind)]
+            for method in METHODS:
+                rows += row(machine, kind, method, [ran for ran in of if method in ran])
+    return markdown(rows)
+
+
+def row(machine, kind, method, ran):
+    if not ran:
+        return []
+    ratios = [mean_ratio(ran, method, base, figure) for figure, base in AGAINST]
+    smallest = min(one[method]["smallest"] for one in ran)
+    held = sum(one[method]["kept"] for one in ran)
+    return [(machine, kind, method, len(ran), *ratios, f"{smallest:.3f}", f"{held} of {len(ran)}")]
+
+
+def mean_ratio(ran, method, base, figure):
+    pairs = [(one[method][figure], one[base][figure]) for one in ran if base in one]
+    if not pairs:
+        return "-"
+    logs = np.log([max(a, LEAST_CPU) / max(b, LEAST_CPU) for a, b in pairs])
+    return f"{float(np.exp(logs.mean())):.3f}"
+
+
+if __name__ == "__main__":
+    main()
