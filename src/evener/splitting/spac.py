@@ -10,12 +10,12 @@ from evener.graphs.edge_list import EdgeList
 from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Contract
+from evener.splitting.expanding import neighbourhoods
 from evener.splitting.groups import single_edges
 from evener.splitting.refining import Effort, refine_groups
 from evener.splitting.split_and_connect import blocks_of_edges, clone_graph
 from evener.splitting.splits import Split, asked_of_tool, kept
 from evener.splitting.starting import by_groups, by_vertices, limits_of
-from evener.splitting.streaming import streamed
 
 # Degree, relative to the mean, above which a vertex counts as a hub; chosen by hand: meshes and
 # matrices of finite elements stay below it, social networks are far above.
@@ -54,13 +54,13 @@ def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
 def _start_at_hubs(
     edges: EdgeList, contract: Contract, preset: str, effort: Effort, seed: int
 ) -> Split:
-    """Return blocks by groups, or by HDRF where that copies less: few blocks, dense graph."""
+    """Return blocks by groups, or by their neighbourhoods where that copies less."""
     rounds = min(effort.rounds, ROUNDS_OF_A_START)
     part, saved = by_groups(edges, contract, "metis", Effort(rounds), seed)
     groups = Split(kept(edges, part, contract), saved=saved, order="groups")
     if preset == "fast":
         return groups
-    rivals = groups, streamed(edges, contract, preset, seed, by="hdrf")
+    rivals = groups, neighbourhoods(edges, contract, preset, seed)
     return min(rivals, key=lambda made: edge_metrics(edges, made.partition).copies)
 
 

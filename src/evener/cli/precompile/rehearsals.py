@@ -346,7 +346,7 @@ def splitting() -> None:
     edges = EdgeList.of_graph(next(places()))
     for method in METHODS.keys() - NEEDS_MORE:
         split(edges, 2, SplitOptions(method, "fast"))
-    star = EdgeList(400, np.zeros(399, np.int32), np.arange(1, 400))  # it has a hub, the first graph none
+    star = EdgeList(400, np.zeros(399, np.int32), np.arange(1, 400))  # with a hub
     for one in (edges, star):
         split(one, 4, SplitOptions("spac", "default", 0.01))
 
