@@ -70,7 +70,8 @@ def test_nothing_but_kernels_calls_inner_kernels():
         assert name not in inner.get(module, ()), path
         text = path.read_text(encoding="utf-8")
         for called in inner.get(f"{module}.{name}", ()):
-            assert not re.search(rf"\b(kernels|{name})\.{called}\b", text), (path, called)
+            if called in text:  # sooner said than sought
+                assert not re.search(rf"\b(kernels|{name})\.{called}\b", text), (path, called)
 
 
 def _imported():
