@@ -34,3 +34,11 @@ def list_edges(tails, heads, position, offsets, edges):
         v = heads[e] if end & 1 else tails[e]
         edges[free[v]] = e
         free[v] += 1
+
+
+@njit(cache=True, nogil=True)
+def count_ends(tails, heads, degrees):
+    """Add to degrees (n,) the edges at each vertex; a loop counts twice."""
+    for e in range(tails.size):
+        degrees[tails[e]] += 1
+        degrees[heads[e]] += 1

@@ -21,12 +21,12 @@ class EdgePlan:
 
     partition: part[e] is the device of edge e. of: what the edges are, and their order: "graph"
     (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries by row and column), by the first
-    number, then the second. platform, contract: the devices, and the limits on their blocks' work
-    [units] and memory [B]. metrics: what the partition costs. options: all that influenced the
-    result, with the reading options under "reading". graph: counts of vertices, of those with an
-    edge ("touched"), and of edges. inputs: file name -> SHA-256. versions: program -> version.
-    notes: a sentence on each thing that was odd. cpu_seconds: of making it [s]; None if it was
-    read from a file, or made by another program.
+    number, then the second; or "file" (lines, in their order). platform, contract: the devices,
+    and the limits on their blocks' work [units] and memory [B]. metrics: what the partition costs.
+    options: all that influenced the result, with the reading options under "reading". graph:
+    counts of vertices, of those with an edge ("touched"), and of edges. inputs: file name ->
+    SHA-256. versions: program -> version. notes: a sentence on each thing that was odd.
+    cpu_seconds: of making it [s]; None if it was read from a file, or made by another program.
     """
 
     partition: EdgePartition

@@ -81,6 +81,22 @@ def contract_for(
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories, further), sizes
 
 
+def contract_of_units(
+    count: int, platform: Platform, epsilon: float = 0.03, *, bytes_per_unit: float = 0.0
+) -> Contract:
+    """Return the contract of the blocks of `count` things that weigh 1, of so many bytes [B] each.
+
+    As `contract_for` of a graph of as many vertices, which need not be there. Raises
+    InfeasibleError for too little memory.
+    """
+    solve = curved_sizes if platform.has_curves else target_sizes
+    sizes = solve(platform, float(count), epsilon=epsilon, unit=True, bytes_per_unit=bytes_per_unit)
+    one = Graph(np.zeros(2, np.int64), np.empty(0, np.int32), bytes_per_vertex=bytes_per_unit)
+    _refuse_too_small(one, platform, sizes)
+    sizes = _none_empty(sizes, count)
+    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories)
+
+
 def lowers_seconds(graph: Graph, platform: Platform) -> bool:
     """Return whether a plan without a stated objective lowers predicted seconds.
 

@@ -9,6 +9,7 @@ is streamed by HDRF, which then begins with blocks that are pieces of the graph.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.edge_list import EdgeList
@@ -76,20 +77,21 @@ class Stream:
     def finish(self, part: Part) -> None:
         """Give blocks to all edges that wait."""
         if not self._scored:
-            self._buffer.place(part)
+            self._place(part)
 
     def _empty(self, part: Part) -> None:
         buffer = self._buffer
         if self._seen > self.size or self._is_local():
-            buffer.place(part, int(KEPT * self.size))
+            self._place(part, int(KEPT * self.size))
             return
-        tails, heads, work = buffer.held
-        targets = self.blocks.targets
-        buffer.rooms = rooms_of(targets, float(work.sum()))
-        buffer.place(part)
-        hold_placed(self.blocks, tails, heads, work, part[: self._seen])
-        self.blocks.left[0] -= work.sum()
+        buffer.rooms = rooms_of(self.blocks.targets, float(buffer.held[2].sum()))
+        self._place(part)
         self._scored = True
+
+    def _place(self, part: Part, least: int = 0) -> None:
+        tails, heads, work, found = self._buffer.place(part, least)
+        hold_placed(self.blocks, tails, heads, work, found)
+        self.blocks.left[0] -= work.sum()
 
     def _is_local(self) -> bool:
         tails, heads, _ = self._buffer.held
@@ -125,10 +127,13 @@ class Buffer:
         self._joined()
         return self._pieces[0][:3]
 
-    def place(self, part: Part, least: int = 0) -> None:
-        """Fill part[e] of edges, until no more than `least` wait."""
-        if not self.waiting:
-            return
+    def place(
+        self, part: Part, least: int = 0
+    ) -> tuple[IntArray, IntArray, FloatArray, npt.NDArray[np.int32]]:
+        """Fill part[e] of edges, until no more than `least` wait; return these edges.
+
+        Returned are the tails, heads, work and blocks of those that got a block.
+        """
         self._joined()
         tails, heads, work, edges = self._pieces[0]
         ids = np.empty(2 * self.waiting, np.int64)
@@ -143,9 +148,11 @@ class Buffer:
         part[edges[done]] = found[done]
         self._pieces = [(tails[left], heads[left], work[left], edges[left])]
         self.waiting = int(np.count_nonzero(left))
+        return tails[done], heads[done], work[done], found[done]
 
     def _joined(self) -> None:
-        if len(self._pieces) > 1:
-            tails, heads, work, edges = zip(*self._pieces, strict=True)
+        if len(self._pieces) != 1:
+            none = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0, np.int64)
+            tails, heads, work, edges = zip(*(self._pieces or [none]), strict=True)
             joined = np.concatenate
             self._pieces = [(joined(tails), joined(heads), joined(work), joined(edges))]

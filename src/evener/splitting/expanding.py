@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, IntArray, Part
 from evener.graphs.edge_list import EdgeList
+from evener.graphs.edge_list_kernels import count_ends
 from evener.plans.partition import Contract
 from evener.splitting import expanding_kernels as kernels
 from evener.splitting import placing_kernels
 from evener.splitting.splits import Split, kept, work_of
-from evener.splitting.streaming import RULES, empty_blocks
+from evener.splitting.streaming import ROUNDING, RULES, empty_blocks
 
 NO_BLOCK = -1
 HUB_RATIO = 10.0  # of `hep`: tau of its paper, of which 1, 10 and 100 are tried there
@@ -31,6 +32,18 @@ def rooms_of(targets: FloatArray, total: float) -> FloatArray:
     ends = np.rint(np.cumsum(np.concatenate([[0.0], targets])) / targets.sum() * total)
     rooms: FloatArray = np.diff(ends)
     rooms[-1] = np.inf
+    return rooms
+
+
+def rooms_within(contract: Contract, m: int) -> FloatArray:
+    """(k,) edges that each block takes in turn, of m: as near its target as its limits allow."""
+    low, high = np.ceil(contract.low - ROUNDING), np.floor(contract.high + ROUNDING)
+    ends = np.rint(np.cumsum(np.concatenate([[0.0], contract.targets])))
+    rooms: FloatArray = np.clip(np.diff(ends), low, high)
+    more = m - rooms.sum()
+    spare = high - rooms if more > 0 else rooms - low
+    before = np.cumsum(spare) - spare
+    rooms += np.sign(more) * np.clip(abs(more) - before, 0, spare)
     return rooms
 
 
@@ -95,5 +108,5 @@ def hold_placed(
 ) -> None:
     """Add edges that have blocks to what these hold."""
     placing_kernels.hold_ends(tails, heads, part, blocks.held)
-    placing_kernels.count_ends(tails, heads, blocks.seen)
+    count_ends(tails, heads, blocks.seen)
     blocks.loads[:] += np.bincount(part, work, blocks.loads.size)

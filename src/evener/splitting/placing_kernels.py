@@ -190,11 +190,3 @@ def count_held(held, vertices):
                 found = True
         touched += found
     return touched
-
-
-@njit(cache=True, nogil=True)
-def count_ends(tails, heads, degrees):
-    """Add to degrees (n,) the edges at each vertex; a loop counts twice."""
-    for e in range(tails.size):
-        degrees[tails[e]] += 1
-        degrees[heads[e]] += 1

@@ -66,3 +66,18 @@ def test_entries_of_a_matrix_with_values_as_work(tmp_path, capsys):
 def test_wrong_words_are_refused(graph, capsys, words, code, reason):
     assert main(["split", graph, *[graph if word == "GRAPH" else word for word in words]]) == code
     assert reason in capsys.readouterr().err
+
+
+def test_a_list_is_divided_as_it_is_read(tmp_path, capsys):
+    lines, output = tmp_path / "lines.edges", str(tmp_path / "x.plan")
+    np.savetxt(lines, np.random.default_rng(1).integers(0, 50, (400, 2)), fmt="%d")
+    words = ["split", str(lines), "--stream", "--speeds", "1,3", "-o", output]
+    assert main([*words, "--buffer", "90", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["of"], found["method"], found["holds"]) == ("file", "stream", True)
+    assert np.bincount(np.load(output)["part"]).tolist() == found["edges"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.edges", "x.plan"]
+    for more, reason in ((["--as", "arcs"], "without --as"), (["--method", "ne"], "stream")):
+        assert main([*words, *more]) == 2
+        assert reason in capsys.readouterr().err
+    assert main(["split", str(lines), "--k", "2", "--buffer", "9"]) == 2

@@ -14,10 +14,14 @@ from evener.cli.edge_options import (
     read_edges_as,
 )
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import positive_finite, refuse_outputs
+from evener.cli.values import count, positive_finite, refuse_outputs
+from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.planning.split_file import StreamOptions
+    from evener.plans.edge_plan import EdgePlan
+    from evener.platforms.platform import Platform
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +32,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--method",
-        default="spac",
         metavar="NAME",
-        help="spac (default), spac-path, spac-ring, ne, hep, stream, 2ps, hdrf, greedy, "
-        "greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, bourse, mtkahypar",
+        help="spac (default without --stream), spac-path, spac-ring, ne, hep, stream, 2ps, hdrf, "
+        "greedy, greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, bourse, mtkahypar",
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
     parser.add_argument(
         "--epsilon", type=positive_finite, default=0.03, help="tolerance (default 0.03)"
     )
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="divide the lines of an edge list, or an .npy array (m, 2), as they are read, never "
+        "all in memory; methods: stream (default), 2ps, hdrf, greedy, dbh, random, order",
+    )
+    parser.add_argument(
+        "--buffer",
+        type=count,
+        metavar="EDGES",
+        help="edges that wait in memory, of --stream --method stream (default: a million, or a "
+        "sixteenth of all)",
+    )
     add_machine_options(parser)
     add_edge_options(parser)
 
@@ -48,23 +64,59 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.plans.edge_plan import write_edge_plan
     from evener.planning.split import SplitOptions, split
 
-    platform = machine_of(machine_options_from(args), out)
-    options = SplitOptions(args.method, args.preset, args.epsilon, args.seed)
     output = Path(args.output or f"{Path(args.graph).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output], [args.graph, args.machine, args.coords])
+    platform = machine_of(machine_options_from(args), out)
+    if args.stream:
+        if args.of != "graph" or args.weighted or args.preset != "default":
+            raise UsageError("--stream takes lines as they are: no --as, --weighted, --preset")
+        made = _streamed(args.graph, platform, stream_options_from(args), output, out)
+        _say(made, made.notes, output, out)
+        return 0
+    if args.buffer is not None:
+        raise UsageError("--buffer is of --stream")
+    options = SplitOptions(args.method or "spac", args.preset, args.epsilon, args.seed)
     reading = read_edges_as(args.graph, edge_options_from(args), out)
     with out.progress("Splitting") as progress:
         progress(options.method, 0.1)
         made = split(reading, platform, options)
     write_edge_plan(output, made)
+    _say(made, made.notes[len(reading.notes) :], output, out)
+    return 0
+
+
+def stream_options_from(args: argparse.Namespace) -> StreamOptions:
+    """Return how lines are divided as they are read."""
+    from evener.planning.split_file import StreamOptions
+
+    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer)
+
+
+def _streamed(
+    path: str, platform: Platform, options: StreamOptions, output: Path, out: Output
+) -> EdgePlan:
+    """Divide a file's lines as they are read; write the plan."""
+    from evener.files.temporary import private_folder
+    from evener.files.writing import is_stdout
+    from evener.io.plans.edge_plan import write_edge_plan
+    from evener.planning.split_file import split_file
+
+    beside = None if is_stdout(output) else output.absolute().parent
+    with private_folder(beside) as folder, out.progress("Splitting") as progress:
+        progress(options.method, 0.1)
+        made = split_file(path, platform, options, part_file=folder / "part")
+        write_edge_plan(output, made, level=0)
+    return made
+
+
+def _say(made: EdgePlan, notes: tuple[str, ...], output: Path, out: Output) -> None:
     print_blocks(made, out)
-    for note in made.notes[len(reading.notes) :]:
+    for note in notes:
         out.note(f"note: {note}")
     out.say(made.verdict())
     out.say(f"Written: {output}")
     out.result({
-        **edge_figures(made), "method": options.method, "cpu_seconds": made.cpu_seconds,
+        **edge_figures(made), "method": made.options["method"], "cpu_seconds": made.cpu_seconds,
         "notes": list(made.notes), "written": str(output),
     })  # fmt: skip
-    return 0

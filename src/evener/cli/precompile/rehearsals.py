@@ -341,6 +341,8 @@ def splitting() -> None:
     """Divide edges by every method, weighted and not."""
     from evener.graphs.edge_list import EdgeList
     from evener.planning.split import SplitOptions, split
+    from evener.planning.split_file import StreamOptions, split_file
+    from evener.splitting.from_files import STREAMS
     from evener.splitting.methods import METHODS, NEEDS_MORE
 
     edges = EdgeList.of_graph(next(places()))
@@ -349,6 +351,11 @@ def splitting() -> None:
     star = EdgeList(400, np.zeros(399, np.int32), np.arange(1, 400))  # with a hub
     for one in (edges, star):
         split(one, 4, SplitOptions("spac", "default", 0.01))
+    with TemporaryDirectory() as name:
+        lines = Path(name) / "lines.npy"
+        np.save(lines, np.stack([edges.tails, edges.heads], axis=1))
+        for method in STREAMS:
+            split_file(lines, 2, StreamOptions(method))
 
 
 def files() -> None:

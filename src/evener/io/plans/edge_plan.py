@@ -27,18 +27,18 @@ from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 
 FORMAT_VERSION = 1
-KINDS = ("graph", "arcs", "matrix")
+KINDS = ("graph", "arcs", "matrix", "file")
 
 
-def write_edge_plan(path: str | Path, plan: EdgePlan) -> None:
-    """Write the plan, whole or not at all."""
+def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int = 6) -> None:
+    """Write the plan, whole or not at all. level: of packing, 0 to 9; 0 needs no memory."""
     arrays: dict[str, npt.NDArray[Any]] = {
         "part": plan.partition.part,
         "vertices": np.asarray(plan.metrics.vertices, np.int64),
         "manifest": np.array(json.dumps(edge_manifest(plan), indent=1, allow_nan=False)),
     }
     with atomic_write(path) as file:
-        write_arrays(file, arrays, level=6)
+        write_arrays(file, arrays, level=level)
 
 
 def read_edge_plan(path: str | Path) -> EdgePlan:

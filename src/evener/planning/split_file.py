@@ -1,0 +1,116 @@
+"""Makes an edge plan of a file that is read in pieces: its edges are never in memory together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from evener.arrays import Part
+from evener.errors import InfeasibleError, NotFoundError, UsageError, one_of
+from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE
+from evener.io.accept import PlatformLike, as_platform
+from evener.io.graphs.edge_pieces import EdgePieces
+from evener.io.streaming import digest_of
+from evener.planning.split import cpu_seconds_of_all
+from evener.plans.edge_partition import EdgePartition
+from evener.plans.edge_plan import EdgePlan
+from evener.sizing.contracts import contract_of_units
+from evener.splitting.from_files import STREAMS, split_pieces
+from evener.wording import memory
+
+OF = "file"  # an entry of `part` for each edge of the file, in its order
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How a file's edges are divided as they are read.
+
+    method: one of evener.splitting.from_files.STREAMS. epsilon, seed: as of SplitOptions. buffer:
+    edges that wait, of "stream"; None: a million, or a sixteenth of all. Raises UsageError for
+    others.
+    """
+
+    method: str = "stream"
+    epsilon: float = 0.03
+    seed: int = 7
+    buffer: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of("method of streams", self.method, tuple(STREAMS))
+        if not 0 <= self.epsilon < 1:
+            raise UsageError(f"epsilon must be from 0 to below 1, and is {self.epsilon}")
+        if self.seed < 0:
+            raise UsageError(f"the seed must not be negative, and is {self.seed}")
+        if self.buffer is not None and self.buffer < 1:
+            raise UsageError(f"a buffer must hold an edge or more, and is of {self.buffer}")
+
+
+def split_file(
+    path: str | Path,
+    platform: PlatformLike,
+    options: StreamOptions = StreamOptions(),
+    *,
+    part_file: str | Path | None = None,
+) -> EdgePlan:
+    """Divide the edges of a file over devices while it is read, in its order.
+
+    path: an edge list of whole numbers, or an `.npy` array (m, 2). part_file: a file in which the
+    plan's part is kept, 4 bytes an edge, for as long as the plan is used; None: in memory. Raises
+    InputError for files that cannot be read in pieces, InfeasibleError as `split`, and
+    NotFoundError where a block ends outside of its limits.
+    """
+    platform, source = as_platform(platform), EdgePieces(path)
+    began = cpu_seconds_of_all()
+    survey = source.survey()
+    if platform.k > survey.m:
+        raise InfeasibleError(f"{platform.k:,} devices for {survey.m:,} edges: some block would "
+                              "be empty", hint="Use fewer devices.")  # fmt: skip
+    contract = contract_of_units(
+        survey.m, platform, options.epsilon, bytes_per_unit=BYTES_PER_LISTED_EDGE
+    )
+    part = _room_for(survey.m, part_file)
+    metrics = split_pieces(
+        source, survey, contract, options.method, part, seed=options.seed, size=options.buffer
+    )
+    plan = EdgePlan(
+        EdgePartition(part, contract.k), platform, contract, metrics, OF,
+        asdict(options) | {"stream": True},
+        {"vertices": survey.n, "touched": int(np.count_nonzero(survey.degrees)), "edges": survey.m},
+        {Path(path).name: digest_of(path)},
+        {name: version(name) for name in ("evener", "numpy")},
+        (WEIGHTS_UNREAD,) if source.weighted else (),
+        cpu_seconds_of_all() - began,
+    )  # fmt: skip
+    _refuse_broken(plan)
+    return plan
+
+
+WEIGHTS_UNREAD = "The third column is not read: every line is one unit of work."
+
+
+def _refuse_broken(plan: EdgePlan) -> None:
+    """Raise NotFoundError, which names a block that does not keep its contract."""
+    if plan.holds.all():
+        return
+    b = int(np.argmin(plan.holds))
+    loads, contract, name = plan.metrics.loads, plan.contract, plan.platform.names[b]
+    used, cap = plan.metrics.bytes[b], contract.caps[b]
+    if used > cap:
+        what = f"{memory(used)} with its copies of vertices, of {memory(cap)}"
+    else:
+        what = f"{loads[b]:,g} edges, of {contract.low[b]:,g} to {contract.high[b]:,g}"
+    off = int(np.count_nonzero(~plan.holds))
+    raise NotFoundError(
+        f"no plan: device {name!r} ends with {what} ({off} of {contract.k} off)",
+        hint="A larger --epsilon or another --method may do; without --stream limits are enforced.",
+    )
+
+
+def _room_for(m: int, file: str | Path | None) -> Part:
+    """Return (m,) int32, in a file if one is given."""
+    if file is None:
+        return np.empty(m, np.int32)
+    return np.memmap(file, np.int32, "w+", shape=(m,))

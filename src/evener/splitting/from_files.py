@@ -1,0 +1,138 @@
+"""Edges of a file, given blocks in a few passes: memory for vertices and a piece, not for edges.
+
+Each method reads the file once after it was surveyed; `2ps` three times. Blocks keep both limits of
+their contract while the stream runs: none goes above its high, and the last edges are kept for
+blocks below their lows. Memory: for each vertex a bit for every block and up to 48 bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray, Part
+from evener.io.graphs.edge_pieces import EdgePieces, Survey
+from evener.plans.edge_partition import EdgeMetrics
+from evener.plans.partition import Contract
+from evener.splitting import clustering_kernels as clustering
+from evener.splitting import placing_kernels as kernels
+from evener.splitting.buffering import Stream, buffer_size
+from evener.splitting.expanding import NO_BLOCK, hold_placed, rooms_within
+from evener.splitting.streaming import RULES, empty_blocks, hash_table
+from evener.splitting.two_phase import VertexClusters, homes_of, largest_volume
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """A file whose edges get blocks. part (m,) int32 is filled, blocks take the edges along.
+
+    size: edges in the buffer of `stream`.
+    """
+
+    source: EdgePieces
+    survey: Survey
+    contract: Contract
+    blocks: kernels.FilledBlocks
+    part: Part
+    seed: int
+    size: int
+
+    def pieces(self) -> Iterator[tuple[IntArray, IntArray, FloatArray, Part]]:
+        """Yield tails, heads, work and the part to be filled, of -1, of each piece in turn."""
+        for first, tails, heads in self.source.read():
+            now = self.part[first : first + tails.size]
+            now[:] = NO_BLOCK
+            yield tails, heads, np.ones(tails.size), now
+
+
+def split_pieces(
+    source: EdgePieces,
+    survey: Survey,
+    contract: Contract,
+    method: str,
+    part: Part,
+    *,
+    seed: int = 7,
+    size: int | None = None,
+) -> EdgeMetrics:
+    """Fill part (m,) with blocks of a file's edges by one of STREAMS; return what they cost.
+
+    size: edges in the buffer of `stream`; None: a million, or a sixteenth of all.
+    """
+    blocks = empty_blocks(survey.n, contract, m=survey.m)
+    wanted = buffer_size(survey.m) if size is None else size
+    STREAMS[method](Streaming(source, survey, contract, blocks, part, seed, wanted))
+    vertices = np.zeros(contract.k, np.int64)
+    touched = int(kernels.count_held(blocks.held, vertices))
+    copies = int(vertices.sum()) - touched
+    edges = np.rint(blocks.loads).astype(np.int64)
+    return EdgeMetrics(copies, 1 + copies / max(touched, 1), blocks.loads, vertices, edges)
+
+
+def _scored(run: Streaming, *, by: str) -> None:
+    rule = RULES[by]
+    for tails, heads, work, part in run.pieces():
+        kernels.place_by_score(tails, heads, work, rule.by_degree, rule.balance, run.blocks, part)
+
+
+def _hashed(run: Streaming) -> None:
+    table = hash_table(run.contract.targets)
+    for tails, heads, work, part in run.pieces():
+        kernels.place_by_hash(tails, heads, work, run.survey.degrees, table, run.blocks, part)
+
+
+def _in_order(run: Streaming) -> None:
+    ends = np.cumsum(rooms_within(run.contract, run.survey.m))
+    first = 0
+    for tails, heads, work, part in run.pieces():
+        part[:] = np.searchsorted(ends, np.arange(first, first + part.size), "right")
+        hold_placed(run.blocks, tails, heads, work, part)
+        first += part.size
+
+
+def _at_random(run: Streaming) -> None:
+    """Draw from what is left of each block's room, so that all end full."""
+    rng = np.random.default_rng(run.seed)
+    rooms = rooms_within(run.contract, run.survey.m).astype(np.int64)
+    for tails, heads, work, part in run.pieces():
+        taken = rng.multivariate_hypergeometric(rooms, part.size, method="marginals")
+        rooms -= taken
+        part[:] = rng.permutation(np.repeat(np.arange(rooms.size), taken))
+        hold_placed(run.blocks, tails, heads, work, part)
+
+
+def _two_phase(run: Streaming) -> None:
+    """Find clusters; place edges inside of them; in the same way again, then those between."""
+    degrees, m = run.survey.degrees, run.survey.m
+    clusters = VertexClusters.single(degrees)
+    for tails, heads, _, _ in run.pieces():
+        most = largest_volume(m, run.contract.k)
+        clustering.cluster(tails, heads, degrees, most, *clusters)
+    homes, volumes = homes_of(clusters, run.contract.targets), clusters.volumes[clusters.of]
+    for tails, heads, work, part in run.pieces():
+        clustering.place_inside(tails, heads, work, homes, run.blocks, part)
+    again = run.blocks._replace(loads=np.zeros(run.contract.k), left=np.array([float(m)]))
+    for tails, heads, work, part in run.pieces():
+        clustering.place_inside(tails, heads, work, homes, again, part)
+        clustering.place_between(tails, heads, work, homes, degrees, volumes, run.blocks, part)
+
+
+def _buffered(run: Streaming) -> None:
+    stream = Stream(run.survey.m, rooms_within(run.contract, run.survey.m), run.blocks, run.size)
+    for tails, heads, work, _ in run.pieces():
+        stream.add(tails, heads, work, run.part)
+    stream.finish(run.part)
+
+
+STREAMS: dict[str, Callable[[Streaming], None]] = {
+    "stream": _buffered,
+    "2ps": _two_phase,
+    "hdrf": partial(_scored, by="hdrf"),
+    "greedy": partial(_scored, by="greedy"),
+    "dbh": _hashed,
+    "random": _at_random,
+    "order": _in_order,
+}
