@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
     read_options_from,
@@ -15,14 +16,26 @@ from evener.cli.graph_options import (
 )
 from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_bottleneck
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.plan_cut import (
+    add_cut_option,
+    cut_to_dict,
+    refuse_beside_cut,
+    split_for,
+    without_vertices,
+    write_edges,
+)
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.cli.values import page, refuse_outputs
-from evener.errors import UsageError
+from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs.graph import Graph
+    from evener.io import Reading
+    from evener.planning.options import PlanOptions
     from evener.plans.plan import Plan
+    from evener.platforms.platform import Platform
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_machine_options(parser)
     add_plan_options(parser, seconds=True)
+    add_cut_option(parser)
     add_reading_options(parser)
 
 
@@ -48,7 +62,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.cli.judged import OWN, evaluation_to_dict
     from evener.io.plans.manifest import mapping_to_dict
     from evener.io.plans.plan import write_plan
-    from evener.planning.plan import plan
 
     platform = machine_of(machine_options_from(args), out)
     options = plan_options_from(args, args.tool)
@@ -60,26 +73,27 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         find_tool(args.versus)
     how_read = read_options_from(args)
+    refuse_beside_cut(args.cut, args.graph, {"--report": args.report, "--versus": args.versus})
+    rival = None
+    if args.cut != "vertices":
+        rival = split_for(args.graph, how_read, options, platform, out)
+    if args.cut == "edges" and rival is not None:
+        return write_edges(rival, output, out)
     reading = read_workload(args.graph, how_read, out)
     graph = graph_to_divide(reading, out)
-    with out.progress("Planning") as progress:
-        made = plan(
-            reading.graph,
-            platform,
-            options,
-            inputs=reading.inputs,
-            reading=how_read.recorded(),
-            notes=reading.notes,
-            progress=progress,
-        )
+    try:
+        made = _planned(reading, how_read, options, platform, out)
+    except (InfeasibleError, NotFoundError) as error:
+        if rival is None:
+            raise
+        return write_edges(rival, output, out, reason=without_vertices(error))
+    choice = None if rival is None else rival.choice(made, graph)
+    if rival is not None and choice is not None:
+        if choice.cut == "edges":
+            return write_edges(rival, output, out, choice, choice.reason)
+        made = replace(made, notes=(*made.notes, choice.reason))
     if args.versus:
-        from evener.planning.compare import own_cpu_seconds, rival_of
-
-        with out.progress("Comparing") as progress:
-            progress(args.versus, 0.1)
-            rival = rival_of(graph, platform, args.versus, options)
-            spent = own_cpu_seconds(graph, platform, made, options)
-            made = replace(made, rival=rival, cpu_seconds=spent)
+        made = _compared(made, graph, args.versus, options, out)
     write_plan(output, made)
     written = [str(output)]
     if report is not None:
@@ -96,8 +110,38 @@ def run(args: argparse.Namespace, out: Output) -> int:
                 "mapping": mapping, "cpu_seconds": made.cpu_seconds,
                 "stages": [asdict(one) for one in made.stages],
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
-                "limits": bottleneck, "notes": list(made.notes), "written": written})  # fmt: skip
+                "limits": bottleneck, "notes": list(made.notes), "written": written,
+                "cut": cut_to_dict(choice, "vertices")})  # fmt: skip
     return 0
+
+
+def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Output) -> Plan:
+    """Return the plan with that of another partitioner beside it."""
+    from evener.planning.compare import own_cpu_seconds, rival_of
+
+    with out.progress("Comparing") as progress:
+        progress(tool, 0.1)
+        rival = rival_of(graph, made.platform, tool, options)
+        spent = own_cpu_seconds(graph, made.platform, made, options)
+        return replace(made, rival=rival, cpu_seconds=spent)
+
+
+def _planned(
+    reading: Reading, how_read: ReadOptions, options: PlanOptions, platform: Platform, out: Output
+) -> Plan:
+    """Return a plan for the vertices of a graph that was read."""
+    from evener.planning.plan import plan
+
+    with out.progress("Planning") as progress:
+        return plan(
+            reading.graph,
+            platform,
+            options,
+            inputs=reading.inputs,
+            reading=how_read.recorded(),
+            notes=reading.notes,
+            progress=progress,
+        )
 
 
 def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None]) -> None:
