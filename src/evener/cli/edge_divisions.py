@@ -28,13 +28,14 @@ def edge_division(
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.plans.partition import Partition
     from evener.running.edge_copies import copies_of
-    from evener.running.edge_shares import DividedEdges, dealt_edges, has_other_edges
+    from evener.running.edge_shares import KINDS, DividedEdges, dealt_edges, has_other_edges
 
     _refuse_beside_edges(options)
     plan = read_edge_plan(path)
-    if plan.of == "matrix":
+    if plan.of not in KINDS:
+        what = "the lines of a file" if plan.of == "file" else "the entries of a matrix"
         raise UsageError(
-            f"{path} divides the entries of a matrix, and programs run on a graph's edges or arcs",
+            f"{path} divides {what}, and programs run on a graph's edges or arcs",
             hint="evener split --as graph or --as arcs makes a plan of these.",
         )
     if is_rank:
