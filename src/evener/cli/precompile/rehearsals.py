@@ -358,6 +358,26 @@ def splitting() -> None:
             split_file(lines, 2, StreamOptions(method))
 
 
+def locality() -> None:
+    """Stage blocks of a matrix's entries, multiply by them, count misses and transactions."""
+    from scipy.sparse import csr_array
+
+    from evener.graphs.edge_list import EdgeList
+    from evener.plans.edge_partition import EdgePartition
+    from evener.running.distributing import local_graph
+    from evener.running.locality.caches import Cache
+    from evener.running.locality.staging import BlockProduct, StagedBlocks
+    from evener.running.locality.transactions import staged_product
+
+    edges = EdgeList.of_matrix(csr_array(np.eye(4)))
+    blocks = StagedBlocks.of_matrix(edges, EdgePartition.of([0, 0, 1, 1], 2), 4)
+    BlockProduct(blocks, np.ones(4))(np.ones(4))
+    staged_product(blocks)
+    path = Graph.from_edges(4, [0, 1, 2], [1, 2, 3])
+    Cache().misses_of_product(local_graph(path, Partition(np.zeros(4, np.int32), 1), 0))
+    Cache().misses([0])
+
+
 def files() -> None:
     """Read and write every format."""
     from evener.cli.precompile.rehearsals import meshes, write_samples
@@ -459,4 +479,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "distributing": distributing,
     "slicing": slicing,
     "splitting": splitting,
+    "locality": locality,
 }

@@ -1,0 +1,181 @@
+"""Kernels for CUDA devices: a block of threads works on a block of edges, from shared memory.
+
+`swapped` and `swapped_flux` are the plain kernels with job swapping ([SPAC]_, section 4): thread t
+takes the edge schedule[t], and reads and adds in the device's memory. The others stage: a block of
+threads copies the values of its vertices to shared memory, adds there, and then adds each sum to
+the output (atomics), or writes it to a place of its own, which `combine` adds up in the order of
+blocks. counts (k,) int32: values that each block of threads has staged.
+
+What an edge adds is given by `message(entry, value)`: `kernels_for` compiles the kernels for it.
+`flux` is the interaction of two elements of a fluid as of Rodinia's cfd: four values a vertex.
+"""
+
+# mypy: ignore-errors
+from types import SimpleNamespace
+
+import numpy as np
+from numba import config, cuda
+
+ROOM = 0  # entries of a shared array that is as long as the launch says
+FLUX_VALUES = 4  # of a vertex: density, momentum in two directions, energy
+VALUE = np.dtype(np.float64) if config.ENABLE_CUDASIM else np.float64  # of shared arrays
+GAS = 1.4  # ratio of specific heats, as of Rodinia's cfd
+
+helper = (lambda function: function) if config.ENABLE_CUDASIM else cuda.jit(device=True)
+
+
+def entry_times(entry, value):
+    """Return what an entry of a matrix adds: the product."""
+    return entry * value
+
+
+def likelihood(entry, value):  # noqa: ARG001
+    """Return what a pixel adds to a particle's likelihood, as of Rodinia's particlefilter."""
+    return ((value - 100.0) * (value - 100.0) - (value - 228.0) * (value - 228.0)) / 50.0
+
+
+def kernels_for(message):
+    """Return `swapped`, `by_edges` and `by_outputs`, whose edges add what `message` says."""
+    added = helper(message)
+
+    @cuda.jit
+    def swapped(schedule, rows, columns, entries, x, y):
+        """Add message(entry, x) to y, a thread for each entry of the schedule."""
+        t = cuda.grid(1)
+        if t < schedule.size:
+            e = schedule[t]
+            cuda.atomic.add(y, rows[e], added(entries[e], x[columns[e]]))
+
+    @cuda.jit
+    def by_edges(starts, local, entries, staged, x, y, partial, counts):
+        """Stage x and sums of y; threads take edges; sums go to partial, or to y where it is empty.
+
+        local: of edges their output and their input. staged: starts and vertices of outputs, and of
+        inputs.
+        """
+        room = cuda.shared.array(ROOM, VALUE)
+        output_starts, outputs, input_starts, inputs = staged
+        b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
+        first, n_outputs = output_starts[b], output_starts[b + 1] - output_starts[b]
+        begin, n_inputs = input_starts[b], input_starts[b + 1] - input_starts[b]
+        for i in range(thread, n_outputs, threads):
+            room[i] = 0.0
+            cuda.atomic.add(counts, b, 1)
+        for i in range(thread, n_inputs, threads):
+            room[n_outputs + i] = x[inputs[begin + i]]
+            cuda.atomic.add(counts, b, 1)
+        cuda.syncthreads()
+        for e in range(starts[b] + thread, starts[b + 1], threads):
+            value = added(entries[e], room[n_outputs + local[1][e]])
+            cuda.atomic.add(room, local[0][e], value)
+        cuda.syncthreads()
+        for i in range(thread, n_outputs, threads):
+            if partial.size > 0:
+                partial[first + i] = room[i]
+            else:
+                cuda.atomic.add(y, outputs[first + i], room[i])
+
+    @cuda.jit
+    def by_outputs(row_starts, local, entries, staged, x, partial, counts):
+        """Stage x; threads take outputs, whose edges follow each other: the same sums in each run.
+
+        row_starts (outputs staged + 1,): where the edges of each begin.
+        """
+        room = cuda.shared.array(ROOM, VALUE)
+        output_starts, _, input_starts, inputs = staged
+        b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
+        begin, n_inputs = input_starts[b], input_starts[b + 1] - input_starts[b]
+        for i in range(thread, n_inputs, threads):
+            room[i] = x[inputs[begin + i]]
+            cuda.atomic.add(counts, b, 1)
+        cuda.syncthreads()
+        for i in range(output_starts[b] + thread, output_starts[b + 1], threads):
+            total = 0.0
+            for e in range(row_starts[i], row_starts[i + 1]):
+                total += added(entries[e], room[local[1][e]])
+            partial[i] = total
+            cuda.atomic.add(counts, b, 1)
+
+    return SimpleNamespace(swapped=swapped, by_edges=by_edges, by_outputs=by_outputs)
+
+
+@cuda.jit
+def combine(offsets, places, partial, y):
+    """Set y (n,) to the sums of its parts, in the order of blocks, a thread for each."""
+    v = cuda.grid(1)
+    if v < y.size:
+        total = 0.0
+        for i in range(offsets[v], offsets[v + 1]):
+            total += partial[places[i]]
+        y[v] = total
+
+
+@helper
+def pressure(density, across, along, energy):
+    """Return the pressure of an ideal gas."""
+    return (GAS - 1.0) * (energy - 0.5 * (across * across + along * along) / density)
+
+
+@helper
+def flux(values, u, v, area, which):
+    """Return one of four values that flows from u to v: the mean of both ends' own fluxes.
+
+    values (FLUX_VALUES, vertices). area: of the face between them.
+    """
+    total = 0.0
+    for end in (u, v):
+        density, across = values[0, end], values[1, end]
+        along, energy = values[2, end], values[3, end]
+        speed = across / density
+        force = pressure(density, across, along, energy)
+        if which == 0:
+            total += across
+        elif which == 1:
+            total += across * speed + force
+        elif which == 2:
+            total += along * speed
+        else:
+            total += (energy + force) * speed
+    return 0.5 * area * total
+
+
+@cuda.jit
+def swapped_flux(schedule, tails, heads, areas, values, sums):
+    """Take what flows along each edge from its tail and add it to its head, by the schedule."""
+    t = cuda.grid(1)
+    if t < schedule.size:
+        e = schedule[t]
+        for which in range(FLUX_VALUES):
+            flowing = flux(values, tails[e], heads[e], areas[e], which)
+            cuda.atomic.add(sums, (which, tails[e]), -flowing)
+            cuda.atomic.add(sums, (which, heads[e]), flowing)
+
+
+@cuda.jit
+def staged_flux(starts, local, areas, vertex_starts, vertices, values, sums, counts):
+    """Do the same from shared memory: four values and four sums of each vertex of the block.
+
+    local (2m,) uint16: tail and head of each edge. Shared memory holds all four of a vertex for the
+    largest block.
+    """
+    room = cuda.shared.array(ROOM, VALUE)
+    b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
+    first, n = vertex_starts[b], vertex_starts[b + 1] - vertex_starts[b]
+    here = room[: FLUX_VALUES * n].reshape((FLUX_VALUES, n))
+    own = room[FLUX_VALUES * n : 2 * FLUX_VALUES * n]
+    for i in range(thread, n, threads):
+        for which in range(FLUX_VALUES):
+            here[which, i] = values[which, vertices[first + i]]
+            own[which * n + i] = 0.0
+        cuda.atomic.add(counts, b, 1)
+    cuda.syncthreads()
+    for e in range(starts[b] + thread, starts[b + 1], threads):
+        u, v = np.int64(local[2 * e]), np.int64(local[2 * e + 1])
+        for which in range(FLUX_VALUES):
+            flowing = flux(here, u, v, areas[e], which)
+            cuda.atomic.add(own, which * n + u, -flowing)
+            cuda.atomic.add(own, which * n + v, flowing)
+    cuda.syncthreads()
+    for i in range(thread, n, threads):
+        for which in range(FLUX_VALUES):
+            cuda.atomic.add(sums, (which, vertices[first + i]), own[which * n + i])

@@ -1,0 +1,213 @@
+"""StagedBlocks: blocks of edges, each with the few vertices that it keeps in fast memory.
+
+As the programs of [SPAC]_, section 4: a block of threads, or a core, copies the values of all
+vertices that its edges end at into shared memory, or into its cache (stages them), and works with
+16-bit numbers of these. A vertex is staged once for each block that it is in, so that all blocks
+stage as many values as there are copies and vertices with an edge (section 3.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, IntVector
+from evener.errors import InfeasibleError
+from evener.graphs.edge_list import EdgeList
+from evener.plans.edge_partition import EdgePartition
+from evener.running.locality import staging_kernels as kernels
+
+MOST_STAGED = 1 << 16  # vertices that 16-bit numbers tell apart
+GROWTH = 1.05  # of the number of blocks at least, where they do not fit
+TRIES = 12  # of numbers of blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Staged:
+    """The vertices that blocks stage, by first use.
+
+    starts (k + 1,) int64; vertices (s,) int32, those of block b are vertices[starts[b] :
+    starts[b + 1]]; local (m,) uint16: of each edge its end among those of its block. n: vertices
+    in all.
+    """
+
+    starts: IntVector
+    vertices: npt.NDArray[np.int32]
+    local: npt.NDArray[np.uint16]
+    n: int
+
+    @property
+    def counts(self) -> IntVector:
+        """(k,) vertices that each block stages."""
+        return np.diff(self.starts)
+
+    def by_first_use(self) -> IntVector:
+        """Return (n,) new numbers of the vertices, by the first block and place that stages each.
+
+        Data laid out so are read in runs. Vertices that no block stages come last.
+        """
+        first = np.full(self.n, self.vertices.size, np.int64)
+        backwards = self.vertices[::-1]
+        first[backwards] = np.arange(self.vertices.size)[::-1]
+        numbers = np.empty(self.n, np.int64)
+        numbers[np.argsort(first, kind="stable")] = np.arange(self.n)
+        return numbers
+
+    def renumbered(self, numbers: IntVector) -> Staged:
+        """Return the same vertices by other numbers (n,)."""
+        vertices = numbers[self.vertices].astype(np.int32)
+        return Staged(self.starts, vertices, self.local, self.n)
+
+    def parts(self) -> tuple[IntVector, IntVector]:
+        """Return where the places of each vertex begin (n + 1,), and the places (s,), rising."""
+        offsets = np.zeros(self.n + 1, np.int64)
+        np.cumsum(np.bincount(self.vertices, minlength=self.n), out=offsets[1:])
+        return offsets, np.argsort(self.vertices, kind="stable")
+
+
+@dataclass(frozen=True, eq=False)
+class StagedBlocks:
+    """Blocks of edges with what they stage.
+
+    starts (k + 1,) int64; edges (m,) int64: their numbers, block by block, in their order.
+    outputs, inputs: the ends at which edges add and from which they read; the same object where
+    both ends do both.
+    """
+
+    starts: IntVector
+    edges: IntVector
+    outputs: Staged
+    inputs: Staged
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.starts.size - 1)
+
+    @property
+    def counts(self) -> IntVector:
+        """(k,) vertices that each block stages, a row and a column of a matrix for themselves."""
+        if self.inputs is self.outputs:
+            return self.outputs.counts
+        return self.outputs.counts + self.inputs.counts
+
+    @property
+    def loads(self) -> int:
+        """Vertices that all blocks stage: copies, and one for each vertex with an edge."""
+        return int(self.counts.sum())
+
+    def largest_bytes(self, output: int, read: int) -> int:
+        """Return the bytes that the largest block stages, of so many an output and an input."""
+        sizes = output * self.outputs.counts + read * self.inputs.counts
+        return int(sizes.max(initial=0))
+
+    @classmethod
+    def of_matrix(cls, edges: EdgeList, partition: EdgePartition, n_rows: int) -> StagedBlocks:
+        """Return the blocks of a matrix's entries, as EdgeList.of_matrix lists them.
+
+        Outputs are rows, inputs are columns. Raises InfeasibleError where a block has more vertices
+        than MOST_STAGED.
+        """
+        starts, order = _by_block(partition)
+        rows = _staged(starts, edges.tails[order], n_rows)
+        columns = _staged(starts, edges.heads[order] - n_rows, edges.n - n_rows)
+        return cls(starts, order, rows, columns)
+
+    @classmethod
+    def of_interactions(cls, edges: EdgeList, partition: EdgePartition) -> StagedBlocks:
+        """Return the blocks of interactions, each of which reads and adds at both of its ends.
+
+        local of the outputs is (2m,): tail and head of each edge. Raises as of_matrix.
+        """
+        starts, order = _by_block(partition)
+        both = np.column_stack([edges.tails[order], edges.heads[order]]).ravel()
+        ends = _staged(2 * starts, both, edges.n)
+        return cls(starts, order, ends, ends)
+
+
+def _by_block(partition: EdgePartition) -> tuple[IntVector, IntVector]:
+    """Return where each block begins, and the edges by block, in their order."""
+    starts = np.zeros(partition.k + 1, np.int64)
+    np.cumsum(np.bincount(partition.part, minlength=partition.k), out=starts[1:])
+    return starts, np.argsort(partition.part, kind="stable")
+
+
+def _staged(starts: IntVector, ends: IntArray, n: int) -> Staged:
+    """Return what blocks stage of n vertices, edges ending at `ends`, block by block."""
+    block_of, place_of = np.full(n, -1, np.int32), np.empty(n, np.int32)
+    staged, local = np.empty(ends.size, np.int32), np.empty(ends.size, np.uint16)
+    staged_starts = np.empty_like(starts)
+    given = ends.astype(np.int32, copy=False)
+    kernels.list_staged(starts, given, block_of, place_of, staged, staged_starts, local)
+    counts = np.diff(staged_starts)
+    if counts.size and counts.max() > MOST_STAGED:
+        b = int(np.argmax(counts))
+        raise InfeasibleError(
+            f"block {b} has {counts[b]:,} vertices, and 16 bits tell {MOST_STAGED:,} apart",
+            hint="Take more blocks.",
+        )
+    return Staged(staged_starts, staged[: staged_starts[-1]].copy(), local, n)
+
+
+def fewest_blocks(
+    make: Callable[[int], StagedBlocks], at_least: int, room: int, output: int, read: int
+) -> StagedBlocks:
+    """Return the blocks whose largest fits into `room` [B], of about the least k that does.
+
+    make(k): blocks for k of them. at_least: k below which none fit. output, read: bytes staged for
+    each output and input. k grows by as much as the largest block is too large; then it is bisected
+    while TRIES last. Raises InfeasibleError where none is found: use the plain kernel.
+    """
+    low, k, found = max(at_least, 1) - 1, max(at_least, 1), None
+    for _ in range(TRIES):
+        made = make(k)
+        need = made.largest_bytes(output, read)
+        if need <= room:
+            found = made
+        else:
+            low = k
+        if found is None:
+            k = max(int(k * need / room), int(k * GROWTH) + 1)
+        elif found.k - low <= max(1, int(found.k * (GROWTH - 1))):
+            break
+        else:
+            k = (low + found.k) // 2
+    if found is None:
+        raise InfeasibleError(
+            f"no {TRIES} numbers of blocks up to {k:,} fit into {room:,} bytes each",
+            hint="Some vertex or edge is too large to be staged: use the plain kernel.",
+        )
+    return found
+
+
+class BlockProduct:
+    """Products y = A x by staged blocks on one core, parts of y added up in the order of blocks.
+
+    entries (m,): of the matrix, in the order of the EdgeList. loads: values staged by the last
+    product, counted as they were.
+    """
+
+    def __init__(self, blocks: StagedBlocks, entries: npt.NDArray[np.float64]) -> None:
+        self._blocks = blocks
+        self._entries = np.ascontiguousarray(entries[blocks.edges], np.float64)
+        self._room = np.empty(int(blocks.inputs.counts.max(initial=0)))
+        self._partial = np.empty(blocks.outputs.vertices.size)
+        self._parts = blocks.outputs.parts()
+        self.loads = 0
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Return A x."""
+        own = self._blocks
+        given = (
+            own.starts, own.outputs.local, own.inputs.local, own.outputs.starts,
+            own.inputs.vertices, own.inputs.starts,
+        )  # fmt: skip
+        self.loads = int(
+            kernels.multiply_blocks(0, own.k, given, self._entries, x, self._room, self._partial)
+        )
+        y = np.empty(own.outputs.n)
+        kernels.combine(*self._parts, self._partial, y)
+        return y

@@ -1,0 +1,77 @@
+"""Lists what each block of edges stages, numbers it within the block, and multiplies by blocks."""
+
+# mypy: ignore-errors
+from evener.jit import njit
+
+
+@njit(cache=True, nogil=True, counted=False)
+def list_staged(starts, ends, block_of, place_of, staged, staged_starts, local):
+    """Fill in which vertices each block's edges end at, by first use, and each edge's among them.
+
+    starts (k + 1,): where the edges of a block begin in ends (m,). block_of (n,) int32, -1;
+    place_of (n,) int32. staged (m,) int32, as far as needed; staged_starts (k + 1,); local (m,)
+    uint16.
+    """
+    count = 0
+    for b in range(starts.size - 1):
+        staged_starts[b] = count
+        for e in range(starts[b], starts[b + 1]):
+            v = ends[e]
+            if block_of[v] != b:
+                block_of[v] = b
+                place_of[v] = count - staged_starts[b]
+                staged[count] = v
+                count += 1
+            local[e] = place_of[v]
+    staged_starts[starts.size - 1] = count
+
+
+@njit(cache=True, nogil=True, counted=False)
+def multiply_blocks(first, last, blocks, weights, x, room, partial):
+    """Set partial (outputs staged,) to the sums of blocks first to last; return values staged.
+
+    blocks: starts of edges, local outputs and inputs of edges, starts of outputs, staged inputs and
+    their starts. room: for the staged values of x of the largest block.
+    """
+    starts, outputs, inputs, output_starts, staged, input_starts = blocks
+    loads = 0
+    for b in range(first, last):
+        begin, count = input_starts[b], input_starts[b + 1] - input_starts[b]
+        for i in range(count):
+            room[i] = x[staged[begin + i]]
+        own = partial[output_starts[b] : output_starts[b + 1]]
+        own[:] = 0.0
+        for e in range(starts[b], starts[b + 1]):
+            own[outputs[e]] += weights[e] * room[inputs[e]]
+        loads += count + own.size
+    return loads
+
+
+@njit(cache=True, nogil=True, counted=False)
+def combine(offsets, places, partial, y):
+    """Set y (n,) to the sums of its parts, in the order of blocks: partial[places[offsets...]]."""
+    for v in range(y.size):
+        total = 0.0
+        for i in range(offsets[v], offsets[v + 1]):
+            total += partial[places[i]]
+        y[v] = total
+
+
+@njit(cache=True, nogil=True, counted=False)
+def count_sectors(places, starts, item, sector, warp):
+    """Return how many sectors the warps of all blocks touch, each warp its own.
+
+    places (entries,) int64: which entry of an array each thread uses; item: bytes of an entry.
+    starts (k + 1,): where the threads of a block begin in places, `warp` at a time.
+    """
+    total = 0
+    for b in range(starts.size - 1):
+        for first in range(starts[b], starts[b + 1], warp):
+            for i in range(first, min(first + warp, starts[b + 1])):
+                own, is_new = places[i] * item // sector, 1
+                for j in range(first, i):
+                    if places[j] * item // sector == own:
+                        is_new = 0
+                        break
+                total += is_new
+    return total

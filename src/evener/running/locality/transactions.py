@@ -1,0 +1,119 @@
+"""How many memory transactions kernels of a CUDA device make: a model that needs no device.
+
+A warp of 32 threads that reads or writes at once makes a transaction for each sector of 32 bytes
+that any of its threads touches (NVIDIA's profiler counts these as L2 transactions). The model
+counts them from the numbers that the threads use; arrays begin at a sector, and what a sector of
+an earlier warp has brought into an L1 cache is not known, but for `reads_through_cache`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import IntArray, IntVector
+from evener.graphs.edge_list import EdgeList
+from evener.running.locality import staging_kernels as kernels
+from evener.running.locality.caches import Cache
+from evener.running.locality.staging import Staged, StagedBlocks
+
+SECTOR, WARP = 32, 32  # bytes, threads
+NUMBER, LOCAL = 4, 2  # bytes of a vertex's number in an array, and within a block
+
+
+class Transactions(NamedTuple):
+    """Sectors that are read and written; gathered: those of the reads that are of vertices."""
+
+    reads: int
+    writes: int
+    gathered: int
+
+
+def gathered(places: IntArray, starts: IntVector, item: int) -> int:
+    """Return the sectors touched by threads that use entries `places` of `item` bytes each.
+
+    starts (k + 1,): where the threads of each block begin.
+    """
+    return int(kernels.count_sectors(np.asarray(places, np.int64), starts, item, SECTOR, WARP))
+
+
+def streamed(starts: IntVector, item: int) -> int:
+    """Return the sectors touched where blocks read their runs of an array, thread after thread."""
+    return gathered(np.arange(starts[-1]), starts, item)
+
+
+def of_threads(count: int, threads: int) -> IntVector:
+    """Return where blocks of so many threads begin, of `count` in all, and their end."""
+    return np.append(np.arange(0, count, threads), count)
+
+
+def plain_product(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
+    """Return those of y = A x where each thread takes an entry, in the order of rows.
+
+    An entry's value and column are read, row offsets once, x at the column; a warp writes each of
+    its rows once. This is what a kernel by rows needs at least (CUSP's rule; cuSPARSE's is secret).
+    """
+    starts = of_threads(edges.m, threads)
+    x = gathered(edges.heads - n_rows, starts, item)
+    offsets = streamed(of_threads(n_rows + 1, threads), NUMBER)
+    reads = streamed(starts, item) + streamed(starts, NUMBER) + offsets + x
+    return Transactions(reads, gathered(edges.tails, starts, item), x)
+
+
+def staged_product(blocks: StagedBlocks, item: int = 8) -> Transactions:
+    """Return those of the same by staged blocks (`by_edges` of staged_cuda_kernels).
+
+    Staged numbers are read, x at the inputs, of each entry its value and two local numbers; sums
+    are added to y at the outputs.
+    """
+    inputs, outputs = blocks.inputs, blocks.outputs
+    x = gathered(inputs.vertices, inputs.starts, item)
+    lists = streamed(inputs.starts, NUMBER) + streamed(outputs.starts, NUMBER)
+    entries = streamed(blocks.starts, item) + 2 * streamed(blocks.starts, LOCAL)
+    writes = gathered(outputs.vertices, outputs.starts, item)
+    return Transactions(lists + entries + x, writes, x)
+
+
+def reads_through_cache(
+    blocks: StagedBlocks, cache: Cache, resident: int = 2, item: int = 8
+) -> int:
+    """Return the sectors of x that are read where x is not staged, but goes through a cache.
+
+    cache: of a multiprocessor, for textures and what is only read; its lines are sectors. Its
+    `resident` blocks, which follow each other, take turns warp by warp, from an empty cache.
+    """
+    inputs, total = blocks.inputs, 0
+    columns = inputs.vertices[np.repeat(inputs.starts[:-1], np.diff(blocks.starts)) + inputs.local]
+    for b in range(0, blocks.k, resident):
+        ends = blocks.starts[b : min(b + resident, blocks.k) + 1]
+        own = columns[ends[0] : ends[-1]]
+        turn = np.concatenate([np.arange(count) // WARP for count in np.diff(ends)])
+        total += cache.misses(
+            own[np.argsort(turn, kind="stable")].astype(np.int64) * item // SECTOR
+        )
+    return total
+
+
+def plain_interactions(
+    edges: EdgeList, schedule: IntArray, threads: int, values: int, item: int = 8
+) -> Transactions:
+    """Return those of interactions (`swapped_flux`), a thread each, by a schedule (m,).
+
+    values: of a vertex, each in an array of its own. Two ends and a value of each edge are read as
+    the schedule has them.
+    """
+    starts = of_threads(edges.m, threads)
+    tails, heads = edges.tails[schedule], edges.heads[schedule]
+    ends = gathered(tails, starts, item) + gathered(heads, starts, item)
+    lists = streamed(starts, NUMBER)  # the schedule
+    own = 2 * gathered(schedule, starts, NUMBER) + gathered(schedule, starts, item)
+    return Transactions(lists + own + values * ends, values * ends, values * ends)
+
+
+def staged_interactions(blocks: StagedBlocks, values: int, item: int = 8) -> Transactions:
+    """Return those of the same by staged blocks (`staged_flux`)."""
+    ends: Staged = blocks.outputs
+    staged = values * gathered(ends.vertices, ends.starts, item)
+    own = streamed(blocks.starts, item) + streamed(2 * blocks.starts, LOCAL)
+    return Transactions(streamed(ends.starts, NUMBER) + own + staged, staged, staged)

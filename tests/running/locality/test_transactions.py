@@ -1,0 +1,84 @@
+"""Sectors that warps touch: cases counted by hand, and a slow count."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from evener.graphs.edge_list import EdgeList
+from evener.plans.edge_partition import EdgePartition
+from evener.running.locality.caches import Cache
+from evener.running.locality.staging import StagedBlocks
+from evener.running.locality.transactions import (
+    gathered,
+    of_threads,
+    plain_interactions,
+    plain_product,
+    reads_through_cache,
+    staged_interactions,
+    staged_product,
+    streamed,
+)
+
+
+def test_sectors_by_hand():
+    whole = np.array([0, 32])
+    assert gathered(np.arange(32), whole, 4) == 4  # 128 bytes
+    assert gathered(np.arange(32), whole, 8) == 8
+    assert gathered(np.zeros(32, int), whole, 8) == 1  # all threads at one address
+    assert gathered(np.arange(32) * 4, whole, 8) == 32  # each a sector of its own
+    assert gathered(np.zeros(33, int), np.array([0, 33]), 8) == 2  # two warps
+    assert gathered(np.zeros(32, int), np.array([0, 16, 32]), 8) == 2  # two blocks
+    assert streamed(np.array([0, 3, 6]), 8) == 1 + 2  # 24 bytes; 24 to 48, across a boundary
+    assert of_threads(5, 2).tolist() == [0, 2, 4, 5]
+    assert of_threads(4, 2).tolist() == [0, 2, 4]
+
+
+def test_sectors_are_those_of_sets():
+    rng = np.random.default_rng(1)
+    places, starts = rng.integers(0, 300, 500), np.array([0, 100, 101, 400, 500])
+    expected = 0
+    for a, b in pairwise(starts):
+        for first in range(a, b, 32):
+            expected += len({8 * p // 32 for p in places[first : min(first + 32, b)]})
+    assert gathered(places, starts, 8) == expected
+
+
+def column_of(rows):
+    """Return a matrix of one column, all of whose rows have an entry."""
+    return EdgeList(rows + 1, np.arange(rows), np.full(rows, rows))
+
+
+def test_products_by_hand():
+    edges = column_of(64)
+    plain = plain_product(edges, 64, 64)
+    assert plain.gathered == 2  # x, once a warp
+    assert plain.reads == 16 + 8 + 9 + 2  # values, columns, 65 offsets, x
+    assert plain.writes == 16
+    blocks = StagedBlocks.of_matrix(edges, EdgePartition.of(np.zeros(64, int), 1), 64)
+    staged = staged_product(blocks)
+    assert staged.gathered == 1  # x, once
+    assert staged.reads == 16 + 2 * 4 + 1 + 8 + 1  # values, local numbers, staged numbers, x
+    assert staged.writes == 16
+
+
+def test_interactions_by_hand():
+    star = EdgeList(33, np.zeros(32, int), np.arange(1, 33))
+    plain = plain_interactions(star, np.arange(32), 32, values=4)
+    ends = 1 + 9  # vertex 0; vertices 1 to 32, in 8 sectors and one begun
+    assert plain.gathered == plain.writes == 4 * ends
+    assert plain.reads == 4 + 2 * 4 + 8 + 4 * ends
+    blocks = StagedBlocks.of_interactions(star, EdgePartition.of(np.zeros(32, int), 1))
+    staged = staged_interactions(blocks, values=4)
+    assert staged.gathered == 4 * (8 + 1)  # 33 vertices in two warps
+    assert staged.reads == 5 + 8 + 4 + staged.gathered
+
+
+def test_x_through_a_cache():
+    """Two blocks that take turns: a cache of one sector keeps what a warp of one block read."""
+    columns = np.repeat([0, 8], 64)
+    edges = EdgeList(128 + 9, np.arange(128), 128 + columns)
+    blocks = StagedBlocks.of_matrix(edges, EdgePartition.of(np.arange(128) // 64, 2), 128)
+    assert reads_through_cache(blocks, Cache(32, 32, 1)) == 4
+    assert reads_through_cache(blocks, Cache(32, 32, 1), resident=1) == 2
+    assert reads_through_cache(blocks, Cache(64, 32, 2)) == 2
+    assert staged_product(blocks).gathered == 2
