@@ -21,8 +21,7 @@ from records import answer, markdown, parser, words
 from evener.graphs.edge_list import EdgeList
 from evener.planning.split import SplitOptions, split
 from evener.running.locality.caches import Cache
-from evener.running.locality.gpu import Multiprocessor
-from evener.running.locality.staging import StagedBlocks
+from evener.running.locality.staging import Multiprocessor, StagedBlocks
 from evener.running.locality.transactions import (
     plain_interactions,
     plain_product,

@@ -6,7 +6,8 @@ from numba import cuda
 from evener.errors import InfeasibleError
 from evener.plans.edge_partition import edge_metrics
 from evener.running.locality import staged_cuda_kernels as kernels
-from evener.running.locality.gpu import Multiprocessor, StagedKernel, staged_fluxes
+from evener.running.locality.gpu import StagedKernel, staged_fluxes
+from evener.running.locality.staging import Multiprocessor
 from tests.running.locality.staged_cases import blocks_of, interactions, matrix
 
 

@@ -86,3 +86,17 @@ def test_what_never_fits_is_refused():
     whole = EdgePartition.of(np.zeros(70_000, int), 1)
     with pytest.raises(InfeasibleError, match="block 0 has 70,000 vertices, and 16 bits"):
         StagedBlocks.of_matrix(wide, whole, 1)
+
+
+def test_blocks_of_threads_that_run_at_once():
+    on = staging.Multiprocessor(
+        shared=100, shared_of_block=80, reserved=10, threads=2048, blocks=32
+    )
+    assert on.room() == 40
+    assert on.room(1) == 80
+    assert on.resident(40, 1024) == 2
+    assert on.resident(41, 1024) == 1
+    assert on.resident(81, 64) == 0
+    assert on.resident(0, 64) == 10
+    assert on.occupancy(40, 1024) == 1.0
+    assert on.occupancy(80, 512) == 0.25

@@ -6,46 +6,13 @@ With NUMBA_ENABLE_CUDASIM=1 Numba plays them on a CPU. Imported only where a dev
 # mypy: ignore-errors
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numba import cuda
 
 from evener.errors import InfeasibleError
 from evener.running.locality import staged_cuda_kernels as kernels
-from evener.running.locality.staging import StagedBlocks
+from evener.running.locality.staging import Multiprocessor, StagedBlocks
 
 ITEM = 8  # bytes of a value
-
-
-@dataclass(frozen=True)
-class Multiprocessor:
-    """What a multiprocessor has room for; the defaults are those of NVIDIA's A100 and H100.
-
-    shared: bytes for all blocks of threads, of which each takes `reserved` more than it asks for;
-    shared_of_block: for one, at most. threads, blocks: at most.
-    """
-
-    shared: int = 164 * 1024
-    shared_of_block: int = 163 * 1024
-    reserved: int = 1024
-    threads: int = 2048
-    blocks: int = 32
-
-    def room(self, resident: int = 2) -> int:
-        """Return the bytes that each of so many blocks can have."""
-        return min(self.shared // resident - self.reserved, self.shared_of_block)
-
-    def resident(self, n_bytes: int, threads: int) -> int:
-        """Return how many blocks of so many bytes and threads run at once; 0: none fits."""
-        if n_bytes > self.shared_of_block:
-            return 0
-        by_memory = self.shared // (n_bytes + self.reserved)
-        return min(by_memory, self.threads // threads, self.blocks)
-
-    def occupancy(self, n_bytes: int, threads: int) -> float:
-        """Return the share of the threads that run at once when blocks need so many bytes."""
-        return self.resident(n_bytes, threads) * threads / self.threads
 
 
 class StagedKernel:
@@ -75,7 +42,7 @@ class StagedKernel:
             )
         self._kernels = kernels.kernels_for(message)
         outputs, inputs = blocks.outputs, blocks.inputs
-        put = cuda.to_device
+        put = kernels.put
         self._starts, self._entries = put(blocks.starts), put(np.asarray(entries)[blocks.edges])
         self._local = put(outputs.local), put(inputs.local)
         lists = outputs.starts, outputs.vertices, inputs.starts, inputs.vertices
@@ -83,8 +50,7 @@ class StagedKernel:
         self._parts = tuple(put(one) for one in outputs.parts())
         self._rows = put(_row_starts(blocks)) if is_repeatable else None
         size = outputs.vertices.size if is_repeatable else 0
-        self._partial = cuda.device_array(size, np.float64)
-        self._counts = cuda.device_array(blocks.k, np.int32)
+        self._partial, self._counts = put(np.zeros(size)), put(np.zeros(blocks.k, np.int32))
 
     @property
     def loads(self) -> int:
@@ -94,17 +60,18 @@ class StagedKernel:
     def __call__(self, x):
         """Return y (n,) for x (columns,)."""
         n = self.blocks.outputs.n
-        x, y = cuda.to_device(np.asarray(x, np.float64)), cuda.to_device(np.zeros(n))
-        self._counts.copy_to_device(np.zeros(self.blocks.k, np.int32))
-        configured = self.blocks.k, self.threads, 0, max(self.shared, ITEM)
+        x, y = kernels.put(np.asarray(x, np.float64)), kernels.put(np.zeros(n))
+        self._counts = kernels.put(np.zeros(self.blocks.k, np.int32))
+        configured = self.blocks.k, self.threads, max(self.shared, ITEM)
         staged, partial, counts = self._staged, self._partial, self._counts
         if self.is_repeatable:
             given = self._rows, self._local, self._entries, staged, x, partial, counts
-            self._kernels.by_outputs[configured](*given)
-            kernels.combine[-(-n // self.threads), self.threads](*self._parts, partial, y)
+            kernels.launch(self._kernels.by_outputs, *configured, *given)
+            blocks = -(-n // self.threads)
+            kernels.launch(kernels.combine, blocks, self.threads, 0, *self._parts, partial, y)
         else:
             given = self._starts, self._local, self._entries, staged, x, y, partial, counts
-            self._kernels.by_edges[configured](*given)
+            kernels.launch(self._kernels.by_edges, *configured, *given)
         return y.copy_to_host()
 
 
@@ -129,11 +96,12 @@ def staged_fluxes(blocks: StagedBlocks, areas, values, threads: int = 384):
     best of the paper's section 5.3.
     """
     ends, n_values = blocks.outputs, kernels.FLUX_VALUES
-    put = cuda.to_device
+    put = kernels.put
     sums, counts = put(np.zeros((n_values, ends.n))), put(np.zeros(blocks.k, np.int32))
     shared = max(blocks.largest_bytes(2 * n_values * ITEM, 0), ITEM)
-    kernels.staged_flux[blocks.k, threads, 0, shared](
-        put(blocks.starts), put(ends.local), put(np.asarray(areas)[blocks.edges]),
-        put(ends.starts), put(ends.vertices), put(np.asarray(values)), sums, counts,
+    kernels.launch(
+        kernels.staged_flux, blocks.k, threads, shared,
+        put(blocks.starts), put(ends.local), put(np.asarray(areas)[blocks.edges]), put(ends.starts),
+        put(ends.vertices), put(np.asarray(values)), sums, counts,
     )  # fmt: skip
     return sums.copy_to_host(), int(counts.copy_to_host().sum())

@@ -24,6 +24,16 @@ GAS = 1.4  # ratio of specific heats, as of Rodinia's cfd
 helper = (lambda function: function) if config.ENABLE_CUDASIM else cuda.jit(device=True)
 
 
+def put(array):
+    """Return a copy of an array in the device's memory."""
+    return cuda.to_device(np.ascontiguousarray(array))
+
+
+def launch(kernel, blocks, threads, shared, *arguments):
+    """Run a kernel in so many blocks of threads, each with so many bytes of shared memory."""
+    kernel[max(int(blocks), 1), threads, 0, shared](*arguments)
+
+
 def entry_times(entry, value):
     """Return what an entry of a matrix adds: the product."""
     return entry * value

@@ -25,6 +25,36 @@ GROWTH = 1.05  # of the number of blocks at least, where they do not fit
 TRIES = 12  # of numbers of blocks
 
 
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What a multiprocessor has room for; the defaults are those of NVIDIA's A100 and H100.
+
+    shared: bytes for all blocks of threads, of which each takes `reserved` more than it asks for;
+    shared_of_block: for one, at most. threads, blocks: at most.
+    """
+
+    shared: int = 164 * 1024
+    shared_of_block: int = 163 * 1024
+    reserved: int = 1024
+    threads: int = 2048
+    blocks: int = 32
+
+    def room(self, resident: int = 2) -> int:
+        """Return the bytes that each of so many blocks can have."""
+        return min(self.shared // resident - self.reserved, self.shared_of_block)
+
+    def resident(self, n_bytes: int, threads: int) -> int:
+        """Return how many blocks of so many bytes and threads run at once; 0: none fits."""
+        if n_bytes > self.shared_of_block:
+            return 0
+        by_memory = self.shared // (n_bytes + self.reserved)
+        return min(by_memory, self.threads // threads, self.blocks)
+
+    def occupancy(self, n_bytes: int, threads: int) -> float:
+        """Return the share of the threads that run at once when blocks need so many bytes."""
+        return self.resident(n_bytes, threads) * threads / self.threads
+
+
 @dataclass(frozen=True, eq=False)
 class Staged:
     """The vertices that blocks stage, by first use.
