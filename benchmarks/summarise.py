@@ -37,6 +37,7 @@ PAGES = {
         "tiling": "tiling.table",
         "fupermod": "reproduced.fupermod",
         "dhgp": "reproduced.dhgp",
+        "dhgp_whole": "reproduced.dhgp",
         "here": "reproduced.here",
         "truth": "truth.table",
         "measured": "measured.table",
