@@ -71,6 +71,21 @@ def test_no_move_that_does_not_pay_before_the_end():
     assert course(RunRebalancer(plan, GRAPH), plan, slows_down, left=1000) != []
 
 
+def test_each_check_says_what_was_seen_and_decided():
+    plan = planned()
+    adviser = RunRebalancer(plan, GRAPH)
+    ((number, _),) = course(adviser, plan, slows_down)
+    checks = list(adviser.checks)
+    assert len(checks) == 60
+    assert [check.decision for check in checks].index("move") == number
+    found = checks[number]
+    assert found.reason == "the seconds lost have reached the price of a move"
+    assert found.lost >= 0.85 * found.cost > 0
+    assert found.seconds == (SECONDS_PER_UNIT * 800, SECONDS_PER_UNIT * 1600)
+    assert found.speeds == pytest.approx((1.0, 0.5), rel=0.05)
+    assert {check.reason for check in checks[:30]} == {"a move would save next to nothing"}
+
+
 def test_an_observation_of_many_supersteps_counts_as_many():
     """Asked after 20 supersteps each, the loss is 20 times as large, so less is observed."""
     plan = planned()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from evener.cli.divisions import Division
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.cli.run_programs import Asked
+    from evener.rebalancing.run_rebalancer import MoveCheck
     from evener.running.checkpoints import Checkpoints
     from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.executing import ProgramRun
@@ -22,12 +24,15 @@ EMULATED_TIMES = ("computing", "communicating", "waiting")
 
 @dataclass(frozen=True)
 class RunFound:
-    """A run, the same on an emulated machine or None, and the checkpoints of it or None."""
+    """A run, the same on an emulated machine, its checkpoints, whether vertices were to move.
+
+    Each is None where it was not asked for.
+    """
 
     run: ProgramRun
     emulated: EmulatedMachineRun | None = None
     kept: Checkpoints | None = None
-    is_rebalanced: bool = False
+    checks: Sequence[MoveCheck] | None = None
 
     @property
     def seconds(self) -> float:
@@ -62,7 +67,7 @@ def say(
     out.say(f"{of}: {plural(steps, 'superstep')} in {duration(seconds)}{where}{rate}{arcs}.")
     if run.first:
         out.say(f"Continued after {plural(run.first, 'superstep')}.")
-    if found.is_rebalanced:
+    if found.checks is not None:
         _say_moves(run, out)
     if found.kept is not None:
         spent = f" of {duration(seconds)}" if found.kept.written else ""
@@ -80,8 +85,9 @@ def say(
     by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
     if found.kept is not None:
         by |= {"checkpoints": found.kept.written, "checkpoint_seconds": found.kept.took}
-    if found.is_rebalanced:
-        by |= {"rebalancings": [asdict(one) for one in run.moves], "asking_seconds": run.asking}
+    if found.checks is not None:
+        by |= {"rebalancings": [asdict(one) for one in run.moves], "asking_seconds": run.asking,
+               "checks": [one._asdict() for one in found.checks]}  # fmt: skip
     if run.first:
         by |= {"continued_after": run.first}
     return {"program": name, "seconds": seconds, "supersteps": run.supersteps, "edges": run.edges,

@@ -128,6 +128,11 @@ class Rebalancer:
         return self._recorder.moves
 
     @property
+    def observations(self) -> int:
+        """Number of calls of `observe` so far."""
+        return self._recorder.decider.count
+
+    @property
     def last(self) -> Decision | None:
         """The latest decision, or None before any."""
         return self._recorder.last

@@ -9,8 +9,10 @@ far as a device has looked at enough of them.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,16 +22,66 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans import metrics
 from evener.plans.plan import Plan
+from evener.rebalancing.decider import Decision, plain
 from evener.rebalancing.proposals import Replan, slowed
 from evener.rebalancing.rebalancer import Rebalancer
+from evener.rebalancing.regret import ENOUGH, FEWEST, NOISE_FLOOR
 from evener.running.moving import DeviceTimes, MoveAdvice
 
 # Share of its arcs that a device must have looked at for its seconds of an arc to count: with
 # fewer, starting a superstep takes longer than the arcs. Chosen by hand.
 ENOUGH_ARCS = 0.25
+MOST_CHECKS = 1000  # that are kept: of a run of hours the last ones
 # Of the first partition made while a run goes on, until it has been measured: moving a sixth of a
 # grid's 4 million vertices to another device took 0.5 s of one core; rounded up.
 PLANNING_SECONDS_PER_VERTEX = 1.5e-7
+
+
+class MoveCheck(NamedTuple):
+    """An observation while a run goes on, and what came of it.
+
+    step: supersteps done. seconds (k,): of computing, for all arcs once, None where unknown. speeds
+    (k,): by these, relative to what was measured first. lost [s]: until now, by the imbalance;
+    saving [s a superstep], cost [s]: predicted. decision: "move" or "stay"; reason: why.
+    """
+
+    step: int
+    seconds: tuple[float | None, ...]
+    speeds: tuple[float, ...]
+    lost: float
+    saving: float
+    cost: float
+    decision: str
+    reason: str
+
+
+def _check_of(
+    decision: Decision, times: FloatArray, step: int, asked: tuple[int, float, float | None]
+) -> MoveCheck:
+    """Return what is kept of a decision; asked: count, iterations of a superstep, those left."""
+    count, of_superstep, left = asked
+    slowness = decision.slowness
+    speeds = 1 / np.where(np.isfinite(slowness) & (slowness > 0), slowness, 1.0)
+    verb = "stay" if decision.move is None else "move"
+    return MoveCheck(
+        step, tuple(plain(times)), tuple(speeds.tolist()), decision.regret,
+        of_superstep * decision.saving, decision.cost, verb, _reason(decision, count, left),
+    )  # fmt: skip
+
+
+def _reason(decision: Decision, count: int, left: float | None) -> str:
+    """Return in words why data moves or stays, by the rule of regret.py."""
+    if decision.move is not None:
+        return "the seconds lost have reached the price of a move"
+    if decision.saving <= NOISE_FLOOR * (decision.now - decision.saving):
+        return "a move would save next to nothing"
+    if count < FEWEST:
+        return "too few observations"
+    if decision.regret < ENOUGH * decision.cost:
+        return "the seconds lost are below the price of a move"
+    if left is not None and decision.saving * left <= decision.cost:
+        return "a move would save less than its price before the end"
+    return "no partition was found that saves its price"
 
 
 class RunRebalancer:
@@ -37,8 +89,9 @@ class RunRebalancer:
 
     plan, graph: of the run. replan, log: as of Rebalancer. Decisions are those of a Rebalancer
     whose speeds are scaled to the first seconds measured, since those of a machine file may be
-    relative. Attribute: `rebalancer`, None until all devices have been measured. Raises UsageError
-    for several weights per vertex.
+    relative. Attributes: `rebalancer`, None until all devices have been measured; `checks`, the
+    last MOST_CHECKS observations and what came of them. Raises UsageError for several weights per
+    vertex.
     """
 
     def __init__(
@@ -52,6 +105,7 @@ class RunRebalancer:
         if graph.n_constraints > 1:
             raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
         self.rebalancer: Rebalancer | None = None
+        self.checks: deque[MoveCheck] = deque(maxlen=MOST_CHECKS)
         self._plan, self._replan, self._log = plan, replan, log
         self._graph = graph
         # Of the supersteps since the last observation.
@@ -76,6 +130,10 @@ class RunRebalancer:
             self.rebalancer = self._made(times, seen.built)
         left = seen.left if seen.is_dense else None
         move = self.rebalancer.observe(times, iterations=sweeps, left=left)
+        decision = self.rebalancer.last
+        assert decision is not None
+        count = self.rebalancer.observations
+        self.checks.append(_check_of(decision, times, seen.step, (count, of_superstep, left)))
         if move is None:
             return None
         return MoveAdvice(move.part, move.kind, of_superstep * move.saving, move.cost)

@@ -41,7 +41,8 @@ class DeviceTimes(NamedTuple):
 
     supersteps: how many; left: how many are left at most, None where that is unknown. computing
     (k,) [s], arcs (k,): in all of these supersteps. is_dense: whether each looked at all arcs.
-    built [s]: what making the parts of the graph took, the longest of any device.
+    built [s]: what making the parts of the graph took, the longest of any device. step: supersteps
+    done so far.
     """
 
     supersteps: int
@@ -50,6 +51,7 @@ class DeviceTimes(NamedTuple):
     arcs: FloatArray
     is_dense: bool
     built: float
+    step: int = 0
 
 
 class MoveAdvice(NamedTuple):
@@ -263,7 +265,7 @@ class _Asking:
         computing, arcs, built = np.array(gathered, np.float64).T
         left = None if most >= MOST else most - step
         is_dense = self.segment.schedule == "dense"
-        seen = DeviceTimes(count, left, computing, arcs, is_dense, float(built.max()))
+        seen = DeviceTimes(count, left, computing, arcs, is_dense, float(built.max()), step)
         advice = adviser.observe(seen)
         spent = time.perf_counter() - began + 2 * self._passing_on
         if advice is None:

@@ -159,6 +159,15 @@ def test_rebalancings_in_json(case, capsys, monkeypatch):
     assert said["asking_seconds"] >= 0
     (one,) = said["rebalancings"]
     assert one.keys() == {"step", "kind", "vertices", "began", "seconds", "saving", "cost"}
+    assert said["checks"] == []  # none of a RunRebalancer
+
+
+def test_checks_in_json(case, capsys):
+    assert run(case, "--app", "pagerank", "--iterations", "40", "--rebalance", "--json") == 0
+    first, *_ = json.loads(capsys.readouterr().out)["checks"]
+    assert first["decision"] in ("move", "stay")
+    assert len(first["seconds"]) == len(first["speeds"]) == 3
+    assert first.keys() >= {"step", "lost", "saving", "cost", "reason"}
 
 
 @pytest.mark.parametrize("words", [["--emulate"], ["--devices", "cuda:0,cuda:0,cuda:0"]])

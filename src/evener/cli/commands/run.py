@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
+    from evener.rebalancing.run_rebalancer import RunRebalancer
     from evener.running.comm import MpiComm
     from evener.running.devices import Cuda
     from evener.running.engine.program import VertexProgram
@@ -194,14 +195,13 @@ def _describe(comm: MpiComm, names: Sequence[str], options: RunOptions) -> None:
 
 def _watch(
     options: RunOptions,
-    graph: Graph | DirectedGraph | RankParts,
     division: Division,
     tell: Callable[[int], None],
+    adviser: RunRebalancer | None,
 ) -> RunWatch:
     """Return what a run is to tell, to keep, to continue and to ask."""
     from pathlib import Path
 
-    from evener.rebalancing.run_rebalancer import RunRebalancer
     from evener.running.checkpoints import Checkpoints, read_checkpoint
     from evener.running.executing import RunWatch
     from evener.running.failures import Names
@@ -213,11 +213,20 @@ def _watch(
         else Checkpoints(Path(options.checkpoint), *options.every)
     )
     resume = None if options.resume is None else read_checkpoint(options.resume)
-    rebalancing = None
-    if options.rebalance and division.plan is not None:
-        rebalancing = Rebalancing(RunRebalancer(division.plan, _whole(graph)))
+    rebalancing = None if adviser is None else Rebalancing(adviser)
     names = Names(division.platform.names)
     return RunWatch(tell, options.timeout, names, kept, resume, rebalancing)
+
+
+def _adviser(
+    options: RunOptions, graph: Graph | DirectedGraph | RankParts, division: Division
+) -> RunRebalancer | None:
+    """Return who is asked whether vertices are to change device, if that is asked for."""
+    from evener.rebalancing.run_rebalancer import RunRebalancer
+
+    if not options.rebalance or division.plan is None:
+        return None
+    return RunRebalancer(division.plan, _whole(graph))
 
 
 def _ranks() -> MpiComm | None:
@@ -256,7 +265,8 @@ def _run(
             how["tell"] = tell
             emulated = machine.run(asked.program, _whole(graph), division.partition, **how)
             return RunFound(emulated.run, emulated)
-        watch = _watch(options, graph, division, tell)
+        adviser = _adviser(options, graph, division)
+        watch = _watch(options, division, tell, adviser)
         how |= {"comm": comm, "devices": devices, "watch": watch}
         if isinstance(graph, RankParts):
             found = run_on_ranks(asked.program, graph, **how)
@@ -264,7 +274,8 @@ def _run(
             found = run_on_edges(asked.program, graph, division.edges.divided, **how)
         else:
             found = run_program(asked.program, graph, division.partition, **how)
-        return RunFound(found, kept=watch.checkpoints, is_rebalanced=options.rebalance)
+        checks = None if adviser is None else adviser.checks
+        return RunFound(found, kept=watch.checkpoints, checks=checks)
 
 
 def _write(
