@@ -1,9 +1,9 @@
 """Vertices change device while a run goes on, when a rival comes to a core: with and without.
 
-    python benchmarks/rebalancing_run.py [--rounds 8] [-o FILE] [--table]
+    python benchmarks/rebalancing_run.py [--rounds 8] [--side 1000 --supersteps 4000] [-o FILE] [--table]
 
-PageRank on a grid, two devices of a core each, as threads and as ranks of MPI. After a fifth of the
-supersteps another process begins on the second core and stays. In each round, in random order: no
+PageRank on a grid, two devices of a core each, as threads and as ranks of MPI. After a quarter of
+the supersteps (--rival-from) another process begins on the second core and stays. In each round, in random order: no
 moves, twice, so that it is known how far two equal runs differ; moves by a RunRebalancer, as
 `evener run --rebalance` makes them; then without the rival, without and with moves. A JSON line a
 run, then ratios of the seconds of the same round, moves and asking included. "By its own times" is
@@ -34,6 +34,7 @@ def main():
     made.add_argument("--rounds", type=int, default=8)
     made.add_argument("--side", type=int, default=2000, help="of the grid, in vertices")
     made.add_argument("--supersteps", type=int, default=1000)
+    made.add_argument("--rival-from", type=float, default=0.25, help="share of the supersteps")
     made.add_argument("--budget", type=float, default=600.0, help="seconds of each kind, about")
     made.when_small(rounds=1, side=100, supersteps=300)
     answer(made.parse_args(), measured, table)
@@ -43,7 +44,7 @@ def measured(args):
     """A line a run."""
     with rival_in_waiting() as rival:
         job = {"case": "pagerank", "side": args.side, "supersteps": args.supersteps,
-               "begins": args.supersteps // 5, "rounds": args.rounds, "ways": WAYS,
+               "begins": round(args.rival_from * args.supersteps), "rounds": args.rounds, "ways": WAYS,
                "rival": rival, "pause": 0.05, "budget": args.budget}  # fmt: skip
         for kind in KINDS:
             if kind == "threads":
@@ -53,7 +54,7 @@ def measured(args):
             for number, runs in enumerate(rounds):
                 for run in runs:
                     yield {"kind": kind, "round": number, **run, "side": args.side,
-                           "supersteps": args.supersteps, "others": quiet()}  # fmt: skip
+                           "supersteps": args.supersteps, "begins": job["begins"], "others": quiet()}  # fmt: skip
 
 
 def table(lines):
@@ -83,7 +84,7 @@ def figures(ratios):
 def remarks(lines):
     """When vertices moved, what that took, and how far values were off."""
     moved = [line for line in lines if line["way"] == "moves"]
-    begins = moved[0]["supersteps"] // 5
+    begins = moved[0]["begins"]
     late = [next((s - begins for s, *_ in line["moves"] if s >= begins), None) for line in moved]
     known = [one for one in late if one is not None]
     seconds = [took for line in lines for *_, took in line["moves"]] or [0.0]

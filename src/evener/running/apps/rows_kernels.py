@@ -15,8 +15,8 @@ ONE, TWO = np.uint64(1), np.uint64(2)
 # end are left out of the sum. On a Delaunay mesh, of 6 arcs a row, this takes 0.6 of the seconds
 # of a loop to the end of each row, which the processor mispredicts; with 6, 10 or 12 it takes
 # longer (benchmarks/spmv.py, delaunay20, one thread). Also tried: the sums up to each arc kept in
-# memory, and one of them taken (0.96 of this); gathers of eight values (2.8 times as long, AVX-512);
-# two rows at once (1.06); a branch for rows of six (1.5).
+# memory, and one of them taken (0.96 of this); gathers of eight values (AVX-512: 2.8 times as
+# long); two rows at once (1.06); a branch for rows of up to six (1.36).
 FIRST = np.uint64(8)
 
 
