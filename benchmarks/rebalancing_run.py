@@ -1,14 +1,15 @@
 """Vertices change device while a run goes on, when a rival comes to a core: with and without.
 
-    python benchmarks/rebalancing_run.py [--rounds 8] [--side 1000 --supersteps 4000] [-o FILE] [--table]
+    python benchmarks/rebalancing_run.py [--rounds 8] [--side 1000] [--supersteps 4000]
+        [-o FILE] [--table]
 
 PageRank on a grid, two devices of a core each, as threads and as ranks of MPI. After a quarter of
-the supersteps (--rival-from) another process begins on the second core and stays. In each round, in random order: no
-moves, twice, so that it is known how far two equal runs differ; moves by a RunRebalancer, as
-`evener run --rebalance` makes them; then without the rival, without and with moves. A JSON line a
-run, then ratios of the seconds of the same round, moves and asking included. "By its own times" is
-free of how runs differ: the seconds of computing of that very run against what they would have
-been, by arc, had both devices half of the arcs. The cores are to be quiet.
+the supersteps (--rival-from) another process begins on the second core and stays. In each round, in
+random order: no moves, twice, so that it is known how far two equal runs differ; moves by a
+RunRebalancer, as `evener run --rebalance` makes them; then without the rival, without and with
+moves. A JSON line a run, then ratios of the seconds of the same round, moves and asking included.
+"By its own times" is free of how runs differ: the seconds of computing of that very run against
+what they would have been, by arc, had both devices half of the arcs. The cores are to be quiet.
 Supersteps are to take 10 ms or more: a device that computes for less between two waits gets its
 core back at once, and the rival hardly slows it down.
 """
