@@ -35,7 +35,7 @@ def main():
     made.add_argument("--rounds", type=int, default=8)
     made.add_argument("--side", type=int, default=2000, help="of the grid, in vertices")
     made.add_argument("--supersteps", type=int, default=1000)
-    made.add_argument("--rival-from", type=float, default=0.25, help="share of the supersteps")
+    made.add_argument("--rival-from", type=float, default=0.25, help="share of supersteps")
     made.add_argument("--budget", type=float, default=600.0, help="seconds of each kind, about")
     made.when_small(rounds=1, side=100, supersteps=300)
     answer(made.parse_args(), measured, table)
@@ -45,8 +45,8 @@ def measured(args):
     """A line a run."""
     with rival_in_waiting() as rival:
         job = {"case": "pagerank", "side": args.side, "supersteps": args.supersteps,
-               "begins": round(args.rival_from * args.supersteps), "rounds": args.rounds, "ways": WAYS,
-               "rival": rival, "pause": 0.05, "budget": args.budget}  # fmt: skip
+               "begins": round(args.rival_from * args.supersteps), "rounds": args.rounds,
+               "ways": WAYS, "rival": rival, "pause": 0.05, "budget": args.budget}  # fmt: skip
         for kind in KINDS:
             if kind == "threads":
                 rounds = on_threads(job)
@@ -54,8 +54,8 @@ def measured(args):
                 rounds = run_ranks(2, "pagerank_moves", job, timeout=2 * args.budget)["rounds"]
             for number, runs in enumerate(rounds):
                 for run in runs:
-                    yield {"kind": kind, "round": number, **run, "side": args.side,
-                           "supersteps": args.supersteps, "begins": job["begins"], "others": quiet()}  # fmt: skip
+                    given = {name: job[name] for name in ("side", "supersteps", "begins")}
+                    yield {"kind": kind, "round": number, **run, **given, "others": quiet()}
 
 
 def table(lines):
