@@ -63,6 +63,16 @@ def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):
     assert reason in capsys.readouterr().err
 
 
+def test_what_does_not_fit_is_refused(case, capsys):
+    lines = MACHINE.replace("speed = 2", "speed = 2\nmemory_GiB = 12e-6")
+    (case / "small.toml").write_text(lines)
+    words = ["split", str(case / "web.graph"), "--machine", str(case / "small.toml")]
+    assert main([*words, "--method", "dbh", "-o", str(case / "small.plan"), "--quiet"]) == 0
+    words = ["run", str(case / "small.plan"), str(case / "web.graph"), "--app", "pagerank"]
+    assert main(words) != 0
+    assert "new" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("of", ["graph", "arcs"])
 def test_lines_that_repeat_an_edge_or_join_a_vertex_to_itself(case, of, capsys):
     (case / "few.txt").write_text("0 1\n1 2\n0 1\n2 2\n2 3\n3 0\n1 0\n")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
+    from evener.running.engine.program import VertexProgram
+    from evener.running.engine.solver import Solver
+    from evener.running.fitting import RunBytes
 
 
 def edge_division(
@@ -55,6 +58,21 @@ def edge_division(
     masters = Partition(copies.master, plan.platform.k)
     found = EdgeDivision(plan, divided, copies)
     return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=found)
+
+
+def bytes_of_division(
+    edges: EdgeDivision,
+    graph: Graph | DirectedGraph,
+    program: VertexProgram | Solver,
+    cores: list[int] | None,
+) -> list[RunBytes]:
+    """Return what a run allocates on each device; cores: of each, one by default."""
+    from evener.running.edge_fitting import bytes_on_edges
+    from evener.running.edge_shares import dealt_edges
+
+    n_arcs = graph.arcs_out().adjncy.size
+    dealt = dealt_edges(graph, edges.divided)
+    return bytes_on_edges(*dealt, edges.copies, program, n_arcs, cores=cores)
 
 
 def _refuse_beside_edges(options: RunOptions) -> None:

@@ -65,12 +65,14 @@ class EdgeShare:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays; numbers and degrees count once."""
+        """Bytes of all arrays; those that both parts have count once."""
         both = self.exchanged, self.computed
-        arrays = [self.computed.numbers, self.computed.degrees, *self.exchanged.sends.values()]
-        arrays += [part.ghost_starts for part in both]
+        arrays = {id(part.kept_numbers): part.kept_numbers.nbytes for part in both}
+        arrays |= {id(part.kept_degrees): part.kept_degrees.nbytes for part in both}
         arcs = {id(one): one.nbytes for one in (self.computed.out, self.computed.into) if one}
-        return sum(array.nbytes for array in arrays) + sum(arcs.values())
+        lists = sum(numbers.nbytes for numbers in self.exchanged.sends.values())
+        lists += sum(part.ghost_starts.nbytes for part in both)
+        return sum((arrays | arcs).values()) + lists
 
 
 class DealtEdges(NamedTuple):

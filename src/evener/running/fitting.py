@@ -106,7 +106,7 @@ def bytes_of_program(
     ]
 
 
-class _GraphSize(NamedTuple):
+class GraphSize(NamedTuple):
     """How large a whole graph is; weight [B]: of an arc's weight, 0 where there are none."""
 
     n: int
@@ -115,15 +115,15 @@ class _GraphSize(NamedTuple):
     weight: int
 
 
-def _size_of_graph(graph: Graph | DirectedGraph | RankParts) -> _GraphSize:
+def _size_of_graph(graph: Graph | DirectedGraph | RankParts) -> GraphSize:
     if isinstance(graph, RankParts):
-        return _GraphSize(graph.n, graph.n_arcs, graph.symmetric, NUMBER * graph.facts.weighted)
+        return GraphSize(graph.n, graph.n_arcs, graph.symmetric, NUMBER * graph.facts.weighted)
     weight = 0 if graph.adjwgt is None else graph.adjwgt.dtype.itemsize
-    return _GraphSize(graph.n, graph.adjncy.size, graph.symmetric, weight)
+    return GraphSize(graph.n, graph.adjncy.size, graph.symmetric, weight)
 
 
 def _bytes_of_part(
-    size: PartSize, graph: _GraphSize, program: VertexProgram | Solver, cores: int
+    size: PartSize, graph: GraphSize, program: VertexProgram | Solver, cores: int
 ) -> RunBytes:
     """Return what a device allocates for its part: LocalGraph, what computes, and Halo."""
     if cores == 0 and not isinstance(program, Solver):
@@ -134,15 +134,15 @@ def _bytes_of_part(
     else:
         exchanged = {"dense": (program.dtype,), "frontier": (program.dtype, "u1")}
         kinds = exchanged.get(program.schedule, ())
-        arrays = _engine_bytes(size, graph, program, cores)
+        arrays = engine_bytes(size, graph, program, cores)
     held = [Held(kind, exchanged=True) for kind in kinds]
-    halo = _halo_bytes(size, held) or _list_bytes(size)
+    halo = halo_bytes(size, held) or list_bytes(size)
     if not isinstance(program, Solver) and program.schedule != "dense":
-        halo += _sparse_bytes(size, np.dtype(program.dtype).itemsize)
+        halo += sparse_bytes(size, np.dtype(program.dtype).itemsize)
     return RunBytes(size.nbytes(graph.arcs, graph.weight), arrays, halo)
 
 
-def _cuda_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram) -> RunBytes:
+def _cuda_bytes(size: PartSize, graph: GraphSize, program: VertexProgram) -> RunBytes:
     """Return what CudaEngine allocates on its device; messages are kept elsewhere."""
     from evener.running.engine.cuda_engine import device_bytes
 
@@ -153,7 +153,7 @@ def _cuda_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram) -> Ru
     return RunBytes(part, device_bytes(program, sizes, size.arcs, most), 0)
 
 
-def _engine_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram, cores: int) -> int:
+def engine_bytes(size: PartSize, graph: GraphSize, program: VertexProgram, cores: int) -> int:
     """Return the bytes of what Engine and SuperstepLoop make, the part and the halo apart."""
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     arrays = work_bytes(program, sizes, size.arcs[-1], cores)
@@ -175,10 +175,10 @@ def bytes_on_device(
     n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
     """
     rows = sum(held.row * (size.n_local if held.ghosts else size.n_owned) for held in arrays)
-    return RunBytes(size.nbytes(n_arcs, weight), rows, _halo_bytes(size, arrays))
+    return RunBytes(size.nbytes(n_arcs, weight), rows, halo_bytes(size, arrays))
 
 
-def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
+def halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
     """Return Halo.nbytes, or more where a neighbour happens to be sent consecutive numbers.
 
     Buffers are made once for a type and number of columns, and again for reductions.
@@ -188,16 +188,16 @@ def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
     sums = {(np.dtype(held.dtype), held.columns): held.row for held in arrays if held.reduced}
     most = max(size.sent_counts.values(), default=0)
     buffers = sum(kinds.values()) * (sent + ghosts) + sum(sums.values()) * (sent + ghosts + most)
-    return buffers + (_list_bytes(size) if kinds or sums else 0)
+    return buffers + (list_bytes(size) if kinds or sums else 0)
 
 
-def _list_bytes(size: PartSize) -> int:
+def list_bytes(size: PartSize) -> int:
     """Return bytes of the lists of numbers sent: none where all of the boundary is."""
     counts = size.sent_counts.values()
     return _NUMPY_INDEX * sum(count for count in counts if count < size.n_boundary)
 
 
-def _sparse_bytes(size: PartSize, item: int) -> int:
+def sparse_bytes(size: PartSize, item: int) -> int:
     """Return SparseReduce.nbytes: room for all ghosts, and for what comes of them elsewhere."""
     counts = [*size.ghost_counts.values(), *size.sent_counts.values()]
     most = max(size.sent_counts.values(), default=0)

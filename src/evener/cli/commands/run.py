@@ -15,7 +15,7 @@ from evener.cli.divisions import (
     divisions_of,
     refuse_beside_plan,
 )
-from evener.cli.edge_divisions import edge_division
+from evener.cli.edge_divisions import bytes_of_division, edge_division
 from evener.cli.graph_options import (
     add_directed_option,
     add_rereading_options,
@@ -174,12 +174,13 @@ def _refuse_too_large(
     platform, partition = division.platform, division.partition
     if not np.isfinite(platform.memories).any() or (devices and len(devices) != platform.k):
         return
-    if division.edges is not None:
-        return
     cores = None if devices is None else cores_in(devices)
     if is_emulated:
         cores = cores_of_kinds(platform)
-    needed = bytes_of_program(graph, partition, program, cores=cores)
+    if division.edges is not None:
+        needed = bytes_of_division(division.edges, _whole(graph), program, cores)
+    else:
+        needed = bytes_of_program(graph, partition, program, cores=cores)
     refuse_too_large(program.name, platform, needed)
 
 

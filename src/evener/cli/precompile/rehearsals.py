@@ -409,9 +409,11 @@ def distributing() -> None:
     Values of ghosts go to owners: of 4 bytes and of 8.
     """
     from evener.graphs.directed import DirectedGraph
+    from evener.plans.edge_partition import EdgePartition
     from evener.running.apps import kcore, laplacian, spmv, triangles
     from evener.running.comm import run_threads
     from evener.running.distributing import distribute, local_graph
+    from evener.running.edge_shares import DividedEdges, edge_shares
     from evener.running.executing import run_program
     from evener.running.halos import Halo
     from evener.running.locality.ordering import lines_read, locality_order, renumbered
@@ -426,6 +428,7 @@ def distributing() -> None:
         ):
             distribute(graph, partition, want="both", threads=1)
             local_graph(graph, partition, 1, want="both", threads=1)
+            edge_shares(graph, DividedEdges(EdgePartition.of(v % 3, 3)))
         edges = Graph.from_edges(40, u, v, weights=given)
         for solver in (laplacian.CG, laplacian.JACOBI, spmv.SPMV):
             run_program(solver, edges, partition, most=2)
