@@ -51,6 +51,20 @@ def test_replay_makes_the_same_plan(evener, here, name):
     assert (said.code, json.loads(said.out)) == (0, {"identical": True, "differences": []})
 
 
+def test_plans_of_files_read_in_pieces(evener, here):
+    lines = "".join(f"{i % 7} {i * i % 11}\n" for i in range(200))
+    (here / "s.el").write_text(lines)
+    assert evener("split", "s.el", "--stream", "--k", "3", "-o", "s.plan").code == 0
+    assert json.loads(evener("replay", "s.plan", "s.el", "--json").out)["identical"]
+    assert json.loads(evener("evaluate", "s.el", "s.plan", "--json").out)["n_edges"] == 200
+    assert evener("report", "s.plan", "s.el").code == 0
+    words = ["--edges", "--as", "file", "--k", "3"]
+    assert evener("export", "s.plan", "--to", "metis", "-o", "s.part").code == 0
+    assert "Every block keeps" in evener("evaluate", "s.el", "s.part", *words).out
+    (here / "s.el").write_text(lines + "0 1\n")
+    assert evener("replay", "s.plan", "s.el").code == 3
+
+
 def test_replay_tells_what_differs(evener, here):
     said = evener("replay", "g.plan", "other.npz")
     assert (said.code, "SHA-256" in said.err) == (3, True)

@@ -53,6 +53,17 @@ def test_lines_of_an_edge_list(folder, lines):
     assert {i for *_, i in rows_of(found)} <= set(range(len(lines)))
 
 
+def test_lines_in_the_order_of_the_file(folder):
+    lines = [(3, 1), (0, 0), (1, 3), (3, 1)]
+    np.save(folder / "f.npy", np.array(lines))
+    for path in (folder / "f.npy", written(folder / "f.el", lines)):
+        found = read_edges(path, of="file")
+        assert list(zip(*found.ends, strict=True)) == lines
+        assert (found.edges.n, len(found.inputs)) == (4, 1)
+    with pytest.raises(UsageError, match="--weighted"):
+        read_edges(path, of="file", weighted=True)
+
+
 def test_what_is_odd_is_said(folder):
     path = written(folder / "odd.el", [(0, 1), (0, 1), (1, 0), (2, 2), (2, 1)])
     notes = " ".join(read_edges(path).notes)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evener.plans.edge_plan import EdgePlan
 
 EPSILON = 0.03
+ORDERS = (*KINDS, "file")  # of the blocks in a partition file
 
 
 @dataclass(frozen=True)
@@ -53,17 +54,19 @@ def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOpti
     """
     from evener.io.plans.edge_plan import is_edge_plan
 
-    named = args.plan if args.plan and args.plan not in KINDS else None
+    named = args.plan if args.plan and args.plan not in ORDERS else None
     plan = next((one for one in (named, args.part) if one and is_edge_plan(one)), "")
     if not args.edges and not plan:
         return None
     if named and plan != named:
-        raise UsageError(f"--as: {named} is no edge plan, and no kind of edges: {', '.join(KINDS)}")
+        raise UsageError(
+            f"--as: {named} is no edge plan, and no kind of edges: {', '.join(ORDERS)}"
+        )
     return EdgeEvaluationOptions(
         args.graph,
         args.part,
         plan,
-        args.plan if args.plan in KINDS else "",
+        args.plan if args.plan in ORDERS else "",
         args.weighted,
         machine_options_from(args),
         args.epsilon,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evener.cli.differences import differing_entries
 from evener.cli.edge_options import edge_options_of, is_its_input, read_edges_as
@@ -15,9 +15,9 @@ from evener.errors import InputError, ToolError, UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.io.edges import EdgeReading
-    from evener.planning.split import SplitOptions
     from evener.plans.edge_plan import EdgePlan
 
+Chosen = TypeVar("Chosen")
 SHOWN = 8  # differences on the terminal; all are in the JSON object
 
 
@@ -42,16 +42,13 @@ def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeF
 def replay_edges(options: EdgeFileOptions, out: Output) -> int:
     """Make an edge plan again; 3 where the input differs, 5 where only the result does."""
     from evener.io.plans.edge_plan import read_edge_plan
-    from evener.planning.split import split
 
     if options.graph is None:
         raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
     old = read_edge_plan(options.plan)
-    how = _split_options(old, options.plan)
-    reading = _read_again(old, options, out)
     with out.progress("Splitting") as progress:
-        progress(how.method, 0.1)
-        new = split(reading, old.platform, how)
+        progress(str(old.options.get("method", "")), 0.1)
+        new = _made_again(old, options, out)
     differences = _differences(old, new)
     out.result({"identical": not differences, "differences": differences})
     if not differences:
@@ -59,7 +56,7 @@ def replay_edges(options: EdgeFileOptions, out: Output) -> int:
         return 0
     more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
     message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
-    if not is_its_input(old, reading):
+    if not is_its_input(old, new):
         hint = "Give the very file the plan was made from."
         raise InputError(message, file=options.plan, hint=hint)
     raise ToolError(message, file=options.plan)
@@ -122,22 +119,34 @@ def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> Edg
     return reading
 
 
-def _split_options(plan: EdgePlan, file: str) -> SplitOptions:
-    """Return the options the plan was made with. Raises InputError where they are not valid."""
-    from evener.planning.split import SplitOptions
+def _made_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgePlan:
+    """Return the plan made with the options of `plan`, of a file that is read in pieces or not."""
+    from evener.planning.split import SplitOptions, split
+    from evener.planning.split_file import StreamOptions, split_file
 
+    assert options.graph is not None
+    if plan.options.get("stream"):
+        streamed = _options_in(plan, StreamOptions, options.plan)
+        return split_file(options.graph, plan.platform, streamed)
+    how = _options_in(plan, SplitOptions, options.plan)
+    return split(_read_again(plan, options, out), plan.platform, how)
+
+
+def _options_in(plan: EdgePlan, kind: type[Chosen], file: str) -> Chosen:
+    """Return the options the plan was made with. Raises InputError where they are not valid."""
     chosen: dict[str, Any] = {}
-    for field in fields(SplitOptions):
+    for field in fields(kind):  # type: ignore[arg-type] # SplitOptions or StreamOptions
         value = plan.options.get(field.name, field.default)
         if isinstance(field.default, float) and type(value) is int:
             value = float(value)
-        if type(value) is not type(field.default):
+        known = int if field.default is None else type(field.default)
+        if value is not None and type(value) is not known:
             raise InputError(f"holds an invalid option: {field.name}", file=file)
         chosen[field.name] = value
     try:
-        return SplitOptions(**chosen)
-    except UsageError as error:
-        raise InputError(f"holds invalid options: {error.message}", file=file) from error
+        return kind(**chosen)
+    except (TypeError, UsageError) as error:
+        raise InputError(f"holds invalid options: {error}", file=file) from error
 
 
 def _differences(old: EdgePlan, new: EdgePlan) -> list[str]:

@@ -87,8 +87,8 @@ def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) ->
     return EdgeOptions(plan.of, bool(plan.options.get("weighted", False)), reading)
 
 
-def is_its_input(plan: EdgePlan, reading: EdgeReading) -> bool:
-    """Whether the plan was made from this file, or records no digests."""
+def is_its_input(plan: EdgePlan, reading: EdgeReading | EdgePlan) -> bool:
+    """Whether the plan was made from this file, or that of another plan, or records no digests."""
     return not plan.inputs or bool(set(reading.inputs.values()) & set(plan.inputs.values()))
 
 

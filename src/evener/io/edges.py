@@ -25,11 +25,13 @@ from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, as_graph_or_arcs
 from evener.io.entries import Entries, no_weights
 from evener.io.formats import Format, format_named, format_of
+from evener.io.graphs.edge_pieces import EdgePieces
 from evener.io.read import Progress, read
 from evener.io.sources import Source, open_source
+from evener.io.streaming import digest_of
 from evener.wording import plural, two_lines
 
-Kind = Literal["graph", "arcs", "matrix"]
+Kind = Literal["graph", "arcs", "matrix", "file"]
 KINDS: tuple[str, ...] = get_args(Kind)
 EdgesLike: TypeAlias = "EdgeList | EdgeReading | GraphLike"
 # Options of `read` that say something of vertices, which are not divided.
@@ -41,7 +43,8 @@ class EdgeReading:
     """The edges that were read from a file, in the order that a plan has them.
 
     of: what they are: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries), each by
-    the first number, then the second, parallel ones in the order of the file. ends: two arrays
+    the first number, then the second, parallel ones in the order of the file; or "file" (lines, in
+    their order). ends: two arrays
     (m,), what the file calls both ends: numbers or names of vertices; row and column, from 0, of a
     matrix. weighted: whether the edges have weights. rows: of a matrix how many of the vertices are
     rows, the others being columns. notes, inputs and asked: as of a Reading.
@@ -76,7 +79,8 @@ def read_edges(
     of: "graph": edges once each, by their ends u < v; "arcs": lines and entries are arcs, edges of
     formats without a direction are two; "matrix": the stored entries, those on the diagonal
     included, of a matrix of any shape; rows and columns are vertices apart, and those without an
-    entry are dropped. Of a file that holds no matrix it is the adjacency matrix.
+    entry are dropped. Of a file that holds no matrix it is the adjacency matrix. "file": lines of
+    whole numbers, or an `.npy` array (m, 2), in their order, as `split_file` reads them.
     weighted: the work of an edge is its weight, that of an entry its value. options: those of
     `read` but `directed`.
 
@@ -87,6 +91,8 @@ def read_edges(
     """
     kind = cast(Kind, one_of("kind of edges", of, KINDS))
     given = {key: value for key, value in options.items() if value is not None}
+    if kind == "file":
+        return _read_pieces(Path(path), weighted=weighted)
     source = open_source(Path(path))
     entry = format_of(source) if given.get("format") is None else format_named(given["format"])
     try:
@@ -143,6 +149,20 @@ def _read_entries(
     inputs = {source.path.name: source.sha256, **source.beside}
     notes = (*source.notes, *made.notes)
     return replace(made, format=entry.name, notes=notes, inputs=inputs, asked=asked)
+
+
+def _read_pieces(path: Path, *, weighted: bool) -> EdgeReading:
+    """Return all edges that a file is read in pieces of."""
+    if weighted:
+        raise UsageError("--weighted does not go with edges in the order of their file")
+    pieces = EdgePieces(path)
+    none = np.empty(0, np.int32)
+    found = [(piece.tails, piece.heads) for piece in pieces.read()] or [(none, none)]
+    tails, heads = (np.concatenate(ends) for ends in zip(*found, strict=True))
+    n = max(int(ends.max(initial=-1)) for ends in (tails, heads)) + 1
+    edges = EdgeList(n, tails, heads)
+    inputs = {path.name: digest_of(path)}
+    return EdgeReading(edges, "file", (edges.tails, edges.heads), format="pieces", inputs=inputs)
 
 
 def _read_graph(

@@ -19,7 +19,7 @@ from evener.reporting.html import render
 from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
 from evener.wording import NOTHING, count, memory, percent, signed_percent, units
 
-KINDS = {"graph": "edges", "arcs": "arcs", "matrix": "entries"}
+KINDS = {"graph": "edges", "arcs": "arcs", "matrix": "entries", "file": "edges"}
 COLUMNS = (
     CertificateColumn("device", "name in the machine file"),
     CertificateColumn("holds", "whether the block keeps to low, high and cap"),

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="plan",
         metavar="X.plan",
         help="evaluate with this plan's machine, kernel, contract and reading options; of --edges "
-        "also graph, arcs or matrix",
+        "also graph, arcs, matrix or file",
     )
     parser.add_argument(
         "--edges",
