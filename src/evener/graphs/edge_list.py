@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays import IntArray, IntVector, NumberArray, as_integers, as_weights
+from evener.arrays import FloatArray, IntArray, IntVector, NumberArray, as_integers, as_weights
 from evener.errors import InputError
 from evener.graphs import edge_list_kernels as kernels
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.foreign import SparseMatrix
 from evener.graphs.graph import Graph
+from evener.graphs.graph_checks import coordinates
 from evener.wording import plural
 
 # Bytes of an edge on a device: two ends and a value. Copies of vertices come on top; how many there
@@ -38,14 +39,16 @@ class EdgeList:
 
     tails, heads (m,) int32 (int64 from 2^31 vertices on): the two ends of each edge. Edges may be
     parallel, and may join a vertex to itself (a loop): each is work of its own. weights (m,) int64
-    or float64 [units], or None: every edge is one unit. Raises InputError for vertices out of
-    range, lengths that differ and weights that are negative or not finite.
+    or float64 [units], or None: every edge is one unit. coords (n, 2 or 3) float64: of the
+    vertices, or None. Raises InputError for vertices out of range, lengths that differ and weights
+    that are negative or not finite.
     """
 
     n: int
     tails: IntArray
     heads: IntArray
     weights: NumberArray | None = None
+    coords: FloatArray | None = None
 
     def __post_init__(self) -> None:
         ends = as_integers(self.tails, "tails"), as_integers(self.heads, "heads")
@@ -64,6 +67,8 @@ class EdgeList:
             if weights.size != self.m:
                 raise InputError(f"{weights.size:,} weights for {self.m:,} edges")
             object.__setattr__(self, "weights", weights)
+        if self.coords is not None:
+            object.__setattr__(self, "coords", coordinates(self.coords, self.n))
 
     @property
     def m(self) -> int:
@@ -95,7 +100,10 @@ class EdgeList:
             return self
         heads = self.heads.astype(np.int64)
         heads[loops] = self.n + np.arange(loops.size)
-        return EdgeList(self.n + loops.size, self.tails, heads, self.weights)
+        coords = self.coords
+        if coords is not None:
+            coords = np.concatenate([coords, coords[self.tails[loops]]])
+        return EdgeList(self.n + loops.size, self.tails, heads, self.weights, coords)
 
     @cached_property
     def degrees(self) -> IntVector:
@@ -125,14 +133,15 @@ class EdgeList:
         tails = _tails(graph.xadj, graph.adjncy)
         kept = tails < graph.adjncy
         weights = graph.adjwgt[kept] if weighted and graph.adjwgt is not None else None
-        return cls(graph.n, tails[kept], graph.adjncy[kept], weights)
+        return cls(graph.n, tails[kept], graph.adjncy[kept], weights, graph.coords)
 
     @classmethod
     def of_arcs(cls, graph: DirectedGraph | Graph, *, weighted: bool = False) -> EdgeList:
         """Return the arcs u -> v of a graph, by u, then v; each edge of an undirected one twice."""
         arcs = graph.arcs_out()
         weights = arcs.adjwgt if weighted else None
-        return cls(graph.n, _tails(arcs.xadj, arcs.adjncy), arcs.adjncy, weights)
+        tails = _tails(arcs.xadj, arcs.adjncy)
+        return cls(graph.n, tails, arcs.adjncy, weights, graph.coords)
 
     @classmethod
     def of_matrix(cls, matrix: SparseMatrix, *, weighted: bool = False) -> EdgeList:

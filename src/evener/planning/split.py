@@ -20,7 +20,8 @@ from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
 from evener.platforms.platform import Platform
 from evener.sizing.contracts import contract_for
-from evener.splitting.methods import METHODS, split_with
+from evener.splitting.methods import AUTO, METHODS, split_with
+from evener.splitting.orders import ORDERS
 from evener.splitting.splits import PRESETS, Split
 from evener.wording import memory
 
@@ -32,17 +33,21 @@ class SplitOptions:
     """How edges are divided.
 
     method: one of evener.splitting.methods.METHODS. preset: "fast", "default" or "strong". epsilon:
-    how far the work of a block may be from its target, relative. Raises UsageError for others.
+    how far the work of a block may be from its target, relative. order: in which spac-path and
+    spac-ring join the clones of a vertex, one of evener.splitting.orders.ORDERS; "auto": as the
+    method has it. Raises UsageError for others.
     """
 
     method: str = "spac"
     preset: str = "default"
     epsilon: float = 0.03
     seed: int = 7
+    order: str = AUTO
 
     def __post_init__(self) -> None:
         one_of("method", self.method, tuple(METHODS))
         one_of("preset", self.preset, PRESETS)
+        one_of("order", self.order, (AUTO, *ORDERS))
         if not 0 <= self.epsilon < 1:
             raise UsageError(f"epsilon must be from 0 to below 1, and is {self.epsilon}")
         if self.seed < 0:
@@ -56,6 +61,7 @@ class SplitKeywords(TypedDict, total=False):
     preset: str
     epsilon: float
     seed: int
+    order: str
 
 
 def split(
@@ -86,6 +92,8 @@ def split(
     spent = cpu_seconds_of_all() - began
     plan = judged_edges(reading, made.partition, platform, contract)
     record = asdict(options) | ({"weighted": True} if reading.weighted else {})
+    if options.order == AUTO:  # as plans were before there was this option
+        del record["order"]
     if reading.asked:
         record["reading"] = dict(reading.asked)
     plan = replace(
@@ -178,7 +186,14 @@ def _divided(edges: EdgeList, platform: Platform, options: SplitOptions) -> tupl
 
 
 def _split(edges: EdgeList, contract: Contract, options: SplitOptions) -> Split:
-    return split_with(options.method, edges, contract, preset=options.preset, seed=options.seed)
+    return split_with(
+        options.method,
+        edges,
+        contract,
+        preset=options.preset,
+        seed=options.seed,
+        order=options.order,
+    )
 
 
 def _refuse_broken(plan: EdgePlan) -> None:

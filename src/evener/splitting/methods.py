@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from evener.errors import one_of
+from evener.errors import UsageError, one_of
 from evener.graphs.edge_list import EdgeList
 from evener.plans.partition import Contract
 from evener.splitting.buffering import buffered
@@ -18,10 +18,12 @@ from evener.splitting.vertex_blocks import by_least_cost, by_vertex_blocks
 
 NEEDS_MORE = ("mtkahypar",)  # programs that Evener does without: they may be absent
 
+AUTO = "auto"  # the order that a method takes by itself
+PRINTED = {"spac-path": False, "spac-ring": True}  # whether paths of clones are closed
+
 METHODS: dict[str, Method] = {
     "spac": spac,
-    "spac-path": partial(printed, closed=False),
-    "spac-ring": partial(printed, closed=True),
+    **{name: partial(printed, closed=closed) for name, closed in PRINTED.items()},
     "order": in_order,
     "random": at_random,
     "dbh": by_hash,
@@ -38,14 +40,28 @@ METHODS: dict[str, Method] = {
 
 
 def split_with(
-    method: str, edges: EdgeList, contract: Contract, *, preset: str = "default", seed: int = 7
+    method: str,
+    edges: EdgeList,
+    contract: Contract,
+    *,
+    preset: str = "default",
+    seed: int = 7,
+    order: str = AUTO,
 ) -> Split:
     """Divide edges into the blocks of a contract by one of METHODS.
 
     contract: targets, low and high (k,) are of the edges' work [units]. Every method's blocks are
-    enforced: moved as little as is needed to keep the contract. Raises UsageError for an unknown
-    method, and what `enforce` raises where the contract cannot be kept.
+    enforced: moved as little as is needed to keep the contract. order: of clones, one of
+    evener.splitting.orders.ORDERS, of spac-path and spac-ring alone. Raises UsageError for an
+    unknown method or order, and what `enforce` raises where the contract cannot be kept.
     """
     one_of("method", method, tuple(METHODS))
     one_of("preset", preset, PRESETS)
-    return METHODS[method](edges.opened(), contract, preset, seed)  # loops copy no vertex
+    opened = edges.opened()  # loops copy no vertex
+    if order == AUTO:
+        return METHODS[method](opened, contract, preset, seed)
+    if method not in PRINTED:
+        raise UsageError(
+            f"{method} has no order of clones", hint=f"--order is of {' and '.join(PRINTED)}."
+        )
+    return printed(opened, contract, preset, seed, closed=PRINTED[method], order=order)

@@ -12,6 +12,7 @@ from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Contract
 from evener.splitting.expanding import neighbourhoods
 from evener.splitting.groups import single_edges
+from evener.splitting.orders import incidence_in
 from evener.splitting.refining import Effort, refine_groups
 from evener.splitting.split_and_connect import blocks_of_edges, clone_graph
 from evener.splitting.splits import Split, asked_of_tool, kept
@@ -70,9 +71,21 @@ def has_hubs(edges: EdgeList) -> bool:
     return bool(edges.degrees.max() > HUB_RATIO * 2 * edges.m / touched)
 
 
-def printed(edges: EdgeList, contract: Contract, preset: str, seed: int, *, closed: bool) -> Split:
-    """Return split-and-connect as its paper has it: clones, divided by METIS."""
-    clones = clone_graph(edges, closed=closed)
+def printed(
+    edges: EdgeList,
+    contract: Contract,
+    preset: str,
+    seed: int,
+    *,
+    closed: bool,
+    order: str = "neighbour",
+) -> Split:
+    """Return split-and-connect as its paper has it: clones, divided by METIS.
+
+    order: of the clones of a vertex, one of evener.splitting.orders.ORDERS.
+    """
+    incidence = incidence_in(order, edges, contract, seed)
+    clones = clone_graph(edges, closed=closed, incidence=incidence)
     result = partition_with("metis", clones.graph, asked_of_tool(contract, preset, seed, clones=2))
     part, cut = blocks_of_edges(result.part, clones, contract.targets, edges.weights)
-    return Split(kept(edges, part, contract), cut, order="neighbour")
+    return Split(kept(edges, part, contract), cut, order=order)

@@ -42,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument(
+        "--order",
+        default="auto",
+        choices=("auto", "neighbour", "degree", "block", "coordinate"),
+        help="in which spac-path and spac-ring join the clones of a vertex (default by neighbour)",
+    )
+    parser.add_argument(
         "--stream",
         action="store_true",
         help="divide the lines of an edge list, or an .npy array (m, 2), as they are read, never "
@@ -69,14 +75,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_outputs([output], [args.graph, args.machine, args.coords])
     platform = machine_of(machine_options_from(args), out)
     if args.stream:
-        if args.of != "graph" or args.weighted or args.preset != "default":
-            raise UsageError("--stream takes lines as they are: no --as, --weighted, --preset")
+        if args.of != "graph" or args.weighted or args.preset != "default" or args.order != "auto":
+            raise UsageError(
+                "--stream takes lines as they are: no --as, --weighted, --preset, --order"
+            )
         made = _streamed(args.graph, platform, stream_options_from(args), output, out)
         _say(made, made.notes, output, out)
         return 0
     if args.buffer is not None:
         raise UsageError("--buffer is of --stream")
-    options = SplitOptions(args.method or "spac", args.preset, args.epsilon, args.seed)
+    options = SplitOptions(args.method or "spac", args.preset, args.epsilon, args.seed, args.order)
     reading = read_edges_as(args.graph, edge_options_from(args), out)
     with out.progress("Splitting") as progress:
         progress(options.method, 0.1)
