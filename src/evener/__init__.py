@@ -23,12 +23,14 @@ _HOME = {
     "Device": "evener.platforms.platform",
     "DeviceSpeeds": "evener.platforms.models.samples",
     "DirectedGraph": "evener.graphs.directed",
+    "DividedEdges": "evener.running.edge_shares",
     "EdgeComparison": "evener.planning.compare_edges",
     "EdgeList": "evener.graphs.edge_list",
     "EdgeMetrics": "evener.plans.edge_partition",
     "EdgePartition": "evener.plans.edge_partition",
     "EdgePlan": "evener.plans.edge_plan",
     "EdgeReading": "evener.io.edges",
+    "EdgeShare": "evener.running.edge_shares",
     "Enforced": "evener.partitioning.enforce",
     "Evaluation": "evener.plans.plan",
     "EvenerError": "evener.errors",
@@ -79,6 +81,7 @@ _HOME = {
     "contract_for": "evener.sizing",
     "distribute": "evener.running.distributing",
     "edge_metrics": "evener.plans.edge_partition",
+    "edge_shares": "evener.running.edge_shares",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.planning.evaluate",
     "evaluate_edges": "evener.planning.evaluate_edges",
@@ -108,6 +111,7 @@ _HOME = {
     "refine_copies": "evener.splitting.refining",
     "replan": "evener.planning.plan",
     "rib_blocks": "evener.partitioning.initial.geometric",
+    "run_on_edges": "evener.running.on_edges",
     "run_program": "evener.running.executing",
     "solve_sizes": "evener.sizing",
     "split": "evener.planning.split",
@@ -130,23 +134,23 @@ _HOME = {
 # Written out: type checkers take no other for what is offered.
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
-    "DeviceSpeeds", "DirectedGraph", "EdgeComparison", "EdgeList", "EdgeMetrics", "EdgePartition",
-    "EdgePlan", "EdgeReading", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
-    "GraphLike", "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping",
-    "Mesh", "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions",
-    "Platform", "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer",
-    "Refined", "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface",
-    "SplitOptions", "Tiled", "Tiling", "ToolError", "TraceLog", "UsageError", "VertexProgram",
-    "Workload", "advise", "benchmark", "best_subset", "compare", "compare_edges", "contract_for",
-    "distribute", "edge_metrics", "enforce", "evaluate", "evaluate_edges", "find_workload",
-    "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks",
-    "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read",
-    "read_distributed", "read_edge_plan", "read_edges", "read_graph", "read_part", "read_plan",
-    "read_platform", "read_speeds", "read_traces", "refine", "refine_copies", "replan",
-    "rib_blocks", "run_program", "solve_sizes", "split", "target_sizes", "target_weights", "tile",
-    "timed", "with_curves", "write_distributed", "write_edge_plan",
-    "write_edge_report", "write_graph", "write_part", "write_plan", "write_platform",
-    "write_report", "write_speeds",
+    "DeviceSpeeds", "DirectedGraph", "DividedEdges", "EdgeComparison", "EdgeList", "EdgeMetrics",
+    "EdgePartition", "EdgePlan", "EdgeReading", "EdgeShare", "Enforced", "Evaluation",
+    "EvenerError", "Exchange", "Graph", "GraphLike", "Halo", "InfeasibleError", "InputError",
+    "Level", "Link", "LocalGraph", "Mapping", "Mesh", "NotFoundError", "OutputError", "Partition",
+    "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike", "Precision", "Prediction",
+    "ProgramRun", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample", "Sizes",
+    "SpeedModel", "SpeedSizes", "SpeedSurface", "SplitOptions", "Tiled", "Tiling", "ToolError",
+    "TraceLog", "UsageError", "VertexProgram", "Workload", "advise", "benchmark", "best_subset",
+    "compare", "compare_edges", "contract_for", "distribute", "edge_metrics", "edge_shares",
+    "enforce", "evaluate", "evaluate_edges", "find_workload", "fit_model", "fit_surface",
+    "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks", "measured_sizes",
+    "partition_with", "plan", "policy_blocks", "rcb_blocks", "read", "read_distributed",
+    "read_edge_plan", "read_edges", "read_graph", "read_part", "read_plan", "read_platform",
+    "read_speeds", "read_traces", "refine", "refine_copies", "replan", "rib_blocks", "run_on_edges",
+    "run_program", "solve_sizes", "split", "target_sizes", "target_weights", "tile", "timed",
+    "with_curves", "write_distributed", "write_edge_plan", "write_edge_report", "write_graph",
+    "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -208,10 +212,12 @@ if TYPE_CHECKING:
     from evener.reporting.html import write_report
     from evener.running.distributed import read_distributed, write_distributed
     from evener.running.distributing import distribute, local_graph
+    from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
     from evener.running.engine.program import VertexProgram
     from evener.running.executing import ProgramRun, run_program
     from evener.running.halos import Halo
     from evener.running.local_graphs import LocalGraph
+    from evener.running.on_edges import run_on_edges
     from evener.sizing import (
         Sizes,
         SpeedSizes,

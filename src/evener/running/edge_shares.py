@@ -18,6 +18,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
 from evener.plans.edge_partition import EdgePartition
+from evener.plans.edge_plan import EdgePlan
 from evener.running import edge_shares_kernels as kernels
 from evener.running.edge_copies import Copies, by_device, copies_of
 from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, signed, unsigned
@@ -105,18 +106,25 @@ class DividedEdges(NamedTuple):
     of: str = "graph"
     edges: EdgeList | None = None
 
+    @classmethod
+    def by(cls, divided: DividedEdges | EdgePlan) -> DividedEdges:
+        """Return what a plan divides; what is no plan stays as it is."""
+        return cls(divided.partition, divided.of) if isinstance(divided, EdgePlan) else divided
+
 
 def edge_shares(
     graph: Graph | DirectedGraph,
-    divided: DividedEdges,
+    divided: DividedEdges | EdgePlan,
     devices: Iterable[int] | None = None,
 ) -> dict[int, EdgeShare]:
     """Return the shares of these devices, all k by default, by number.
 
-    An arc is on the device of its edge, of the first one where there are several. Raises InputError
+    divided: a plan of the graph's edges or arcs, or another partition of them. An arc is on the
+    device of its edge, of the first one where there are several. Raises InputError
     for a partition of another number of edges, for arcs that are not among its edges, and for a
     device that is not there.
     """
+    divided = DividedEdges.by(divided)
     k, n = divided.partition.k, graph.n
     wanted = range(k) if devices is None else list(devices)
     for device in wanted:

@@ -8,6 +8,7 @@ from typing import Any
 from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.plans.edge_plan import EdgePlan
 from evener.running.comm import Comm, MpiComm
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
@@ -33,7 +34,7 @@ from evener.running.local_graphs import LocalGraph
 def run_on_edges(
     program: VertexProgram | Solver,
     graph: Graph | DirectedGraph,
-    divided: DividedEdges,
+    divided: DividedEdges | EdgePlan,
     *,
     comm: Comm | None = None,
     devices: Devices | None = None,
@@ -43,12 +44,13 @@ def run_on_edges(
 ) -> ProgramRun:
     """Run a program on one device for each block of edges, for up to `most` supersteps.
 
-    Other arguments, and the result, as of run_program. Raises UsageError for what edge partitions
-    are not run with, InputError as Engine and `edge_shares` do, and ToolError where a device fails
-    or does not answer.
+    divided: as of `edge_shares`. Other arguments, and the result, as of run_program. Raises
+    UsageError for what edge partitions are not run with, InputError as Engine and `edge_shares` do,
+    and ToolError where a device fails or does not answer.
     """
     watch = watch or RunWatch()
     _refuse(program, devices, watch)
+    divided = DividedEdges.by(divided)
     k = divided.partition.k
     refuse_other_numbers(devices, comm, k)
     own: range | None = None
