@@ -45,6 +45,11 @@ if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         with np.errstate(all="ignore"):
             yield
 
+    def pytest_configure(config):
+        """The same in threads, which do not inherit np.errstate."""
+        warns = "(overflow|divide by zero|invalid value) encountered"
+        config.addinivalue_line("filterwarnings", f"ignore:{warns}:RuntimeWarning")
+
 
 def _data_folder() -> Path | None:
     beside = Path(__file__).parents[2] / "shared" / "data"

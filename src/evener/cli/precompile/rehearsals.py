@@ -113,9 +113,12 @@ def places() -> Iterator[Graph]:
     yield grid([20, 20, 20])
 
 
-def weighted(graph: Graph) -> Iterator[Graph]:
-    """Yield `graph` with every type of weights."""
-    for vertex, edge in product(TYPES, repeat=2):
+def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
+    """Yield `graph` with weights of every type; alike: of vertices and edges the same one.
+
+    Which is enough where another graph was divided by the same kernels with all pairs of types.
+    """
+    for vertex, edge in zip(TYPES, TYPES, strict=True) if alike else product(TYPES, repeat=2):
         yield graph.with_(
             vwgt=None if vertex is None else np.ones(graph.n, vertex),
             adjwgt=None if edge is None else np.full(graph.adjncy.size, 2, edge),
@@ -142,8 +145,8 @@ def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> 
 
 def cut() -> None:
     """Divide meshes, with and without coordinates."""
-    for graph in places():
-        for heavy in weighted(graph):
+    for place, graph in enumerate(places()):
+        for heavy in weighted(graph, alike=place > 0):
             _plan(heavy)
             _plan(heavy.with_(coords=None))
     for preset in ("fast", "strong"):
@@ -173,8 +176,8 @@ def propagation() -> None:
     """Divide graphs of very uneven degrees."""
     from evener.graphs.generating.random_graphs import rmat
 
-    for graph in (rmat(10, 3, 8), rmat(10, 3, 8, 0.4, 0.2, 0.2)):
-        for heavy in weighted(graph):
+    for place, graph in enumerate((rmat(10, 3, 8), rmat(10, 3, 8, 0.4, 0.2, 0.2))):
+        for heavy in weighted(graph, alike=place > 0):
             _plan(heavy)
         for preset, objective in product(("fast", "strong"), ("total_volume", "max_volume")):
             _plan(graph, preset=preset, objective=objective)
@@ -185,9 +188,9 @@ def tree() -> None:
     from evener.graphs.generating.random_graphs import rmat
     from evener.partitioning.refine import refine
 
-    for graph in (*places(), rmat(10, 3, 8)):
+    for place, graph in enumerate((*places(), rmat(10, 3, 8))):
         part = Partition((np.arange(graph.n) * 4 // graph.n).astype(np.int32), 4)
-        for heavy in weighted(graph):
+        for heavy in weighted(graph, alike=place > 0):
             _plan(heavy, "hierarchical", many=4)
             _plan(heavy.with_(coords=None), "hierarchical")
             refine(heavy, part)
