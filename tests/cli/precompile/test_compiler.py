@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from llvmlite.binding import ffi
 from numba import njit
 from numba.core.compiler import DEFAULT_FLAGS, Flags
 
@@ -105,8 +106,13 @@ def test_hastened_compilers_tell_flags_apart_as_before():
     assert hash(Flags()) == hash(DEFAULT_FLAGS)
 
 
+def changed_by_hastening():
+    return gc.get_threshold(), Flags.__hash__, Flags.__eq__, tuple(ffi.lib._lock._cblist)
+
+
 def test_hastening_ends():
-    before = gc.get_threshold(), Flags.__hash__, Flags.__eq__
+    before = changed_by_hastening()
     with hastened():
-        assert (gc.get_threshold(), Flags.__hash__, Flags.__eq__) != before
-    assert (gc.get_threshold(), Flags.__hash__, Flags.__eq__) == before
+        for there, here in zip(before, changed_by_hastening(), strict=True):
+            assert there != here
+    assert changed_by_hastening() == before
