@@ -357,6 +357,12 @@ class MpiComm:
             self._neighbours = MpiNeighbours(self._mpi, self._comm)
         return self._neighbours.first, self._neighbours.end
 
+    @property
+    def shares_memory(self) -> bool:
+        """Whether all ranks are of one computer, and their threads may call MPI; all call."""
+        is_free = bool(self._mpi.Query_thread() == self._mpi.THREAD_MULTIPLE)
+        return self.beside() == (0, self.size) and is_free
+
     def memory(self, n_bytes: int) -> Memory | None:
         """Return memory in common, a window of MPI, or None; all ranks of `beside` call."""
         self.beside()

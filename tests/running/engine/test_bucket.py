@@ -6,7 +6,7 @@ import pytest
 from evener.errors import InputError
 from evener.running.apps import sssp
 from evener.running.engine import ThreadPool, VertexProgram
-from evener.running.engine.bucket_kernels import CHUNK
+from evener.running.engine.buckets_kernels import CHUNK
 from evener.running.engine.engine import Engine, run_on
 from tests.examples import seeds
 from tests.running.engine.parts import loop, random_graph, whole

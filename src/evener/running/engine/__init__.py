@@ -2,7 +2,8 @@
 
 program.py          VertexProgram: the functions and traits that a user writes
 *_kernels.py        the schedules, as templates; hooks_kernels.py: what they call of a program;
-                    pulling_kernels.py, pushing_kernels.py: what two of them share;
+                    pulling_kernels.py, pushing_kernels.py, pulled_front_kernels.py: parts of
+                    templates; fronts_kernels.py, buckets_kernels.py: lists of vertices;
                     atomics_kernels.py: what threads share
 generating.py       a module for each program: its schedule with its functions; program_files.py:
                     where these modules are kept
@@ -15,7 +16,8 @@ step_counts.py      what both kinds of engines count
 recording.py        what supersteps take; solver.py: applications with loops of their own
 states.py           RunState: what is kept of a run between supersteps, to continue it
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;
-                    overlapping.py: dense supersteps that compute while messages flow
+                    overlapping.py: dense supersteps that compute while messages flow; near.py,
+                    near_kernels.py: ranks of one computer that exchange inside kernels
 mirror_loop.py      the same where edges are divided: gathering.py: the dense schedule;
                     mirror_updates.py: values that changed, between copies of a vertex
 

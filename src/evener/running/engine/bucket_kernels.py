@@ -5,14 +5,11 @@ algorithm (2003); each thread has its own buckets, and empties small ones itself
 the others, as in the GAP benchmark suite (Zhang et al., Optimizing Ordered Graph Algorithms with
 GraphIt, 2020). One superstep lasts until no vertex of this device is left to handle.
 
-A thread's buckets are lists of chunks of one pool. BINS buckets are kept: priorities that lie
-further apart share one, which costs time alone. Vertices for which the pool has no room are noted
-in a bitmap and put into buckets when these are empty.
+Vertices for which a thread's buckets have no room are noted in a bitmap and put into buckets when
+these are empty.
 """
 
 # mypy: ignore-errors
-from typing import NamedTuple
-
 import numpy as np
 
 from evener.running.engine.atomics_kernels import (
@@ -20,6 +17,7 @@ from evener.running.engine.atomics_kernels import (
     ENDED,
     FAILED,
     LINE,
+    LOGGED,
     MARKED,
     MISSED,
     MOST_STEPS,
@@ -27,6 +25,7 @@ from evener.running.engine.atomics_kernels import (
     STEP,
     TAILS,
     TICKETS,
+    TOTALS,
     VOTES,
     Part,
     Team,
@@ -45,9 +44,17 @@ from evener.running.engine.atomics_kernels import (
     store,
     tickets_for,
 )
+from evener.running.engine.buckets_kernels import (
+    BACK,
+    NONE,
+    Buckets,
+    emptied,
+    is_put,
+    nearest,
+    size_of,
+)
 from evener.running.engine.hooks_kernels import (
     IDENTITY,
-    applied,
     as_value,
     bucket_of,
     helper,
@@ -55,75 +62,20 @@ from evener.running.engine.hooks_kernels import (
     kernel,
     message_of,
 )
-from evener.running.engine.pushing_kernels import payload_from, received, ways_of, weight_of
+from evener.running.engine.near_kernels import came, enter, is_sent, least_vote
+from evener.running.engine.pushing_kernels import (
+    applied_at,
+    payload_from,
+    received,
+    ways_of,
+    weight_of,
+)
 
-BINS = np.int64(256)  # a power of two; more than the largest weight / delta + 2 in usual cases
-CHUNK = np.uint64(256)  # entries, a power of two
 FUSED = 1000  # a thread empties its bucket itself below this (the GAP benchmark suite)
 TAKEN = np.uint64(64)  # vertices of the shared frontier that a thread takes at a time
-NONE = np.int64(1) << np.int64(62)  # a priority above all others
-# Places in a thread's row of work.bins: of bucket b, from 4 b on, its first chunk, where the next
-# entry goes, and how many there are; after all buckets, the first unused chunk, and the first that
-# was given back, or -1.
-END, SIZE = np.uint64(1), np.uint64(2)
-UNUSED, BACK = np.uint64(4 * BINS), np.uint64(4 * BINS + 1)
-
-
-class Buckets(NamedTuple):
-    """A thread's buckets; bits: of vertices that are missed, and of ghosts that are marked."""
-
-    bins: np.ndarray
-    pool: np.ndarray
-    following: np.ndarray
-    few: np.ndarray
-    bits: np.ndarray
-
-
-@helper
-def is_put(buckets, priority, v):
-    """Append a vertex to the bucket of a priority: whether there was room."""
-    bins, pool, following = buckets.bins, buckets.pool, buckets.following
-    at = np.uint64(priority & (BINS - 1)) << np.uint64(2)
-    place = np.uint64(bins[at + END])
-    if place & (CHUNK - ONE) == 0:  # its last chunk is full, or it has none
-        chunk = bins[BACK]
-        if chunk >= 0:
-            bins[BACK] = following[np.uint64(chunk)]
-        else:
-            chunk = bins[UNUSED]
-            if chunk == following.size:
-                return False
-            bins[UNUSED] = chunk + 1
-        if bins[at + SIZE] == 0:
-            bins[at] = chunk
-        else:
-            following[place // CHUNK - ONE] = chunk
-        place = np.uint64(chunk) * CHUNK
-    pool[place] = v
-    bins[at + END] = np.int64(place + ONE)
-    bins[at + SIZE] += 1
-    return True
-
-
-@helper
-def emptied(buckets, priority, target, place):
-    """Move a bucket's vertices to target[place:]; give its chunks back."""
-    bins, pool, following = buckets.bins, buckets.pool, buckets.following
-    at = np.uint64(priority & (BINS - 1)) << np.uint64(2)
-    chunk, left = bins[at], bins[at + SIZE]
-    while left > 0:
-        start = np.uint64(chunk) * CHUNK
-        count = min(np.uint64(left), CHUNK)
-        for i in range(count):
-            target[place + i] = pool[start + i]
-        place += count
-        left -= np.int64(count)
-        after = following[np.uint64(chunk)]
-        following[np.uint64(chunk)] = bins[BACK]
-        bins[BACK] = chunk
-        chunk = after
-    bins[at + END] = 0
-    bins[at + SIZE] = 0
+# Ranks exchange after so many buckets, or once one has looked at so many arcs, some 40 us of work:
+# on meshes the former, on Kronecker graphs the latter, after each bucket.
+WINDOW, ARCS_OF_WINDOW = 32, 16384
 
 
 @helper
@@ -131,21 +83,6 @@ def put(buckets, control, priority, v):
     """Append a vertex to its bucket, or note that it is missed."""
     if not is_put(buckets, priority, v) and is_newly_set(buckets.bits, v):
         fetch_add(control, MISSED, 1)
-
-
-@helper
-def size_of(buckets, priority):
-    """Return how many vertices the bucket of a priority has."""
-    return buckets.bins[(np.uint64(priority & (BINS - 1)) << np.uint64(2)) + SIZE]
-
-
-@helper
-def nearest(buckets, priority):
-    """Return the first priority from here on whose bucket has vertices, or NONE."""
-    for further in range(BINS):
-        if size_of(buckets, priority + further) > 0:
-            return priority + further
-    return NONE
 
 
 @helper
@@ -283,13 +220,51 @@ def handled(team, part, values, work, buckets, now, length, counts, control, ste
             )
 
 
+@helper
+def take_in(first, end, targets, found, part, values, buckets, control, parameters):
+    """Apply found[first:end] to owned vertices targets[first:end]; return the least priority."""
+    step, vote = max(control[STEP], 0), NONE
+    for i in range(np.uint64(first), np.uint64(end)):
+        u = np.uint64(targets[i])
+        old = values[u]
+        new = applied_at(u, old, found[i], part, step, parameters)
+        if new != old:
+            values[u] = new
+            priority = np.int64(bucket_of(new, parameters))
+            vote = min(vote, priority)
+            put(buckets, control, priority, u)
+    return vote
+
+
+@helper
+def agreed_by_ranks(team, part, values, work, buckets, vote, control, parameters):
+    """Exchange with the ranks of this computer; return the least priority that any of them has."""
+    links, row, least = work.links, 1, NONE
+    places, found = links.places, links.values
+    barrier(team.sync, team.threads)  # all have seen whether any are missed
+    if team.thread == 0:
+        if is_sent(links, row, work.marked, buckets.bits, values, control):
+            for rank in range(links.ranks):
+                first, end = came(links, row, rank)
+                theirs = take_in(
+                    first, end, places, found, part, values, buckets, control, parameters
+                )
+                vote = min(vote, theirs)
+            least = least_vote(links, row, vote, NONE, control)
+        control[TOTALS], control[LOGGED] = least, row
+    barrier(team.sync, team.threads)
+    return control[TOTALS]
+
+
 @kernel
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
     """Compute one superstep: handle vertices until none is left.
 
     If STEP is -1, the first values of all local vertices are made first. Else the control[MISSED]
     vertices of the bitmap are to be handled. Afterwards work.marked holds the control[MARKED]
-    ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket.
+    ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket. With
+    work.links, the superstep lasts until no rank of the computer has a vertex left: they exchange
+    after WINDOW buckets or ARCS_OF_WINDOW arcs.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
@@ -302,9 +277,12 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     buckets = Buckets(
         work.bins[row], work.pools[row], work.following[row], work.few[row], work.bits
     )
-    counts, edges, vote = counts_at(sync), np.int64(0), NONE
+    counts, vote, end, enough = counts_at(sync), NONE, np.int64(-1), np.int64(0)
+    is_linked = work.links.ranks > 0
     barrier(sync, threads)
     if thread == 0:
+        if is_linked:
+            enter(work.links)
         store(sync, VOTES, NONE)
         store(sync, VOTES + LINE, NONE)
     if step < 0:
@@ -314,37 +292,40 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         barrier(sync, threads)
     while True:
         now = agreed(team, counts.slot, vote)
-        if now == NONE:
-            if load(control, MISSED) == 0:
-                break
+        if now == NONE and load(control, MISSED) > 0:
             n_owned = np.uint64(sizes.n_owned)
             vote = vote_of_missed(team, n_owned, values, buckets, control, counts, parameters)
             counts = counts_after(counts, 0, 0, 0)
             continue
+        if is_linked and (now >= end or load(control, EDGES) >= enough):
+            now = agreed_by_ranks(team, part, values, work, buckets, now, control, parameters)
+            end, enough = now + WINDOW, load(control, EDGES) + ARCS_OF_WINDOW
+        if now == NONE:
+            break
         length = shared_length(team, buckets, now, work.frontier, counts)
-        edges += handled(
+        edges = handled(
             team, part, values, work, buckets, now, length, counts, control, step, parameters
         )
+        fetch_add(control, EDGES, edges)
         counts = counts_after(counts, tickets_for(length, TAKEN, threads), length, 0)
         vote = nearest(buckets, now)
-    fetch_add(control, EDGES, edges)
     barrier(sync, threads)
     if thread == 0:
         control[STEP], control[ENDED] = step + 1, 1
 
 
 @kernel
-def deliver(sizes, vertices, targets, received_values, values, work, control, parameters):
+def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
     """Apply values that other devices sent for owned vertices; note those that change.
 
     By one thread, before the next superstep; ENDED becomes 0 if any changes. targets (s,): local
     numbers.
     """
+    part, step = Part(sizes, vertices, out, out), control[STEP]
     for i in range(np.uint64(targets.size)):
         u = np.uint64(targets[i])
-        degree, vertex, old = np.int64(vertices.degrees[u]), vertices.numbers[u], values[u]
-        step, n = control[STEP], sizes.n_global
-        new = applied(old, received_values[i], degree, vertex, n, step, parameters)
+        old = values[u]
+        new = applied_at(u, old, received_values[i], part, step, parameters)
         if new != old:
             values[u] = new
             control[ENDED] = 0

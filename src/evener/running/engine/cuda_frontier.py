@@ -18,7 +18,7 @@ from evener.running.engine.atomics_kernels import (
 )
 from evener.running.engine.cuda_base import CudaEngine, Numbers
 from evener.running.engine.device_cuda_kernels import THREADS, WARP
-from evener.running.engine.frontier_kernels import PULL
+from evener.running.engine.fronts_kernels import PULL
 from evener.running.engine.work import ArcsOf
 
 GROUPS = (1, WARP, THREADS)  # threads that take a vertex of each class

@@ -146,7 +146,7 @@ class Engine(StepCounts):
         targets (s,) uint32: their local numbers; received (s,): the values. Vertices that change
         are in the next frontier, and `has_ended` is False again.
         """
-        given = (self.sizes, self.vertices, targets, received, self.values, self.work)
+        given = (self.sizes, self.vertices, self.out, targets, received, self.values, self.work)
         self.kernels.deliver(*given, self.control, self.parameters)
 
     @property

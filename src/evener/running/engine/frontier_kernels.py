@@ -7,11 +7,10 @@ already arrive in the superstep in which they are sent, which min, max and or al
 """
 
 # mypy: ignore-errors
-from typing import NamedTuple
-
 import numpy as np
 
 from evener.running.engine.atomics_kernels import (
+    ABORTED,
     DIRECTION,
     EDGES,
     ENDED,
@@ -19,6 +18,7 @@ from evener.running.engine.atomics_kernels import (
     FORM,
     LEFT,
     LENGTH,
+    LOGGED,
     MARKED,
     MOST_STEPS,
     ONE,
@@ -29,6 +29,7 @@ from evener.running.engine.atomics_kernels import (
     SUMS,
     TAILS,
     TICKETS,
+    TOTALS,
     Part,
     Team,
     barrier,
@@ -37,30 +38,41 @@ from evener.running.engine.atomics_kernels import (
     counts_at,
     degree_of,
     fetch_add,
-    fetch_or,
     flushed,
     is_newly_set,
     is_set,
     kept,
     load,
-    lowest_bit,
     number_of,
     share_of,
     tickets_for,
 )
+from evener.running.engine.fronts_kernels import (
+    ALL,
+    ALL_ARCS_PER_PULL,
+    ARCS_PER_PULL,
+    BITS,
+    PULL,
+    PUSH,
+    QUEUE,
+    VERTICES_PER_PUSH,
+    Front,
+    lists_of,
+    put_into_bits,
+    put_into_queue,
+)
 from evener.running.engine.hooks_kernels import (
     HAS_SETTLED,
     IDENTITY,
-    TAKES_FIRST,
-    applied,
     as_value,
     helper,
     initial,
     is_settled,
-    joined,
     kernel,
     message_of,
 )
+from evener.running.engine.near_kernels import came, enter, is_sent, sum_totals
+from evener.running.engine.pulled_front_kernels import pulled_word
 from evener.running.engine.pushing_kernels import (
     applied_at,
     payload_from,
@@ -69,42 +81,7 @@ from evener.running.engine.pushing_kernels import (
     weight_of,
 )
 
-QUEUE, BITS, ALL = 0, 1, 2  # what the frontier is kept in; ALL: every vertex is in it
-PUSH, PULL = 0, 1
-# Beamer, Asanovic and Patterson, Direction-optimizing breadth-first search (2012), sections 4 and
-# 5: pull when the frontier has more than a share of the arcs that are left, push again when it has
-# become smaller than a share of the vertices. Shares: those of the GAP benchmark suite.
-ARCS_PER_PULL, VERTICES_PER_PUSH = 15, 18
-# Without settled vertices every arc is looked at: pull when a share of all arcs would be pushed.
-ALL_ARCS_PER_PULL = 20
 TAKEN = np.uint64(64)  # queue entries, or words of the bitmap, that a thread takes at a time
-
-
-class Front(NamedTuple):
-    """The frontier, as all threads know it: the fields of `control` of the same names."""
-
-    form: int
-    length: int
-    scouted: int
-    left: int
-    shrank: bool
-
-
-class FrontLists(NamedTuple):
-    """Queues and bitmaps of the frontier and of the next one."""
-
-    queue: np.ndarray
-    then: np.ndarray
-    bits: np.ndarray
-    next_bits: np.ndarray
-
-
-@helper
-def lists_of(work, is_flipped):
-    """Return the lists of `work`, in their order now."""
-    if is_flipped:
-        return FrontLists(work.other_queue, work.queue, work.other_bits, work.bits)
-    return FrontLists(work.queue, work.other_queue, work.bits, work.other_bits)
 
 
 @helper
@@ -127,9 +104,13 @@ def pulls(front, asked, sizes, arcs):
         return True
     if front.form == BITS:
         return not front.shrank or front.length > sizes.n_owned // VERTICES_PER_PUSH
-    if HAS_SETTLED:
-        return front.scouted > front.left // ARCS_PER_PULL
-    return front.scouted > arcs // ALL_ARCS_PER_PULL
+    return is_pull_cheaper(front.scouted, front.left, arcs)
+
+
+@helper
+def is_pull_cheaper(scouted, left, arcs):
+    """Whether to pull to a frontier that `scouted` arcs leave, of `arcs` in all."""
+    return scouted > (left // ARCS_PER_PULL if HAS_SETTLED else arcs // ALL_ARCS_PER_PULL)
 
 
 @helper
@@ -159,58 +140,6 @@ def first_front(team, part, values, work, lists, counts, arcs, parameters):
 
 
 @helper
-def put_into_bits(team, lists, length):
-    """Set the bits of the queue's vertices."""
-    first, end = share_of(team, length)
-    for i in range(first, end):
-        u = np.uint64(lists.queue[i])
-        fetch_or(lists.bits, u >> np.uint64(6), bit_of(u))
-    barrier(team.sync, team.threads)
-
-
-@helper
-def gathered(u, part, values, bits, is_all, parameters):
-    """Return the messages to a vertex from the frontier, combined, and how many arcs it took."""
-    combined, looked = as_value(IDENTITY), np.int64(0)
-    for way in range(ways_of(part)):
-        arcs = part.into if way == 0 else part.out
-        begin, j = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u])
-        end = np.uint64(arcs.offsets[u + ONE])
-        while j < end:
-            v = np.uint64(arcs.ends[j])
-            weight = weight_of(arcs, j)
-            j += ONE
-            if is_all or is_set(bits, v):
-                payload = payload_from(v, values[v], part, parameters)
-                combined = joined(combined, message_of(payload, weight, parameters))
-                if TAKES_FIRST:
-                    break
-        looked += np.int64(j - begin)
-    return combined, looked
-
-
-@helper
-def pulled_word(word, part, values, lists, is_all, step, parameters):
-    """Pull to the 64 vertices of a word of the bitmap: how many changed, how many arcs it took."""
-    active, found, edges = np.uint64(0), np.int64(0), np.int64(0)
-    first = word << np.uint64(6)
-    for u in range(first, min(first + np.uint64(64), np.uint64(part.sizes.n_owned))):
-        old = values[u]
-        if HAS_SETTLED and is_settled(old, parameters):
-            continue
-        combined, looked = gathered(u, part, values, lists.bits, is_all, parameters)
-        edges += looked
-        if combined != as_value(IDENTITY):
-            new = applied_at(u, old, combined, part, step, parameters)
-            if new != old:
-                values[u] = new
-                found += 1
-                active |= bit_of(u)
-    lists.next_bits[word] = active
-    return found, edges
-
-
-@helper
 def pulled(team, part, values, lists, front, counts, step, parameters):
     """Do a superstep that pulls; return the next frontier, the counts, how many arcs it took."""
     if front.form == QUEUE:
@@ -232,31 +161,6 @@ def pulled(team, part, values, lists, front, counts, step, parameters):
     tickets = tickets_for(words, TAKEN, team.threads)
     after = Front(np.int64(BITS), length, np.int64(1), front.left, length < front.length)
     return after, counts_after(counts, tickets, 0, length), edges
-
-
-@helper
-def put_into_queue(team, part, work, lists, front, counts):
-    """Queue the vertices of a frontier that is no queue; return the counts after it."""
-    n_owned, count = np.uint64(part.sizes.n_owned), np.int64(0)
-    if front.form == ALL:
-        first, end = share_of(team, n_owned)
-        for u in range(first, end):
-            lists.queue[u] = u
-        barrier(team.sync, team.threads)
-        return counts
-    first, end = share_of(team, lists.bits.size)
-    for word in range(first, end):
-        active = lists.bits[word]
-        lists.bits[word] = 0
-        lists.next_bits[word] = 0
-        while active != 0:
-            u = (word << np.uint64(6)) + lowest_bit(active)
-            active &= active - ONE
-            if u < n_owned:
-                count = kept(team, work.buffers, count, u, lists.queue, counts)
-    flushed(team, work.buffers, count, lists.queue, counts)
-    barrier(team.sync, team.threads)
-    return counts_after(counts, 0, front.length, 0)
 
 
 @helper
@@ -310,6 +214,53 @@ def pushed(team, part, values, work, lists, front, counts, control, step, parame
     return after, counts_after(counts, tickets, queued, scouted), edges
 
 
+@helper
+def take_in(first, end, targets, found, part, values, lists, control, parameters):
+    """Apply found[first:end] to owned vertices targets[first:end]; queue those that change."""
+    n_owned, step = np.uint64(part.sizes.n_owned), control[STEP]
+    for i in range(np.uint64(first), np.uint64(end)):
+        u = np.uint64(targets[i])
+        old = values[u]
+        new = applied_at(u, old, found[i], part, step, parameters)
+        if new != old:
+            values[u] = new
+            if is_added(lists.bits, u, n_owned, new, parameters):
+                lists.queue[np.uint64(control[LENGTH])] = u
+                control[LENGTH] += 1
+                control[SCOUTED] += degree_of(part.vertices, part.out, u)
+
+
+@helper
+def exchanged(team, part, values, work, lists, front, edges, control, parameters):
+    """Exchange with the ranks of this computer after a superstep; return the frontier then."""
+    links = work.links
+    fetch_add(control, EDGES, edges)
+    barrier(team.sync, team.threads)
+    if team.thread == 0:
+        row = control[LOGGED] + 1
+        control[STEP] = max(control[STEP], 0) + 1
+        control[LENGTH], control[SCOUTED] = front.length, front.scouted
+        if is_sent(links, row, work.marked, lists.bits, values, control):
+            for rank in range(links.ranks):
+                first, end = came(links, row, rank)
+                take_in(
+                    first, end, links.places, links.values, part, values, lists, control, parameters
+                )
+            sum_totals(links, row, front.left, control)
+        control[LOGGED] = row
+    barrier(team.sync, team.threads)
+    return Front(front.form, control[LENGTH], control[SCOUTED], front.left, front.shrank)
+
+
+@helper
+def is_over(links, control):
+    """Whether a kernel returns after an exchange: all ranks return alike."""
+    scouted, left = control[TOTALS + ONE], control[TOTALS + ONE + ONE]
+    is_told = control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == links.log.shape[0]
+    is_empty = control[TOTALS] == 0 or control[ABORTED] != 0
+    return is_told or is_empty or is_pull_cheaper(scouted, left, scouted + left)
+
+
 @kernel
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
     """Compute supersteps until control[STEP] is control[MOST_STEPS] or the frontier is empty.
@@ -318,7 +269,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     control[DIRECTION]: PUSH or PULL, or -1: as costs less. If control[SHARED] is 1, an empty
     frontier does not end the run. Before PULL with ghosts, their values are to be filled in, and
     `see` is to be called. After PUSH, work.marked holds the control[MARKED] ghosts whose values
-    changed.
+    changed; with work.links, ranks have exchanged these themselves, after each superstep, until
+    they are to pull.
     """
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
     arcs = np.int64(out.offsets[np.uint64(sizes.n_owned)])
@@ -330,6 +282,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     front = Front(
         control[FORM], control[LENGTH], control[SCOUTED], control[LEFT], control[SHRANK] == 1
     )
+    is_linked = work.links.ranks > 0 and control[DIRECTION] == PUSH
+    if is_linked and thread == 0:
+        enter(work.links)
     barrier(sync, threads)
     if step < 0:
         front, counts = first_front(team, part, values, work, lists, counts, arcs, parameters)
@@ -347,6 +302,11 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         is_flipped = not is_flipped
         lists = lists_of(work, is_flipped)
         step += 1
+        if is_linked:
+            front = exchanged(team, part, values, work, lists, front, edges, control, parameters)
+            edges = np.int64(0)
+            if is_over(work.links, control):
+                break
     fetch_add(control, EDGES, edges)
     if thread == 0:
         control[STEP], control[ENDED] = step, np.int64(front.length == 0)
@@ -356,23 +316,14 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 
 @kernel
-def deliver(sizes, vertices, targets, received_values, values, work, control, parameters):
+def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
     """Apply values that other devices sent for owned vertices; queue those that change.
 
     After a push, before the next superstep, by one thread. targets (s,): local numbers.
     """
-    lists = lists_of(work, control[FLIPPED] == 1)
-    for i in range(np.uint64(targets.size)):
-        u = np.uint64(targets[i])
-        degree, vertex, old = np.int64(vertices.degrees[u]), vertices.numbers[u], values[u]
-        step, n = control[STEP], sizes.n_global
-        new = applied(old, received_values[i], degree, vertex, n, step, parameters)
-        if new != old:
-            values[u] = new
-            if is_added(lists.bits, u, np.uint64(sizes.n_owned), new, parameters):
-                lists.queue[np.uint64(control[LENGTH])] = u
-                control[LENGTH] += 1
-                control[SCOUTED] += degree
+    part, lists = Part(sizes, vertices, out, out), lists_of(work, control[FLIPPED] == 1)
+    size = np.int64(targets.size)
+    take_in(0, size, targets, received_values, part, values, lists, control, parameters)
 
 
 @kernel

@@ -57,7 +57,8 @@ _PLACEHOLDERS = re.compile(
     rf"^from {ROOM}.hooks_kernels import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
 )
 _SHARED = re.compile(  # what templates have in common, and is part of each
-    rf"^from {ROOM}.(pulling_kernels|pushing_kernels) import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
+    rf"^from {ROOM}.((?:pulling|pushing|pulled_front)_kernels) import (?:\([^)]*\)|[\w, ]+)\n",
+    re.MULTILINE,
 )
 _NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
 _HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
@@ -144,7 +145,9 @@ def _text(program: VertexProgram, target: Target) -> str:
     found = _PLACEHOLDERS.search(template)
     assert found is not None
     text = template.replace(found.group(), _hooks(program, target))
-    return _SHARED.sub(lambda found: _PLACEHOLDERS.sub("", _source(found[1])), text)
+    return _SHARED.sub(
+        lambda found: _SHARED.sub("", _PLACEHOLDERS.sub("", _source(found[1]))), text
+    )
 
 
 def _hooks(program: VertexProgram, target: Target) -> str:

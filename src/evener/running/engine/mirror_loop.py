@@ -19,7 +19,7 @@ import numpy.typing as npt
 from evener.running.comm import Comm
 from evener.running.edge_shares import EdgeShare
 from evener.running.engine import atomics_kernels as places
-from evener.running.engine import frontier_kernels as frontier
+from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import Engine
 from evener.running.engine.gathering import GatherEngine
 from evener.running.engine.mirror_updates import MirrorUpdates

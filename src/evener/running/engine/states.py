@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.running.engine import atomics_kernels as places
-from evener.running.engine import frontier_kernels as frontier
-from evener.running.engine.bucket_kernels import BACK
+from evener.running.engine import fronts_kernels as frontier
+from evener.running.engine.buckets_kernels import BACK
 from evener.running.engine.engine import Engine
 from evener.running.halos import Halo
 

@@ -228,7 +228,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 
 @kernel
-def deliver(sizes, vertices, targets, received, values, work, control, parameters):  # noqa: ARG001
+def deliver(sizes, vertices, out, targets, received, values, work, control, parameters):  # noqa: ARG001
     """Lower the roots of owned vertices to what other devices sent; ENDED 0 if any is lower.
 
     By one thread, before the next superstep. targets (s,): local numbers.
