@@ -27,7 +27,7 @@ def cluster(tails, heads, degrees, most, clusters, volumes):
             clusters[u] = b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def place_inside(tails, heads, works, homes, blocks, part):
     """Put each edge whose ends have one home, a block (n,), there, unless it is full; else -1."""
     lack = lacking(blocks)
@@ -39,7 +39,7 @@ def place_inside(tails, heads, works, homes, blocks, part):
             part[e] = b
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
     """Put each edge without a block, part[e] < 0, into the home of one of its ends.
 
@@ -48,7 +48,6 @@ def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
     in the volumes (n,) of both clusters [Mayer22]_. Where both are full: into the emptiest block.
     """
     lack = lacking(blocks)
-    full = blocks.loads / blocks.targets
     for e in range(tails.size):
         if part[e] >= 0:
             continue
@@ -66,8 +65,7 @@ def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
             if score > most:
                 best, most = b, score
         if best < 0:
-            full[:] = blocks.loads / blocks.targets
-            best = emptiest(blocks, full, work, lack)
+            best = emptiest(blocks, work, lack)
         lack = take(blocks, u, v, best, work, lack)
         part[e] = best
 

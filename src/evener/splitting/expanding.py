@@ -110,3 +110,4 @@ def hold_placed(
     placing_kernels.hold_ends(tails, heads, part, blocks.held)
     count_ends(tails, heads, blocks.seen)
     blocks.loads[:] += np.bincount(part, work, blocks.loads.size)
+    blocks.full[:] = blocks.loads / blocks.targets

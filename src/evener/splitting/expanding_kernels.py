@@ -12,6 +12,7 @@ import numpy as np
 from evener.jit import inner, njit
 
 NO_VERTEX = np.int32(-1)
+AGAIN = -2  # in EdgesByVertex.inside: of the block that is filled, to join it once more
 LOWEST, LISTED, LEFT, SEED = range(4)  # entries of EdgesByVertex.cursor
 
 
@@ -41,7 +42,7 @@ class EdgesByVertex(NamedTuple):
     cursor: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def list_ends(tails, heads, part, always_in, offsets, lengths, others, edges):
     """List the edges without a block, part[e] < 0, at both ends but hubs; fill offsets, lengths."""
     offsets[:] = 0
@@ -63,7 +64,7 @@ def list_ends(tails, heads, part, always_in, offsets, lengths, others, edges):
                 lengths[v] += 1
 
 
-@inner()
+@inner(counted=False)
 def _push(region, v):
     """List v among those of as many outer edges, if it has any."""
     outer, cursor = region.outer[v], region.cursor
@@ -78,7 +79,7 @@ def _push(region, v):
     cursor[LOWEST] = min(cursor[LOWEST], outer)
 
 
-@inner()
+@inner(counted=False)
 def _drop(region, v):
     """Take v from its list."""
     before, after = region.previous[v], region.following[v]
@@ -91,7 +92,7 @@ def _drop(region, v):
     region.cursor[LISTED] -= 1
 
 
-@inner()
+@inner(counted=False)
 def _next(region):
     """Return the first vertex of fewest outer edges; some vertex is in a list."""
     cursor = region.cursor
@@ -100,7 +101,7 @@ def _next(region):
     return region.first[cursor[LOWEST]]
 
 
-@inner()
+@inner(counted=False)
 def _seed(region, part):
     """Return the first vertex that has an edge without a block, or -1."""
     cursor = region.cursor
@@ -114,7 +115,7 @@ def _seed(region, part):
     return np.int64(-1)
 
 
-@inner()
+@inner(counted=False)
 def _join(region, v, b, works, room, part):
     """Block b holds v from now on: give it v's edges to others that it holds while room is left.
 
@@ -146,18 +147,20 @@ def _join(region, v, b, works, room, part):
     return given
 
 
-@inner()
+@inner(counted=False)
 def _hold_again(region, b, works, room, part):
     """Let all vertices that block b held before the region was listed join it; as _join."""
     inside, given = region.inside, 0.0
-    held = np.flatnonzero(inside == b)
-    inside[held] = NO_VERTEX
-    for v in held:
-        given += _join(region, v, b, works, room - given, part)
+    for v in range(inside.size):
+        if inside[v] == b:
+            inside[v] = AGAIN
+    for v in range(inside.size):
+        if inside[v] == AGAIN:
+            given += _join(region, v, b, works, room - given, part)
     return given
 
 
-@inner()
+@inner(counted=False)
 def _expand(region, x, b, works, room, part):
     """Let the neighbours of x join block b while room is left; return the work given."""
     given, i = 0.0, region.offsets[x]
@@ -170,7 +173,7 @@ def _expand(region, x, b, works, room, part):
     return given
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def expand(region, block, works, rooms, least, part):
     """Fill one block after another, from `block` on; return the block that is being filled.
 
@@ -204,7 +207,7 @@ def expand(region, block, works, rooms, least, part):
     return block
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def number_ends(tails, heads, number, ids, own_tails, own_heads):
     """Number the ends of edges from 0 in the order of their appearance; return how many there are.
 

@@ -114,7 +114,8 @@ def _two_phase(run: Streaming) -> None:
     homes, volumes = homes_of(clusters, run.contract.targets), clusters.volumes[clusters.of]
     for tails, heads, work, part in run.pieces():
         clustering.place_inside(tails, heads, work, homes, run.blocks, part)
-    again = run.blocks._replace(loads=np.zeros(run.contract.k), left=np.array([float(m)]))
+    none, all_left = np.zeros((2, run.contract.k)), np.array([float(m)])
+    again = run.blocks._replace(loads=none[0], full=none[1], left=all_left)
     for tails, heads, work, part in run.pieces():
         clustering.place_inside(tails, heads, work, homes, again, part)
         clustering.place_between(tails, heads, work, homes, degrees, volumes, run.blocks, part)

@@ -21,14 +21,15 @@ _BITS[[((DE_BRUIJN << shift) % 2**64) >> 58 for shift in range(64)]] = np.arange
 class FilledBlocks(NamedTuple):
     """FilledBlocks that are being filled. The first three (k,) float64 [units].
 
-    loads: so far. targets: above 0. caps: no block takes an edge that would carry it above its cap,
-    while another can. lows (k,): what each must have in the end; left (1,): work still to come, of
+    loads: so far; full (k,): relative to targets. targets: above 0. caps: no block takes an edge that would carry it above its cap,
+    while another can. lows: what each must have in the end; left: work still to come, of
     which none is spent on other blocks once it is needed to bring all to their lows; zeros where
     that is not asked for. held (n, ceil(k / 64)) uint64: the blocks that each vertex is in, as
     bits. seen (n,) int64: edges of each vertex so far.
     """
 
     loads: np.ndarray
+    full: np.ndarray
     targets: np.ndarray
     caps: np.ndarray
     lows: np.ndarray
@@ -37,33 +38,33 @@ class FilledBlocks(NamedTuple):
     seen: np.ndarray
 
 
-@inner()
+@inner(counted=False)
 def _hashed(v, k):
     """A block for vertex v, about equally often each."""
     mixed = np.uint64(v + 1) * SPREAD
     return np.int64((mixed >> np.uint64(32)) % np.uint64(k))
 
 
-@inner()
+@inner(counted=False)
 def lowest_bit(word):
     """Return the number of the lowest bit that is set in an uint64, which is not 0."""
     lowest = word & (~word + np.uint64(1))
     return _BITS[np.int64((lowest * np.uint64(DE_BRUIJN)) >> np.uint64(58))]
 
 
-@inner()
+@inner(counted=False)
 def hold(held, v, b):
     """Vertex v is in block b."""
     held[v, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
-@inner()
+@inner(counted=False)
 def holds(held, v, b):
     """Whether vertex v is in block b."""
     return (held[v, b >> 6] >> np.uint64(b & 63)) & np.uint64(1) != 0
 
 
-@inner()
+@inner(counted=False)
 def lacking(blocks):
     """Work that blocks lack to their lows."""
     total = 0.0
@@ -72,7 +73,7 @@ def lacking(blocks):
     return total
 
 
-@inner()
+@inner(counted=False)
 def fits(blocks, b, work, lack):
     """Whether block b may take an edge; lack: what blocks lack to their lows."""
     if blocks.loads[b] + work > blocks.caps[b]:
@@ -80,21 +81,26 @@ def fits(blocks, b, work, lack):
     return lack == 0.0 or blocks.loads[b] < blocks.lows[b] or blocks.left[0] - work >= lack
 
 
-@inner()
+@inner(counted=False)
 def take(blocks, u, v, b, work, lack):
     """Put an edge u-v into block b; return what blocks lack from then on."""
     hold(blocks.held, u, b)
     hold(blocks.held, v, b)
     before = max(blocks.lows[b] - blocks.loads[b], 0.0)
     blocks.loads[b] += work
+    blocks.full[b] = blocks.loads[b] / blocks.targets[b]
     blocks.left[0] -= work
     return lack - before + max(blocks.lows[b] - blocks.loads[b], 0.0)
 
 
-@inner()
-def emptiest(blocks, full, work, lack):
+@inner(counted=False)
+def emptiest(blocks, work, lack):
     """Return the first block of least full (k,) that may take an edge; where none may, of all."""
-    first = np.int64(full.argmin())
+    full = blocks.full
+    first = np.int64(0)
+    for b in range(1, full.size):
+        if full[b] < full[first]:
+            first = np.int64(b)
     if fits(blocks, first, work, lack):
         return first
     best, least = first, np.inf
@@ -104,26 +110,43 @@ def emptiest(blocks, full, work, lack):
     return best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def place_by_hash(tails, heads, works, degrees, table, blocks, part):
     """Hash the end of lower degree, of two alike the lower number, to an entry of a table (DBH).
 
     table (s,): each block as often as its share of the edges; where it is full, into the emptiest.
     """
     lack = lacking(blocks)
-    full = blocks.loads / blocks.targets
     for e in range(tails.size):
         u, v = tails[e], heads[e]
         lower = u if (degrees[u], u) < (degrees[v], v) else v
         b = np.int64(table[_hashed(lower, table.size)])
         if not fits(blocks, b, works[e], lack):
-            full[:] = blocks.loads / blocks.targets
-            b = emptiest(blocks, full, works[e], lack)
+            b = emptiest(blocks, works[e], lack)
         lack = take(blocks, u, v, b, works[e], lack)
         part[e] = b
 
 
-@njit(cache=True, nogil=True)
+@inner(counted=False)
+def _emptiest_of(blocks, u, v, at_u, at_v, work, lack):
+    """Return the first block of least full that may take an edge u-v, or -1.
+
+    at_u, at_v: whether it must hold u, or must not; the same of v.
+    """
+    held, full = blocks.held, blocks.full
+    best, least = np.int64(-1), np.inf
+    for i in range(held.shape[1]):
+        word = held[u, i] if at_u else ~held[u, i]
+        word &= held[v, i] if at_v else ~held[v, i]
+        while word != np.uint64(0):
+            b = 64 * i + lowest_bit(word)
+            word &= word - np.uint64(1)
+            if full[b] < least and fits(blocks, b, work, lack):
+                best, least = b, full[b]
+    return best
+
+
+@njit(cache=True, nogil=True, counted=False)
 def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
     """Put each edge without a block, part[e] < 0, into that of the highest score; the first.
 
@@ -133,8 +156,10 @@ def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
     [Gonzalez12]_, both ends, else one, else none, and of those alike the emptiest.
     """
     lack = lacking(blocks)
-    held, seen, full = blocks.held, blocks.seen, blocks.loads / blocks.targets
-    fullest, least = full.max(), emptiest(blocks, full, 0.0, lack)
+    seen, full = blocks.seen, blocks.full
+    least, fullest = emptiest(blocks, 0.0, lack), 0.0
+    for b in range(full.size):
+        fullest = max(fullest, full[b])
     for e in range(tails.size):
         if part[e] >= 0:
             continue
@@ -147,28 +172,26 @@ def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
         best, most = np.int64(-1), -np.inf
         if fits(blocks, least, work, lack):  # of the blocks that hold no end the best one
             best, most = least, scale * (fullest - full[least])
-        for i in range(held.shape[1]):
-            word = held[u, i] | held[v, i]
-            while word != np.uint64(0):
-                b = 64 * i + lowest_bit(word)
-                word &= word - np.uint64(1)
-                if not fits(blocks, b, work, lack):
-                    continue
-                score = scale * (fullest - full[b])
-                score += at_u * holds(held, u, b) + at_v * holds(held, v, b)
-                if score > most or (score == most and b < best):
-                    best, most = b, score
+        for held in range(3):  # by both ends, the tail alone, the head alone
+            gain = at_u * (held < 2) + at_v * (held != 1)
+            if gain + balance <= most:
+                continue
+            b = _emptiest_of(blocks, u, v, held < 2, held != 1, work, lack)
+            if b < 0:
+                continue
+            score = gain + scale * (fullest - full[b])
+            if score > most or (score == most and b < best):
+                best, most = b, score
         if best < 0:
-            best = emptiest(blocks, full, work, lack)
+            best = emptiest(blocks, work, lack)
         lack = take(blocks, u, v, best, work, lack)
         part[e] = best
-        full[best] = blocks.loads[best] / blocks.targets[best]
         fullest = max(fullest, full[best])
         if best == least or not fits(blocks, least, work, lack):
-            least = emptiest(blocks, full, work, lack)
+            least = emptiest(blocks, work, lack)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def hold_ends(tails, heads, part, held):
     """Note in held (n, ceil(k / 64)) that the ends of each edge are in its block."""
     for e in range(tails.size):
@@ -176,7 +199,7 @@ def hold_ends(tails, heads, part, held):
         hold(held, heads[e], part[e])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def count_held(held, vertices):
     """Add to vertices (k,) how many are in each block; return how many are in one at all."""
     touched = 0

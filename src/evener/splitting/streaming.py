@@ -46,6 +46,7 @@ def empty_blocks(
     k = contract.k
     return kernels.FilledBlocks(
         np.zeros(k),
+        np.zeros(k),
         np.maximum(contract.targets, 1e-300),
         np.array(contract.high, np.float64) if capped else np.full(k, np.inf),
         np.ceil(contract.low - ROUNDING) if m else np.zeros(k),
