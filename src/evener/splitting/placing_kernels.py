@@ -19,13 +19,13 @@ _BITS[[((DE_BRUIJN << shift) % 2**64) >> 58 for shift in range(64)]] = np.arange
 
 
 class FilledBlocks(NamedTuple):
-    """FilledBlocks that are being filled. The first three (k,) float64 [units].
+    """Blocks that are being filled; loads, targets, caps, lows (k,) and left (1,) float64 [units].
 
-    loads: so far; full (k,): relative to targets. targets: above 0. caps: no block takes an edge that would carry it above its cap,
-    while another can. lows: what each must have in the end; left: work still to come, of
-    which none is spent on other blocks once it is needed to bring all to their lows; zeros where
-    that is not asked for. held (n, ceil(k / 64)) uint64: the blocks that each vertex is in, as
-    bits. seen (n,) int64: edges of each vertex so far.
+    loads: so far; full (k,): relative to targets. targets: above 0. caps: no block takes an edge
+    that would carry it above its cap, while another can. lows: what each must have in the end;
+    left: work still to come, of which none is spent on other blocks once it is needed to bring all
+    to their lows; zeros where that is not asked for. held (n, ceil(k / 64)) uint64: the blocks that
+    each vertex is in, as bits. seen (n,) int64: edges of each vertex so far.
     """
 
     loads: np.ndarray

@@ -1,0 +1,122 @@
+"""Rivals of split-and-connect: streaming, in memory, by vertices; copies of vertices, CPU seconds.
+
+    EVENER_DATA=FOLDER python benchmarks/splitting_rivals.py [--methods ...] [--ks ...]
+    python benchmarks/splitting_rivals.py --table     # what the result file says
+
+Graphs, machines and limits are those of `splitting.py`, set `reported`; the methods of a cell run
+in turn, in one process, one seed each. Edges come in the order of the graph, u < v by u, then v;
+HDRF and greedy shuffle them. Of `stream` also buffers of a quarter and a sixteenth of the edges, in
+that order and shuffled: `stream/4`, `stream/16 shuffled`; the default buffer holds all of these
+graphs. Ratios are to `spac-path` and to `hdrf` of the same cell, geometric means.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import splitting
+from records import answer_more, append, known, markdown, parser, words
+
+from evener.graphs.edge_list import EdgeList
+from evener.plans.edge_partition import edge_metrics
+from evener.splitting.buffering import buffered
+
+RESULTS = Path(__file__).parent / "results" / "splitting_rivals.jsonl"
+BUFFERS = ("stream/4", "stream/16", "stream/4 shuffled", "stream/16 shuffled")
+METHODS = (
+    "spac-path", "hdrf", "ne", "hep", "stream", *BUFFERS, "2ps", "greedy", "greedy-uncapped",
+    "dbh", "random", "order", "wvp-greedy", "wvp-random", "bourse",
+)  # fmt: skip
+HEAD = ("machine", "kind", "method", "cells", "copies", "CPU", "copies / hdrf", "CPU / hdrf",
+        "smallest", "kept")  # fmt: skip
+
+
+def main():
+    answer_more(arguments(), measure, table)
+
+
+def arguments():
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--set", choices=(*splitting.GRAPHS, "little"), default="reported")
+    made.add_argument("--graphs", type=words, help="those whose names contain one of these")
+    made.add_argument("--ks", type=words, default=["16", "64", "256"], help="numbers of blocks")
+    made.add_argument("--methods", type=words, default=list(METHODS))
+    made.add_argument("--machine", choices=splitting.MACHINES, default="equal")
+    made.when_small(set="little", ks=["8"])
+    return made.parse_args()
+
+
+def measure(args):
+    """Add a line for each cell that the file does not have."""
+    have = {splitting.key(line) for line in known(args.output)}
+    for kind, name, edges in splitting.graphs_of(args):
+        warm(edges, args)
+        for k in map(int, args.ks):
+            contract = splitting.contract_for(edges, splitting.MACHINES[args.machine](k))
+            for method in args.methods:
+                about = {"set": args.set, "kind": kind, "graph": name, "m": edges.m, "k": k}
+                about |= {"machine": args.machine, "method": method, "seed": splitting.SEED}
+                if splitting.key(about) not in have:
+                    append(args.output, about | figures(edges, contract, method))
+
+
+def warm(edges, args):
+    """Load kernels, which is not to be timed."""
+    few = EdgeList(edges.n, edges.tails[:2000], edges.heads[:2000])
+    for method in args.methods:
+        figures(few, splitting.contract_for(few, np.ones(4)), method)
+
+
+def figures(edges, contract, method):
+    if method not in BUFFERS:
+        return splitting.figures(edges, contract, method)
+    buffer, *shuffled = method.removeprefix("stream/").split()
+    order = np.arange(edges.m)
+    if shuffled:
+        np.random.default_rng(splitting.SEED).shuffle(order)
+    ordered = EdgeList(edges.n, edges.tails[order], edges.heads[order])
+    began = splitting.cpu_seconds()
+    size = -(-edges.m // int(buffer))
+    partition = buffered(ordered, contract, "default", splitting.SEED, size=size).partition
+    seconds = splitting.cpu_seconds() - began
+    found = edge_metrics(ordered, partition)
+    relative = found.relative_to(contract.targets)
+    return {
+        "copies": found.copies,
+        "smallest": round(float(relative.min()), 4),
+        "largest": round(float(relative.max()), 4),
+        "kept": bool(((contract.low <= found.loads) & (found.loads <= contract.high)).all()),
+        "cpu_s": round(seconds, 4),
+    }
+
+
+def table(lines):
+    """Geometric means over graphs and numbers of blocks; all: both kinds together."""
+    cells = defaultdict(dict)
+    for line in lines:
+        cells[line["machine"], line["kind"], line["graph"], line["k"]][line["method"]] = line
+    rows = [HEAD]
+    for machine in dict.fromkeys(one[0] for one in cells):
+        for kind in ("M", "P", "all"):
+            kinds = ("M", "P") if kind == "all" else (kind,)
+            of = [ran for one, ran in cells.items() if one[0] == machine and one[1] in kinds]
+            for method in METHODS:
+                rows += row(machine, kind, method, [ran for ran in of if method in ran])
+    return markdown(rows)
+
+
+def row(machine, kind, method, ran):
+    if not ran:
+        return []
+    ratios = [
+        splitting.mean_ratio(ran, method, base, figure)
+        for base in ("spac-path", "hdrf")
+        for figure in ("copies", "cpu_s")
+    ]
+    smallest = min(one[method]["smallest"] for one in ran)
+    held = sum(one[method]["kept"] for one in ran)
+    return [(machine, kind, method, len(ran), *ratios, f"{smallest:.3f}", f"{held} of {len(ran)}")]
+
+
+if __name__ == "__main__":
+    main()
