@@ -1,6 +1,6 @@
 """Runs on blocks of edges beside runs on blocks of vertices: seconds of supersteps, and bytes.
 
-    python benchmarks/edge_running.py [--graphs triangles,rmat,social] [--scale 18] [--rounds 9]
+    python benchmarks/edge_running.py [--graphs triangles,rmat,social] [--scale 16] [--rounds 11]
 
 triangles   Delaunay triangles of 2^scale points
 rmat        R-MAT graph of 2^scale vertices
@@ -9,7 +9,7 @@ social      facebook_large of the folder EVENER_DATA; without it a Barabási-Alb
 Two devices of one core each. Vertices: a plan for two equal devices by the work of PageRank. Edges:
 `ev.split` for the same devices. Both ways of an app take turns; ratios are medians over turns, with
 intervals by bootstrap. Beside that the values that a superstep sends if all vertices send, counted
-for 2, 16 and 64 devices. One JSON line a case goes to results/edge_running.jsonl.
+for 2 and 16 devices. One JSON line a case goes to results/edge_running.jsonl.
 """
 
 import os
@@ -36,14 +36,14 @@ RESULTS = Path(__file__).parent / "results" / "edge_running.jsonl"
 GRAPHS, DEVICES, SEED = ["triangles", "rmat", "social"], 2, 7
 SOCIAL = "powerlaw/facebook_large_edges.csv.zst"
 RUN = ("pagerank", "bfs", "wcc", "spmv")
-MANY = (2, 16, 64)  # devices for which values are counted
+MANY = (2, 16)  # devices for which values are counted
 
 
 def main():
     made = parser(__doc__, RESULTS)
     made.add_argument("--graphs", type=words, default=GRAPHS)
-    made.add_argument("--scale", type=int, default=18)
-    made.add_argument("--rounds", type=int, default=9)
+    made.add_argument("--scale", type=int, default=16)
+    made.add_argument("--rounds", type=int, default=11)
     made.when_small(scale=9, rounds=1, graphs=["triangles", "rmat"])
     answer(made.parse_args(), measured, table)
 

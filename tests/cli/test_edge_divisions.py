@@ -63,6 +63,26 @@ def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):
     assert reason in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["general", "symmetric"])
+def test_entries_of_a_matrix(case, kind, capsys):
+    entries = [
+        "1 1 4",
+        "2 1 3",
+        "3 2 2",
+        "4 4 1",
+        "4 3 5",
+        *(["1 4 2"] if kind == "general" else []),
+    ]
+    head = f"%%MatrixMarket matrix coordinate real {kind}\n4 4 {len(entries)}\n"
+    names = [str(case / name) for name in ("a.mtx", "a.plan")]
+    (case / "a.mtx").write_text(head + "\n".join(entries) + "\n")
+    words = ["split", names[0], "--k", "2", "--as", "matrix", "--epsilon", "0.5", "-o", names[1]]
+    assert main([*words, "--quiet"]) == 0
+    for app in ("spmv", "pagerank"):
+        assert main(["run", names[1], names[0], "--app", app, "--verify", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["edges"] == 10 * (4 if kind == "general" else 6)
+
+
 def test_what_does_not_fit_is_refused(case, capsys):
     lines = MACHINE.replace("speed = 2", "speed = 2\nmemory_GiB = 12e-6")
     (case / "small.toml").write_text(lines)

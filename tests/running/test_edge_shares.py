@@ -69,7 +69,7 @@ def test_one_device_alone_and_wrong_ones():
     with pytest.raises(InputError, match="the partition has"):
         edge_shares(Graph.from_edges(2, [0], [1]), given)
     with pytest.raises(UsageError, match="kind of edges"):
-        edge_shares(graph, given._replace(of="matrix"))
+        edge_shares(graph, given._replace(of="lines"))
 
 
 def test_edges_of_a_file_that_repeats_them_count_by_the_first():

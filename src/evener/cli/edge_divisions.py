@@ -14,7 +14,9 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
+    from evener.graphs.edge_list import EdgeList
     from evener.graphs.graph import Graph
+    from evener.io.edges import EdgeReading
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
     from evener.running.fitting import RunBytes
@@ -36,28 +38,39 @@ def edge_division(
     _refuse_beside_edges(options)
     plan = read_edge_plan(path)
     if plan.of not in KINDS:
-        what = "the lines of a file" if plan.of == "file" else "the entries of a matrix"
         raise UsageError(
-            f"{path} divides {what}, and programs run on a graph's edges or arcs",
-            hint="evener split --as graph or --as arcs makes a plan of these.",
+            f"{path} divides the lines of a file, and programs run on a graph's edges or arcs",
+            hint="evener split --as graph or --as arcs, without --stream, makes a plan of these.",
         )
     if is_rank:
         out.note(f"note: each rank reads all of {options.graph}: its edges are divided")
     options_of_edges = edge_options_of(plan, options.reading, options.graph, path)
     how = options_of_edges.reading
-    if plan.of == "arcs" and how.directed is None:
+    if plan.of != "graph" and how.directed is None:
         how = replace(how, directed=True)
     reading = read_workload(options.graph, how, out)
     divided = DividedEdges(plan.partition, plan.of)
-    if has_other_edges(reading.graph, divided):  # lines that repeat an edge, or loops
-        edges = read_edges_as(options.graph, options_of_edges, out).edges
-        divided = divided._replace(edges=edges)
+    if plan.of == "matrix":
+        found = read_edges_as(options.graph, options_of_edges, out)
+        divided = divided._replace(edges=_entries(found, reading.graph, path))
+    elif has_other_edges(reading.graph, divided):  # lines that repeat an edge, or loops
+        found = read_edges_as(options.graph, options_of_edges, out)
+        divided = divided._replace(edges=found.edges)
     copies = copies_of(*dealt_edges(reading.graph, divided))
     if not is_its_input(plan, reading.inputs):
         out.note(f"note: the plan was not made from {options.graph}")
     masters = Partition(copies.master, plan.platform.k)
-    found = EdgeDivision(plan, divided, copies)
-    return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=found)
+    edges = EdgeDivision(plan, divided, copies)
+    return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=edges)
+
+
+def _entries(found: EdgeReading, graph: Graph | DirectedGraph, path: str) -> EdgeList:
+    """Return the entries of a matrix as arcs between the vertices of the graph that it makes."""
+    from evener.graphs.edge_list import EdgeList
+
+    if graph.labels is not None:
+        raise UsageError(f"{path} divides a matrix whose rows have names: --as arcs divides arcs")
+    return EdgeList(graph.n, *found.ends)
 
 
 def bytes_of_division(

@@ -24,7 +24,7 @@ from evener.running.edge_copies import Copies, by_device, copies_of
 from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, signed, unsigned
 from evener.wording import plural
 
-KINDS = ("graph", "arcs")  # what the edges are, as EdgePlan.of
+KINDS = ("graph", "arcs", "matrix")  # what the edges are, as EdgePlan.of
 NO_WEIGHTS = np.empty(0)
 
 
@@ -98,8 +98,10 @@ class DealtEdges(NamedTuple):
 class DividedEdges(NamedTuple):
     """An edge partition, and which edges it divides.
 
-    of: "graph", edges u < v by u, then v; "arcs", u -> v by u, then v. edges: those, where they are
-    not just the ones of the graph that is run on, as of a file that repeats edges.
+    of: "graph", edges u < v by u, then v; "arcs", u -> v by u, then v; "matrix", entries as arcs
+    from row to column. edges: those, where they are not just the ones of the graph that is run on,
+    as of a file that repeats edges; always of a matrix, where an arc without an entry is with the
+    entry on the other side of the diagonal.
     """
 
     partition: EdgePartition
@@ -163,6 +165,8 @@ def dealt_edges(
         listed = EdgeList.of_graph(graph, weighted=weighted)
     else:
         listed = EdgeList.of_arcs(graph, weighted=weighted)
+    if edges is None and of == "matrix":
+        raise InputError("the entries of a matrix are needed to know where each one is")
     if edges is None and (is_once or of == "arcs"):
         return listed, partition.checked_for(listed)
     known = EdgeList.of_graph(graph.undirected()) if edges is None else edges
@@ -177,10 +181,19 @@ def _blocks_of(
     if of == "graph":
         tails, heads = np.minimum(tails, heads), np.maximum(tails, heads)
     keys, wanted = known.tails * n + known.heads, tails * n + heads
-    at = np.minimum(np.searchsorted(keys, wanted), max(known.m - 1, 0))
-    if wanted.size and not (known.m and np.array_equal(keys[at], wanted)):
+    at = _found(keys, wanted)
+    if of == "matrix":
+        at = np.where(at < 0, _found(keys, heads * n + tails), at)
+    if (at < 0).any():
         raise InputError("the graph has edges that the partition does not divide")
     return EdgePartition(partition.part[at], partition.k)
+
+
+def _found(keys: IntVector, wanted: IntVector) -> IntVector:
+    """Return the first place of each wanted number among rising keys; -1 where it is not there."""
+    at = np.searchsorted(keys, wanted)
+    is_there = np.append(keys, -1)[at] == wanted
+    return np.where(is_there, at, -1)
 
 
 def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
