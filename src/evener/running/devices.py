@@ -24,16 +24,24 @@ class Cuda:
     number: int
 
 
-def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda]:
-    """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0".
+def devices_named(words: str) -> list[list[int] | Cuda]:
+    """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0", wherever they are.
 
-    A device of cores, of which each gets a thread, is the list of these. comm: all ranks, each of
-    which calls; words mean cores and CUDA devices of the computer on which the device's rank is,
+    A device of cores, of which each gets a thread, is the list of these. Raises UsageError for
+    other words.
+    """
+    return [_device(word.strip()) for word in words.split(",")]
+
+
+def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda]:
+    """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0", which are here.
+
+    comm: all ranks, each of which calls; words mean cores and CUDA devices of the computer on which the device's rank is,
     so that those of several computers may have the same. Raises UsageError for other words, for
     cores that this process may not use, for CUDA devices that are not there, and for a core or a
     CUDA device of one computer named twice.
     """
-    devices = [_device(word.strip()) for word in words.split(",")]
+    devices = devices_named(words)
     own, here = range(len(devices)), list(range(len(devices)))
     if comm is not None:
         own = devices_of_process(comm, len(devices))

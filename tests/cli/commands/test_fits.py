@@ -148,6 +148,12 @@ def test_a_program_that_does_not_fit_is_refused_by_fits_and_by_run(evener, tmp_p
     assert said.out == ""
 
 
+def test_devices_need_not_be_here(evener, grid_file):
+    words = ["fits", grid_file, "--k", "3", "--app", "bfs", "--json", "--devices"]
+    found = json.loads(evener(*words, "cpu:900-901,cpu:900,cuda:77").out)["devices"]
+    assert len(found) == 3
+
+
 def test_more_cores_need_more_buffers(evener, tmp_path, grid_file, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2})
     words = ["fits", grid_file, "--k", "2", "--app", "bfs", "--json", "--devices"]

@@ -149,11 +149,11 @@ def _least(
 
 def _cores(devices: str | None, platform: Platform) -> list[int]:
     """Return how many cores each device has; 0 for a CUDA device."""
-    from evener.running.devices import devices_of
+    from evener.running.devices import devices_named
 
     if devices is None:
         return cores_of_kinds(platform)
-    cores = cores_in(devices_of(devices))
+    cores = cores_in(devices_named(devices))
     if len(cores) != platform.k:
         raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")
     return cores
