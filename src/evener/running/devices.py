@@ -36,10 +36,10 @@ def devices_named(words: str) -> list[list[int] | Cuda]:
 def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda]:
     """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0", which are here.
 
-    comm: all ranks, each of which calls; words mean cores and CUDA devices of the computer on which the device's rank is,
-    so that those of several computers may have the same. Raises UsageError for other words, for
-    cores that this process may not use, for CUDA devices that are not there, and for a core or a
-    CUDA device of one computer named twice.
+    comm: all ranks, each of which calls; words mean cores and CUDA devices of the computer on which
+    the device's rank is, so that those of several computers may have the same. Raises UsageError
+    for other words, for cores that this process may not use, for CUDA devices that are not there,
+    and for a core or a CUDA device of one computer named twice.
     """
     devices = devices_named(words)
     own, here = range(len(devices)), list(range(len(devices)))
