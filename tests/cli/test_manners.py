@@ -51,6 +51,7 @@ READERS = [
     "report",
     "info",
     "convert",
+    "split",
 ]
 # Those that start processes are run twice in test-fast, not four times; papers take seconds.
 COSTLY, COSTLIEST = ("advise", "compare", "doctor", "measure", "reproduce"), ("reproduce",)

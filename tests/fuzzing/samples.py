@@ -10,6 +10,7 @@ import numpy as np
 import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.io.machines.speeds import write_speeds
+from evener.io.plans.edge_plan import write_edge_plan
 from evener.io.plans.partitions import write_part
 from evener.io.plans.plan import write_plan
 from evener.io.sources import unpacked
@@ -129,6 +130,7 @@ def make(folder):
     _put_all(folder, "foam", {name: text.encode() for name, text in mesh_samples.FOAM.items()})
     for name, plan in plans.items():
         write_plan(_in(folder, "plan", name), plan)
+    write_edge_plan(_in(folder, "edge-plan", "edge.plan"), ev.split(graph, machine, preset="fast"))
     part = plans["seconds.plan"].partition.part
     for form in ("metis", "scotch", "npy", "csv", "json"):
         write_part(_in(folder, "part", f"a.{form}"), part, form, devices=machine.names)

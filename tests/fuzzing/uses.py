@@ -76,6 +76,7 @@ def use(kind, name, random):
     chosen = {
         "graph": _graph, "mesh": _graph, "meshio": _graph, "real": _real, "foam": _foam,
         "coords": _coords, "weights": _weights, "part": _part, "plan": _plan,
+        "edge-plan": _edge_plan,
         "machine": _machine, "kernel": _kernel, "speeds": _speeds, "surface": _surface,
         "trace": _trace, "decisions": _decisions, "journal": _journal,
     }  # fmt: skip
@@ -90,7 +91,8 @@ def _graph(name, random):
         options.append("--directed")
     if run("info", name, *options, *random.choice(([], ["--json"]))):
         return
-    random.choice((_planned, _planned, _converted, _judged, _fitted))(name, options, random)
+    uses = (_planned, _planned, _converted, _judged, _fitted, _divided)
+    random.choice(uses)(name, options, random)
 
 
 def _planned(name, options, random):
@@ -108,6 +110,33 @@ def _planned(name, options, random):
             app = random.choice(("bfs", "wcc", "pagerank"))
             if run("run", "x.plan", name, "--app", app, "--verify"):
                 raise FoundError("a plan is not run")
+
+
+def _divided(name, options, random):
+    """Edges of a graph file are divided; the plan is made again, judged and shown."""
+    kind = ["--as", random.choice(("graph", "arcs", "matrix"))]
+    more = random.choice(([], [], ["--weighted"]))
+    method = ["--method", random.choice(("spac", "spac-ring", "dbh", "greedy", "order"))]
+    machine = random.choice((MACHINE, ("--k", "3")))
+    words = [*kind, *more, *method, *options, *machine, "--preset", "fast"]
+    if run("split", name, *words, "-o", "x.plan"):
+        return
+    if run("replay", "x.plan", name) or run("evaluate", name, "x.plan"):
+        raise FoundError("an edge plan is not made again, or not judged")
+    if run("report", "x.plan", name, "-o", "x.html") == 0:
+        _check_page("x.html")
+
+
+def _edge_plan(name, random):
+    if run("export", name, "--to", random.choice(("metis", "npy", "csv", "json")), "-o", "x.part"):
+        return
+    run("evaluate", "grid.graph", name)
+    run("evaluate", "grid.graph", "x.part", "--edges", *MACHINE)
+    graph = random.choice(([], ["grid.graph"]))
+    if run("report", name, *graph, "-o", "x.html") == 0:
+        _check_page("x.html")
+    if random.random() < 0.3:
+        run("replay", name, "grid.graph")
 
 
 def _converted(name, options, random):

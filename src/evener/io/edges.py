@@ -145,7 +145,7 @@ def _read_entries(
                 hint="--weighted takes the edges' weights.",
             )
     made = {"graph": _pairs, "arcs": _arcs, "matrix": _matrix}[kind](found, weighted=weighted)
-    asked = {key: given[key] for key in ("by", "format") if key in given}
+    asked = {"format": given["format"]} if "format" in given else {}
     inputs = {source.path.name: source.sha256, **source.beside}
     notes = (*source.notes, *made.notes)
     return replace(made, format=entry.name, notes=notes, inputs=inputs, asked=asked)

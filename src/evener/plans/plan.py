@@ -298,8 +298,10 @@ class Rival:
 class Plan:
     """A certified partition of one graph over one platform, with its origin.
 
-    part[v] of the partition is the index of v's device in the platform's order. saturated (k,):
-    devices filled to their memory. options: all that influenced the result. graph: its counts.
+    partition: part[v] is the index of v's device in the order of the platform. platform: the
+    devices and links. evaluation: certificate, prediction and figures of the partition. sizes (k,):
+    how much each device was to get [units]; saturated (k,): whether that fills its memory. options:
+    all that influenced the result. graph: counts of its vertices and edges.
     inputs: file name -> SHA-256. versions: program -> version. notes: sentences for people.
     mapping: the devices of the partitioner's blocks, already applied to the partition, or None.
     stages: figures after each step, the last those of the result; may be empty. rival: another

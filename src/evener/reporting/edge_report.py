@@ -154,7 +154,8 @@ def copies_charts(edges: EdgeList, plan: EdgePlan) -> CopiesCharts:
     if copied.any():
         sentence = (
             f"{percent(float(copied.mean()))} of the vertices are copied; these have "
-            f"{degrees[copied].mean():.1f} edges on average, all vertices {degrees.mean():.1f}."
+            f"{degrees[copied].mean():.1f} {KINDS[plan.of]} on average, all vertices "
+            f"{degrees.mean():.1f}."
         )
     return CopiesCharts(_by_blocks(blocks), _by_degree(degrees, blocks), sentence)
 
