@@ -48,6 +48,7 @@ PAGES = {
         "halos": "halos.table",
         "engine": "engine.summary",
         "running": "running.table",
+        "edge_running": "edge_running.table",
         "policies": "policies.table",
         "spmv": "spmv.table",
         "triangles": "triangles.table",
