@@ -63,7 +63,7 @@ def test_recorded_supersteps_are_those_of_the_virtual_clock():
 
 @pytest.mark.parametrize("name", ["pagerank", "bfs", "wcc"])
 def test_values_and_clock_do_not_depend_on_the_computer(name):
-    app, k = APPS[name], 64
+    app, k = APPS[name], 24
     terms = {"vertex_arcs": 2, "list_share": 0.1, "near_values": 50, "far_factor": 3, "mips": 7}
     machine = VirtualMachine(platform(k, terms))
     runs = [machine.run(app.program, GRAPH, blocks(k), most=app.iterations or 99) for _ in "ab"]
