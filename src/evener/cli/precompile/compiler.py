@@ -93,7 +93,7 @@ def watch_if_imported(compiled: Compiled) -> bool:
 def hastened() -> Iterator[None]:
     """Compile with less CPU time until the end, for a process that does little else.
 
-    What is compiled is the same: garbage is searched for less often, listeners are not told of each
+    What is compiled is the same: garbage is searched for less often, no listener is called for each
     call of LLVM, and the compiler finds sooner that two sets of its flags are equal. Numba hashes
     and compares them some 500,000 times, and makes dictionaries of all flags each time, though few
     are set; its hashes are of the flags' names alone.
