@@ -93,10 +93,10 @@ def watch_if_imported(compiled: Compiled) -> bool:
 def hastened() -> Iterator[None]:
     """Compile with less CPU time until the end, for a process that does little else.
 
-    What is compiled is the same: garbage is searched for less often, no listener is called for each
-    call of LLVM, and the compiler finds sooner that two sets of its flags are equal. Numba hashes
-    and compares them some 500,000 times, and makes dictionaries of all flags each time, though few
-    are set; its hashes are of the flags' names alone.
+    What is compiled is the same: garbage is searched for less often, a call of LLVM is no event to
+    listeners, and the compiler finds sooner that two sets of its flags are equal. Numba hashes and
+    compares them some 500,000 times, and makes dictionaries of all flags each time, though few are
+    set; its hashes are of the flags' names alone.
     """
     from llvmlite.binding import ffi
     from numba.core.targetconfig import TargetConfig
@@ -120,9 +120,9 @@ def hastened() -> Iterator[None]:
                 return False
         return True
 
-    told = ffi.lib._lock._cblist  # noqa: SLF001
-    telling = told.copy()
-    told.clear()
+    listeners = ffi.lib._lock._cblist  # noqa: SLF001
+    kept = listeners.copy()
+    listeners.clear()
     gc.set_threshold(OBJECTS_PER_COLLECTION, *thresholds[1:])
     TargetConfig.__hash__ = kept_hash  # type: ignore[method-assign]
     TargetConfig.__eq__ = are_equal  # type: ignore[method-assign]
@@ -132,7 +132,7 @@ def hastened() -> Iterator[None]:
         TargetConfig.__hash__ = hash_of  # type: ignore[method-assign]
         TargetConfig.__eq__ = equal  # type: ignore[method-assign]
         gc.set_threshold(*thresholds)
-        told.extend(telling)
+        listeners.extend(kept)
 
 
 def name_of(kernel: Any) -> str:
