@@ -44,21 +44,27 @@ class EdgeReading:
 
     of: what they are: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries), each by
     the first number, then the second, parallel ones in the order of the file; or "file" (lines, in
-    their order). ends: two arrays
-    (m,), what the file calls both ends: numbers or names of vertices; row and column, from 0, of a
-    matrix. weighted: whether the edges have weights. rows: of a matrix how many of the vertices are
-    rows, the others being columns. notes, inputs and asked: as of a Reading.
+    their order). names (n,): what the file calls each vertex, a row or column of a matrix by its
+    number from 0; None where that is the vertex's number. weighted: whether the edges have weights.
+    rows: of a matrix how many of the vertices are rows, the others being columns. notes, inputs and
+    asked: as of a Reading.
     """
 
     edges: EdgeList
     of: Kind
-    ends: tuple[npt.NDArray[Any], npt.NDArray[Any]]
+    names: npt.NDArray[Any] | None = None
     weighted: bool = False
     format: str = ""
     rows: int = 0
     notes: tuple[str, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Two arrays (m,): what the file calls both ends of each edge."""
+        ends = self.edges.tails, self.edges.heads
+        return ends if self.names is None else (self.names[ends[0]], self.names[ends[1]])
 
     def __repr__(self) -> str:
         files = f"from {', '.join(self.inputs)}" if self.inputs else "from no file"
@@ -115,8 +121,7 @@ def as_edges(given: EdgesLike, *, of: str = "graph", weighted: bool = False) -> 
         return given
     kind = cast(Kind, one_of("kind of edges", of, KINDS))
     if isinstance(given, EdgeList):
-        ends = given.tails, given.heads
-        return EdgeReading(given, kind, ends, weighted=given.weights is not None)
+        return EdgeReading(given, kind, weighted=given.weights is not None)
     if isinstance(given, str | os.PathLike):
         return read_edges(given, of=of, weighted=weighted)
     if kind == "matrix" and is_matrix(given):
@@ -162,7 +167,7 @@ def _read_pieces(path: Path, *, weighted: bool) -> EdgeReading:
     n = max(int(ends.max(initial=-1)) for ends in (tails, heads)) + 1
     edges = EdgeList(n, tails, heads)
     inputs = {path.name: digest_of(path)}
-    return EdgeReading(edges, "file", (edges.tails, edges.heads), format="pieces", inputs=inputs)
+    return EdgeReading(edges, "file", format="pieces", inputs=inputs)
 
 
 def _read_graph(
@@ -194,7 +199,7 @@ def _of_graph(graph: Graph | DirectedGraph, kind: Kind, *, weighted: bool) -> Ed
         edges = EdgeList.of_graph(graph.undirected(), weighted=weighted)
     else:
         edges = EdgeList.of_arcs(graph, weighted=weighted)
-    return EdgeReading(edges, kind, _named(edges.tails, edges.heads, graph.labels), weighted)
+    return EdgeReading(edges, kind, graph.labels, weighted)
 
 
 def _pairs(found: Entries, *, weighted: bool) -> EdgeReading:
@@ -253,38 +258,32 @@ def _chosen(
         notes += (f"{lines} an edge: work of its own.",)
     weights = found.weights()[kept] if weighted else None
     edges = EdgeList(found.n_rows, tails, heads, weights)
-    return EdgeReading(edges, kind, _named(tails, heads, found.labels), weighted, notes=notes)
+    return EdgeReading(edges, kind, found.labels, weighted, notes=notes)
 
 
 def _matrix(found: Entries, *, weighted: bool) -> EdgeReading:
     """Return stored entries as edges from rows to columns, those without an entry left out."""
     order = by_ends(found.rows, found.columns)
-    rows, columns = found.rows[order], found.columns[order]
-    row_numbers, n_rows = _numbers(rows, found.n_rows)
-    column_numbers, n_columns = _numbers(columns, found.n_columns)
+    used_rows, row_numbers = _numbers(found.rows, found.n_rows)
+    used_columns, column_numbers = _numbers(found.columns, found.n_columns)
+    n_rows, n = used_rows.size, used_rows.size + used_columns.size
     weights: NumberArray | None = found.weights()[order] if weighted else None
-    edges = EdgeList(
-        n_rows + n_columns, row_numbers[rows], n_rows + column_numbers[columns], weights
-    )
+    heads = n_rows + column_numbers[found.columns[order]]
+    edges = EdgeList(n, row_numbers[found.rows[order]], heads, weights)
     said = f"A matrix of {found.n_rows:,} x {found.n_columns:,}: {found.m:,} stored entries"
     if found.triangle:
         said += " of one triangle; the other is not stored, and not divided"
     empty = found.n_rows + found.n_columns - edges.n
     if empty:
         said += f"; {plural(empty, 'row or column', 'rows and columns')} without an entry dropped"
-    ends = _named(rows, columns, found.labels)
-    return EdgeReading(edges, "matrix", ends, weighted, rows=n_rows, notes=(f"{said}.",))
+    names = np.concatenate([used_rows, used_columns])
+    if found.labels is not None:
+        names = found.labels[names]
+    return EdgeReading(edges, "matrix", names, weighted, rows=n_rows, notes=(f"{said}.",))
 
 
-def _numbers(indices: IntArray, extent: int) -> tuple[IntArray, int]:
-    """(extent,) the rank of each index among those that occur, and how many do."""
+def _numbers(indices: IntArray, extent: int) -> tuple[IntArray, IntArray]:
+    """Return the indices that occur, ascending, and (extent,) the rank of each among them."""
     used = np.zeros(extent, np.bool_)
     used[indices] = True
-    return np.cumsum(used) - 1, int(np.count_nonzero(used))
-
-
-def _named(
-    tails: IntArray, heads: IntArray, labels: npt.NDArray[np.generic] | None
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the ends as the file names them."""
-    return (tails, heads) if labels is None else (labels[tails], labels[heads])
+    return np.flatnonzero(used), np.cumsum(used) - 1

@@ -51,7 +51,9 @@ class Entries:
 def no_weights() -> InputError:
     """Return the error of edges without weights where weights are asked for."""
     return InputError(
-        "has no weights of edges", hint="Leave out --weighted: each edge is then one unit of work."
+        "has no weights of edges",
+        hint="Without --weighted each edge is one unit of work. Entries of a matrix have values: "
+        "--as matrix.",
     )
 
 

@@ -14,7 +14,7 @@ from evener.cli.edge_options import (
     read_edges_as,
 )
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import count, positive_finite, refuse_outputs
+from evener.cli.values import count, refuse_outputs, share_below_one
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
     parser.add_argument(
-        "--epsilon", type=positive_finite, default=0.03, help="tolerance (default 0.03)"
+        "--epsilon",
+        type=share_below_one,
+        default=0.03,
+        metavar="E",
+        help="tolerance around each target, as 0.03 or 3%% (default 0.03)",
     )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument(
