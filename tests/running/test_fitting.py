@@ -168,8 +168,7 @@ def test_bytes_of_a_solver_are_at_most_what_it_ever_holds(app):
 @pytest.mark.parametrize("k", [1, 2, 4])
 @pytest.mark.parametrize(
     ("app", "blocks"),
-    [(app, "in order") for app in SOLVERS]  # lists of ghosts are estimated for triangles
-    + [(app, "random") for app in ("pagerank", *SOLVERS) if app != "triangles"],
+    [(app, "in order") for app in SOLVERS] + [(app, "random") for app in ("pagerank", *SOLVERS)],
 )
 def test_bytes_on_all_devices(app, k, blocks):
     """Of all devices together, as Python counts them when the first has ended a superstep.
@@ -204,10 +203,9 @@ def test_bytes_on_all_devices(app, k, blocks):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     of_parts, counted = sum(part.nbytes for part in parts), sum(one.total for one in before)
-    if app == "triangles":
+    if app == "triangles":  # of ghosts' lists, entries are counted that are left out again
         assert of_parts + most <= 1.03 * counted
-        # Lists ordered by degree are counted, which a grid does without: 12 bytes a vertex.
-        assert k > 1 or of_parts + most == pytest.approx(counted - 12 * graph.n, rel=0.03)
+        assert of_parts + most >= (0.97 if k == 1 else 0.75) * counted
     else:
         assert of_parts + max(found) == pytest.approx(counted, rel=0.03)
 

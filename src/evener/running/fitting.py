@@ -101,9 +101,17 @@ def bytes_of_program(
     else:
         sizes = part_sizes(graph, divided, want=wanted_arcs(program), threads=threads)
     whole, own = _size_of_graph(graph), cores or [1] * len(sizes)
-    return [
+    found = [
         _bytes_of_part(size, whole, program, count) for size, count in zip(sizes, own, strict=True)
     ]
+    if isinstance(graph, RankParts) or not isinstance(divided, Plan | Partition):
+        return found
+    exactly = program.bytes_on_devices if isinstance(program, Solver) else None
+    partition = divided.partition if isinstance(divided, Plan) else divided
+    arrays = None if exactly is None else exactly(graph, partition)
+    if arrays is None:
+        return found
+    return [one._replace(arrays=n_bytes) for one, n_bytes in zip(found, arrays, strict=True)]
 
 
 class GraphSize(NamedTuple):

@@ -122,6 +122,11 @@ class LocalGraph:
         return self.n_owned if self.k == 1 else int(self.numbers.size)
 
     @property
+    def n_ghosts(self) -> int:
+        """Number of its ghosts, h; nothing is made to count them."""
+        return self.n_local - self.n_owned
+
+    @property
     def receives(self) -> dict[int, tuple[int, int]]:
         """Other device -> first and end of the local numbers of the ghosts that it owns."""
         starts = self.n_owned + self.ghost_starts

@@ -57,7 +57,7 @@ def cores(
             steps.now.edges = estimates.fall() if step else estimates.peel()
         has_changed = estimates.sum_of_boundary() < before  # none ever rises
         is_last = comm.size == 1 or (step > 0 and not any(steps.gathered(has_changed)))
-        steps.end(local.ghosts.size if step else 0)
+        steps.end(local.n_ghosts if step else 0)
         if is_last:
             break
     return steps.result(estimates.values[: local.n_owned])

@@ -146,7 +146,7 @@ def _conjugate_gradients(
                 pool.run(kernels.turn, chunks, following / rz, diagonal, r, p)
         rz = following
         steps.now.edges = rows.ends.size
-        steps.end(local.ghosts.size)
+        steps.end(local.n_ghosts)
         if done or (keep is not None and keep(steps.done, state, steps)):
             break
     return x
@@ -181,7 +181,7 @@ def _jacobi(
         change, norm = np.array(steps.gathered((float(dots.sum()), size))).sum(axis=0).tolist()
         x, following = following, x
         steps.now.edges = rows.ends.size
-        steps.end(local.ghosts.size)
+        steps.end(local.n_ghosts)
         if change <= tolerance**2 * norm or (keep and keep(steps.done, state, steps)):
             break
     return x[:m]

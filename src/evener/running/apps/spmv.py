@@ -92,7 +92,7 @@ def products(
             np.add.at(y, cuts.first_rows[within], carried[within])
         x, y = y, x
         steps.now.edges = rows.ends.size
-        steps.end(local.ghosts.size)
+        steps.end(local.n_ghosts)
         if keep is not None and keep(steps.done, state, steps):
             break
     return steps.result(x[: local.n_owned])

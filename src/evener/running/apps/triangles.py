@@ -18,6 +18,7 @@ from evener.arrays import IntVector
 from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
 from evener.running.apps import triangles_kernels as kernels
 from evener.running.apps.rows import MatrixRows, cut
 from evener.running.comm import Comm
@@ -28,6 +29,7 @@ from evener.running.local_graphs import LocalGraph
 
 # Ordering by degree pays where the mean degree is so many times the median, as GAPBS decides.
 MEAN_OF_SKEWED = 1.3
+MOST_COUNTED = 1 << 26  # arcs, of which 1 GB is taken to count what lists will hold
 ROWS_OF_PRODUCT = 4096  # of A A at a time: memory
 NARROW = np.uint32
 NO_RANKS = np.empty(0, NARROW)
@@ -73,7 +75,7 @@ def count(
         for q, (first, end) in local.receives.items():
             steps.now.count_sent(q, (end - first) * found.itemsize)
     steps.now.edges = counter.looked_at
-    steps.end(local.ghosts.size)
+    steps.end(local.n_ghosts)
     return steps.result(found[: local.n_owned])
 
 
@@ -82,12 +84,16 @@ def _is_skewed(comm: Comm, local: LocalGraph) -> bool:
 
     Far above: a vertex whose square is more than all arcs could alone take most of the time.
     """
-    own = local.degrees[: local.n_owned].astype(np.int64)
-    found = comm.allgather((int(own.sum()), int(own.max(initial=0))))
+    own = local.degrees[: local.n_owned]
+    found = comm.allgather((int(own.sum(dtype=np.int64)), int(own.max(initial=0))))
     arcs, largest = sum(one for one, _ in found), max(one for _, one in found)
-    low = int(np.count_nonzero(own * local.n_global * MEAN_OF_SKEWED < arcs))
-    below = sum(comm.allgather(low))
+    below = sum(comm.allgather(_below(own, local.n_global, arcs)))
     return 2 * below > local.n_global or largest**2 > arcs
+
+
+def _below(degrees: npt.NDArray[np.integer[Any]], n: int, arcs: int) -> int:
+    """Return how many degrees are far below the mean of a graph of n vertices."""
+    return int(np.count_nonzero(degrees < arcs / (max(n, 1) * MEAN_OF_SKEWED)))
 
 
 class _Counter:
@@ -246,7 +252,48 @@ def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
     return 45 * n_local + 4 * (entries + of_ghosts)
 
 
-TRIANGLES = Solver("triangles", count, _bytes_of_count)
+def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> list[int] | None:
+    """Return the bytes of each device's arrays on one thread, at the moment when they are most.
+
+    Lists are those that will be made; of ghosts' lists those that come in, of which some entries
+    are left out again. None for graphs of more than MOST_COUNTED arcs, as counting takes memory.
+    """
+    if graph.adjncy.size > MOST_COUNTED:
+        return None
+    arcs, k, part = graph.arcs_out(), partition.k, partition.part
+    degrees = np.diff(arcs.xadj)
+    tails = np.repeat(np.arange(degrees.size), degrees)
+    n, m = degrees.size, arcs.adjncy.size
+    by_degree = 2 * _below(degrees, n, m) > n or int(degrees.max(initial=0)) ** 2 > m
+    is_own_order = tails[1:] != tails[:-1]
+    is_own_order |= arcs.adjncy[1:] > arcs.adjncy[:-1]
+    if k == 1 and not by_degree and is_own_order.all():
+        return [33 * n]
+    before = arcs.adjncy < tails
+    if by_degree:
+        other, own = degrees[arcs.adjncy], degrees[tails]
+        before = (other > own) | ((other == own) & before)
+    lengths = np.bincount(tails[before], minlength=n)
+    # Each vertex once for each device that has it as a ghost.
+    to = part[tails].astype(np.int64)
+    away = to != part[arcs.adjncy]
+    at, ghost = np.divmod(np.unique(to[away] * n + arcs.adjncy[away]), max(n, 1))
+    entries = np.zeros((k, k), np.int64)  # that one device gives another
+    np.add.at(entries, (part[ghost], at), lengths[ghost])
+    sent, came = entries.sum(axis=1), entries.sum(axis=0)
+    owned = np.bincount(part, minlength=k)
+    local = owned + np.bincount(at, minlength=k)
+    own = np.bincount(part, lengths, k).astype(np.int64)
+    packing = 24 * local + 4 * (own + sent) + 28 * entries.max(axis=1)
+    unpacking = 32 * local + 4 * (own + sent + came) + 33 * entries.max(axis=0)
+    joining = 32 * local + 4 * (own + sent + came) + 4 * (own + came)
+    counting = 41 * local + 4 * (own + came + owned)
+    moments = [counting] if k == 1 else [packing, unpacking, joining, counting]
+    found: list[int] = np.max(moments, axis=0).tolist()
+    return found
+
+
+TRIANGLES = Solver("triangles", count, _bytes_of_count, bytes_on_devices=_bytes_on_devices)
 
 
 def total(values: npt.NDArray[Any]) -> int:

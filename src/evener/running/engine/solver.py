@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from evener.plans.partition import Partition
 from evener.running.engine.program import parameters_of
 from evener.running.engine.recording import DeviceRun
 from evener.running.local_graphs import Want
@@ -19,6 +21,8 @@ class Solver:
     part holds. parameters: their defaults. moves: whether `solve` takes `stretch`, a Stretch,
     so that vertices may change device while it runs. bytes_held(own vertices, local vertices, arcs,
     whether arcs have weights): of its arrays on a device; one of type `exchanged` is exchanged.
+    bytes_on_devices(graph, partition): the same for each device, where it is known more exactly of
+    a whole graph; it is None, or returns None, where it is not.
     solve_on_edges: the same as `solve` for an EdgeShare; None: it is not run on blocks of edges.
     """
 
@@ -29,6 +33,7 @@ class Solver:
     want: Want = "both"
     moves: bool = False
     exchanged: str = "f8"
+    bytes_on_devices: Callable[[Any, Partition], list[int] | None] | None = None
     solve_on_edges: Callable[..., DeviceRun] | None = None
 
     ends_by_itself = True

@@ -150,7 +150,7 @@ class SuperstepLoop:
         for step in range(self._first, most):
             own = self._dense_superstep()
             change = sum(self.steps.gathered(own)) if has_halt else 0.0
-            self.steps.end(self.local.ghosts.size)
+            self.steps.end(self.local.n_ghosts)
             given = change, step + 1, self.local.n_global, engine.parameters
             if has_halt and engine.program.halts(*given):
                 return
@@ -218,7 +218,7 @@ class SuperstepLoop:
             if direction == frontier.PULL and self.comm.size > 1:
                 self._send_frontier()
             self._compute()
-            received = self._deliver() if direction == frontier.PUSH else self.local.ghosts.size
+            received = self._deliver() if direction == frontier.PUSH else self.local.n_ghosts
             before, totals = totals[0], self._totals()
             self.steps.end(received)
             kept = {"left": totals[2], "before": before, "direction": direction}
