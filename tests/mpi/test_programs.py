@@ -42,8 +42,7 @@ def run_words(ranks, *words):
     ("ranks", "names"),
     [
         (2, "jacobi hybrid random moves edges"),
-        (3, "halo"),
-        pytest.param(3, "hybrid moves matmul spmv", marks=pytest.mark.slow),
+        pytest.param(3, "halo hybrid moves matmul spmv", marks=pytest.mark.slow),
         pytest.param(5, "random", marks=pytest.mark.slow),
     ],
 )
@@ -133,7 +132,7 @@ def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
     assert took < killing.WITHIN
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_ranks_read_a_graph_together(ranks, tmp_path):
     """Values are those of one process that holds the graph."""
     graph = barabasi_albert(3000, 4, 2)

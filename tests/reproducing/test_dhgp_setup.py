@@ -30,6 +30,7 @@ def test_stand_ins_are_like_the_papers_graphs(name):
     assert stand_in.shrink * graph.m == pytest.approx(stand_in.arcs)
 
 
+@pytest.mark.slow
 def test_the_dense_stand_in():
     graph = stand_ins()["G2"].graph
     assert graph.m / graph.n == pytest.approx(1663, rel=0.02)

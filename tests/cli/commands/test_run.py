@@ -91,6 +91,7 @@ def test_a_program_of_the_users(case, tmp_path):
     assert np.load(output).tolist() == [499] * 500
 
 
+@pytest.mark.slow
 def test_another_process_runs_a_users_program_from_the_cache(case, tmp_path):
     (tmp_path / "largest.py").write_text(LARGEST_FILE)
     words = ["run", str(case / "web.plan"), str(case / "web.graph"), "--quiet", "--program"]

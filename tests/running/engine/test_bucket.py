@@ -68,6 +68,7 @@ def test_vertices_without_a_place_in_a_bucket_are_handled_later(pool, chunks):
     assert sssp.verify(graph, engine.values)
 
 
+@pytest.mark.slow
 def test_types_follow_the_weights():
     graph = random_graph(50, 100, 1, weights=9)
     assert sssp.program_for(graph) is sssp.PROGRAM

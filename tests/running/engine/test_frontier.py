@@ -152,22 +152,40 @@ def closure(graph):
     return reached
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("direction", [-1, PUSH, PULL])
-def test_programs_without_traits(pool, seed, direction, largest):
-    graph = random_graph(70, 40 + 20 * seed, seed, directed=bool(seed % 2), weights=9)
-    reached = closure(graph)
-    numbers = np.arange(graph.n)
+def every_way(test):
+    """Run a test on six graphs, pushed, pulled and as the engine chooses."""
+    by_seed = pytest.mark.parametrize("seed", range(6))
+    return by_seed(pytest.mark.parametrize("direction", [-1, PUSH, PULL])(test))
 
-    def values(program):
-        return forced(program, graph, pool, direction).values
 
-    assert np.array_equal(values(largest), [numbers[to].max() for to in reached.T])
-    assert np.array_equal(values(LABELS), [numbers[to].min() for to in reached.T])
+def example(seed):
+    return random_graph(70, 40 + 20 * seed, seed, directed=bool(seed % 2), weights=9)
+
+
+@every_way
+def test_smallest_and_largest_numbers(pool, seed, direction, largest):
+    graph = example(seed)
+    reached, numbers = closure(graph), np.arange(graph.n)
+    for program, best in ((largest, np.max), (LABELS, np.min)):
+        found = forced(program, graph, pool, direction).values
+        assert np.array_equal(found, [best(numbers[to]) for to in reached.T])
+
+
+@pytest.mark.slow
+@every_way
+def test_sets_along_arcs_of_both_directions(pool, seed, direction):
+    graph = example(seed)
     both = closure(graph if not seed % 2 else graph.undirected())
-    expected = [np.bitwise_or.reduce(1 << numbers[:20][to[:20]], initial=0) for to in both.T]
-    assert np.array_equal(values(SETS), expected)
-    assert np.allclose(values(PATHS), slow_paths(graph))
+    bits = 1 << np.arange(20)
+    expected = [np.bitwise_or.reduce(bits[to[:20]], initial=0) for to in both.T]
+    assert np.array_equal(forced(SETS, graph, pool, direction).values, expected)
+
+
+@pytest.mark.slow
+@every_way
+def test_paths_and_levels(pool, seed, direction):
+    graph = example(seed)
+    assert np.allclose(forced(PATHS, graph, pool, direction).values, slow_paths(graph))
     alike = type(graph)(graph.xadj, graph.adjncy, adjwgt=np.ones_like(graph.adjwgt))
     levels = forced(PATHS, alike, pool, direction).values
     assert np.array_equal(np.where(np.isinf(levels), FAR, levels), slow_levels(graph, 0))

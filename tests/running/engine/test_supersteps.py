@@ -132,6 +132,7 @@ def test_a_device_that_fails_in_mid_run_is_named(monkeypatch):
         run_program(pagerank.PROGRAM, graph, divided(graph, 3), most=50, watch=watch)
 
 
+@pytest.mark.slow
 def test_a_ghost_that_changes_twice_in_a_superstep_is_sent_once():
     """One that is settled by its second change; every ghost does so, and there is room for each."""
 
