@@ -29,14 +29,15 @@ class StreamOptions:
     """How a file's edges are divided as they are read.
 
     method: one of evener.splitting.from_files.STREAMS. epsilon, seed: as of SplitOptions. buffer:
-    edges that wait, of "stream"; None: a million, or a sixteenth of all. Raises UsageError for
-    others.
+    edges that wait, of "stream"; None: a million, or a sixteenth of all. memory [B]: for the edges
+    that "hep" holds; None: no limit. Raises UsageError for others.
     """
 
     method: str = "stream"
     epsilon: float = 0.03
     seed: int = 7
     buffer: int | None = None
+    memory: float | None = None
 
     def __post_init__(self) -> None:
         one_of("method of streams", self.method, tuple(STREAMS))
@@ -73,7 +74,14 @@ def split_file(
     )
     part = _room_for(survey.m, part_file)
     metrics = split_pieces(
-        source, survey, contract, options.method, part, seed=options.seed, size=options.buffer
+        source,
+        survey,
+        contract,
+        options.method,
+        part,
+        seed=options.seed,
+        size=options.buffer,
+        memory=options.memory,
     )
     plan = EdgePlan(
         EdgePartition(part, contract.k), platform, contract, metrics, OF,

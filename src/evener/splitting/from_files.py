@@ -1,8 +1,9 @@
 """Edges of a file, given blocks in a few passes: memory for vertices and a piece, not for edges.
 
-Each method reads the file once after it was surveyed; `2ps` three times. Blocks keep both limits of
-their contract while the stream runs: none goes above its high, and the last edges are kept for
-blocks below their lows. Memory: for each vertex a bit for every block and up to 48 bytes.
+Each method reads the file once after it was surveyed; `2ps` and `hep` up to three times. Blocks
+keep both limits of their contract while the stream runs: none goes above its high, and the last
+edges are kept for blocks below their lows. Memory: for each vertex a bit for every block and up to
+48 bytes; `stream` and `hep` hold edges besides.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from evener.splitting import clustering_kernels as clustering
 from evener.splitting import placing_kernels as kernels
 from evener.splitting.buffering import Stream, buffer_size
 from evener.splitting.expanding import NO_BLOCK, hold_placed, rooms_within
+from evener.splitting.hybrid_files import place_hybrid
 from evener.splitting.streaming import RULES, empty_blocks, hash_table
 from evener.splitting.two_phase import VertexClusters, homes_of, largest_volume
 
@@ -29,7 +31,7 @@ from evener.splitting.two_phase import VertexClusters, homes_of, largest_volume
 class Streaming:
     """A file whose edges get blocks. part (m,) int32 is filled, blocks take the edges along.
 
-    size: edges in the buffer of `stream`.
+    size: edges in the buffer of `stream`; memory [B]: for edges of `hep`, None: no limit.
     """
 
     source: EdgePieces
@@ -39,6 +41,7 @@ class Streaming:
     part: Part
     seed: int
     size: int
+    memory: float | None = None
 
     def pieces(self) -> Iterator[tuple[IntArray, IntArray, FloatArray, Part]]:
         """Yield tails, heads, work and the part to be filled, of -1, of each piece in turn."""
@@ -57,14 +60,16 @@ def split_pieces(
     *,
     seed: int = 7,
     size: int | None = None,
+    memory: float | None = None,
 ) -> EdgeMetrics:
     """Fill part (m,) with blocks of a file's edges by one of STREAMS; return what they cost.
 
-    size: edges in the buffer of `stream`; None: a million, or a sixteenth of all.
+    size: edges in the buffer of `stream`; None: a million, or a sixteenth of all. memory [B]: for
+    the edges that `hep` holds; None: no limit.
     """
     blocks = empty_blocks(survey.n, contract, m=survey.m)
     wanted = buffer_size(survey.m) if size is None else size
-    STREAMS[method](Streaming(source, survey, contract, blocks, part, seed, wanted))
+    STREAMS[method](Streaming(source, survey, contract, blocks, part, seed, wanted, memory))
     vertices = np.zeros(contract.k, np.int64)
     touched = int(kernels.count_held(blocks.held, vertices))
     copies = int(vertices.sum()) - touched
@@ -128,8 +133,13 @@ def _buffered(run: Streaming) -> None:
     stream.finish(run.part)
 
 
+def _hybrid(run: Streaming) -> None:
+    place_hybrid(run.source, run.survey, run.contract, run.blocks, run.part, memory=run.memory)
+
+
 STREAMS: dict[str, Callable[[Streaming], None]] = {
     "stream": _buffered,
+    "hep": _hybrid,
     "2ps": _two_phase,
     "hdrf": partial(_scored, by="hdrf"),
     "greedy": partial(_scored, by="greedy"),

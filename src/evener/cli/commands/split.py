@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stream",
         action="store_true",
         help="divide the lines of an edge list, or an .npy array (m, 2), as they are read, never "
-        "all in memory; methods: stream (default), 2ps, hdrf, greedy, dbh, random, order",
+        "all in memory; methods: stream (default), hep, 2ps, hdrf, greedy, dbh, random, order",
     )
     parser.add_argument(
         "--buffer",
@@ -63,6 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="EDGES",
         help="edges that wait in memory, of --stream --method stream (default: a million, or a "
         "sixteenth of all)",
+    )
+    parser.add_argument(
+        "--memory",
+        type=positive_finite,
+        metavar="GIB",
+        help="for edges in memory, of --stream --method hep: those between hubs stay in the file "
+        "(default: hubs have 10 times the mean degree)",
     )
     add_machine_options(parser)
     add_edge_options(parser)
@@ -86,8 +93,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         made = _streamed(args.graph, platform, stream_options_from(args), output, out)
         _say(made, made.notes, output, out)
         return 0
-    if args.buffer is not None:
-        raise UsageError("--buffer is of --stream")
+    if args.buffer is not None or args.memory is not None:
+        raise UsageError("--buffer and --memory are of --stream")
     options = SplitOptions(args.method or "spac", args.preset, args.epsilon, args.seed, args.order)
     reading = read_edges_as(args.graph, edge_options_from(args), out)
     with out.progress("Splitting") as progress:
@@ -102,7 +109,8 @@ def stream_options_from(args: argparse.Namespace) -> StreamOptions:
     """Return how lines are divided as they are read."""
     from evener.planning.split_file import StreamOptions
 
-    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer)
+    memory = None if args.memory is None else args.memory * 2**30
+    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer, memory)
 
 
 def _streamed(
