@@ -54,6 +54,7 @@ def test_page_samples_and_trace(case, tmp_path):
     [
         (["--app", "cg"], "cg runs on blocks of vertices, not of edges"),
         (["--app", "bfs", "--rebalance"], "--rebalance goes with blocks of vertices"),
+        (["--app", "bfs", "--locality", "on"], "--locality goes with blocks of vertices"),
         (["--app", "bfs", "--emulate"], "--emulate goes with blocks of vertices"),
         (["--app", "bfs", "--checkpoint", "folder"], "--checkpoint goes with blocks of vertices"),
     ],

@@ -93,6 +93,7 @@ def _refuse_beside_edges(options: RunOptions) -> None:
     asked = {
         "--emulate": options.emulate,
         "--rebalance": options.rebalance,
+        "--locality": options.locality != "off",
         "--checkpoint": options.checkpoint is not None,
         "--resume": options.resume is not None,
     }

@@ -41,6 +41,7 @@ class RunOptions:
     every: tuple[int | None, float | None]
     resume: str | None
     rebalance: bool
+    locality: str
     coords: str | None
     weights: str | None
     machine: str | None
@@ -135,6 +136,13 @@ def _add_survival(parser: argparse.ArgumentParser) -> None:
         "--rebalance",
         action="store_true",
         help="move vertices to other devices meanwhile, where that pays by the measured seconds",
+    )
+    parser.add_argument(
+        "--locality",
+        choices=("off", "on", "auto"),
+        default="off",
+        help="let each device order its vertices so that less memory is read: on, before the run; "
+        "auto, while it runs, if that is faster",
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import Division
+from evener.cli.run_locality import say_reorderings
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -69,6 +70,7 @@ def say(
         out.say(f"Continued after {plural(run.first, 'superstep')}.")
     if found.checks is not None:
         _say_moves(run, out)
+    ordered = say_reorderings(run, division.platform.names, out) if run.reorderings else []
     if found.kept is not None:
         spent = f" of {duration(seconds)}" if found.kept.written else ""
         written = plural(found.kept.written, "checkpoint")
@@ -88,6 +90,8 @@ def say(
     if found.checks is not None:
         by |= {"rebalancings": [asdict(one) for one in run.moves], "asking_seconds": run.asking,
                "checks": [one._asdict() for one in found.checks]}  # fmt: skip
+    if ordered:
+        by |= {"reorderings": ordered}
     if run.first:
         by |= {"continued_after": run.first}
     return {"program": name, "seconds": seconds, "supersteps": run.supersteps, "edges": run.edges,

@@ -39,7 +39,6 @@ from evener.running.local_graphs import LocalGraph, Want
 from evener.running.locality.adapting import (
     LOCALITIES,
     AdaptiveDevice,
-    Locality,
     ordered,
     process_cores,
 )
@@ -120,7 +119,7 @@ class RunWatch:
     checkpoints: Checkpoints | None = None
     resume: Checkpoint | None = None
     rebalancing: Rebalancing | None = None
-    locality: Locality = "off"
+    locality: str = "off"
 
 
 def run_program(

@@ -96,6 +96,8 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
         raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
     if options.rebalance and (options.emulate or options.plan is None):
         raise UsageError("runs of a plan are rebalanced, on this computer or under MPI")
+    if options.locality != "off" and options.emulate:
+        raise UsageError("vertices are ordered for locality where a run takes real seconds")
     graph, divisions = _divided(options, asked, comm, out)
     if comm is not None:
         _describe(comm, divisions[0].platform.names, options)
@@ -216,7 +218,7 @@ def _watch(
     resume = None if options.resume is None else read_checkpoint(options.resume)
     rebalancing = None if adviser is None else Rebalancing(adviser)
     names = Names(division.platform.names)
-    return RunWatch(tell, options.timeout, names, kept, resume, rebalancing)
+    return RunWatch(tell, options.timeout, names, kept, resume, rebalancing, options.locality)
 
 
 def _adviser(

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,7 @@ from evener.running.locality.ordering import (
     renumbered,
 )
 
-Locality: TypeAlias = Literal["off", "on", "auto"]
-LOCALITIES: tuple[Locality, ...] = ("off", "on", "auto")
+LOCALITIES = ("off", "on", "auto")  # whether a device's vertices are ordered: before, meanwhile
 LOWEST_PRIORITY = 19  # of Linux's nice
 # Supersteps after which a new order is compared to the old one, by their medians, and how much
 # longer they may take; chosen by hand, above what two equal runs differ by.

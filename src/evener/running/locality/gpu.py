@@ -13,6 +13,7 @@ from evener.running.locality import staged_cuda_kernels as kernels
 from evener.running.locality.staging import Multiprocessor, StagedBlocks
 
 ITEM = 8  # bytes of a value
+USUAL = Multiprocessor()
 
 
 class StagedKernel:
@@ -31,7 +32,7 @@ class StagedKernel:
         *,
         threads: int = 1024,
         is_repeatable: bool = False,
-        on: Multiprocessor = Multiprocessor(),
+        on: Multiprocessor = USUAL,
     ) -> None:
         self.blocks, self.threads, self.is_repeatable = blocks, threads, is_repeatable
         self.shared = blocks.largest_bytes(0 if is_repeatable else ITEM, ITEM)
