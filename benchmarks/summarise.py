@@ -53,6 +53,9 @@ PAGES = {
         "spmv": "spmv.table",
         "triangles": "triangles.table",
     },
+    DOCS / "locality.md": {
+        "transactions": "transactions.table",
+    },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "prediction.md": {
         "simulated": "simulated.table",
