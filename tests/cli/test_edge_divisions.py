@@ -1,13 +1,17 @@
 """`evener run` with an edge plan: values in the file's order, the page, what is refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from evener.cli import main
+from evener.cli.run_records import edge_commands
 from evener.graphs.generating.random_graphs import barabasi_albert
+from evener.io.plans.edge_plan import read_edge_plan
 from evener.io.read import read_graph
 from evener.io.write import write_graph
 from evener.running.apps import pagerank
@@ -108,3 +112,21 @@ def test_a_plan_of_another_graph_is_refused(case, capsys):
     words = ["run", str(case / "web.plan"), str(case / "other.graph"), "--app", "bfs"]
     assert main(words) == 3
     assert "edges" in capsys.readouterr().err
+
+
+def test_the_command_that_helps_splits_again_with_the_measured_speeds(case):
+    plan = read_edge_plan(case / "web.plan")
+    options = SimpleNamespace(
+        plan="web.plan", graph="web.graph", samples=None, coords=None, weights=None
+    )
+    words = edge_commands(options, plan)["loads"]
+    expected = "evener split web.graph --machine web.plan --speeds run.samples --method dbh"
+    assert words == [*expected.split(), "-o", "web.again.plan"]
+    arcs = replace(plan, of="arcs", options={"weighted": True, "seed": 3})
+    assert edge_commands(options, arcs)["loads"][7:-2] == [
+        "--as",
+        "arcs",
+        "--weighted",
+        "--seed",
+        "3",
+    ]

@@ -265,7 +265,7 @@ def is_its_input(plan: Plan | EdgePlan, inputs: dict[str, str]) -> bool:
     return not plan.inputs or bool(set(inputs.values()) & set(plan.inputs.values()))
 
 
-def recorded_reading(plan: Plan) -> dict[str, Any]:
+def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
     """Return the record of read options in a plan, unchecked; empty where there is none."""
     record = plan.options.get("reading")
     return dict(record) if isinstance(record, dict) else {}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.planning.breakdown import Breakdown
+    from evener.plans.edge_plan import EdgePlan
     from evener.plans.plan import Plan
     from evener.reporting.runs import RunAdvice
     from evener.running.engine.program import VertexProgram
@@ -78,6 +79,8 @@ def write_records(
     if options.samples is not None and of is not None:
         write_speeds(options.samples, samples_of(recent, of, breakdown.loads))
     commands = _commands(options, plan)
+    if division.edges is not None:
+        commands = edge_commands(options, division.edges.plan)
     if run.is_emulated:  # whose speeds are of arcs, not of the plan's units
         commands.pop("loads", None)
     advice = advice_of(breakdown, platform.names, commands)
@@ -133,6 +136,20 @@ def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:
     }
 
 
+def edge_commands(options: RunOptions, plan: EdgePlan) -> dict[str, list[str]]:
+    """Return the commands that may help where edges are divided, by what limits a run."""
+    assert options.plan is not None
+    words = ["evener", "split", options.graph, "--machine", options.plan]
+    words += ["--speeds", options.samples or SAMPLES]
+    words += [] if plan.of == "graph" else ["--as", plan.of]
+    words += ["--weighted"] if plan.options.get("weighted") else []
+    for name, usual in (("method", "spac"), ("preset", "default"), ("epsilon", 0.03), ("seed", 7)):
+        if (value := plan.options.get(name, usual)) != usual:
+            words += [f"--{name}", str(value)]
+    again = str(Path(options.plan).with_suffix(".again.plan"))
+    return {"loads": [*words, *_reading(options, plan), "-o", again]}
+
+
 def _workload(plan: Plan) -> list[str]:
     """Return the options for the plan's workload, in whose units its loads are."""
     from evener.plans.workload import WEIGHTS, WORKLOADS
@@ -147,7 +164,7 @@ def _workload(plan: Plan) -> list[str]:
     return words
 
 
-def _reading(options: RunOptions, plan: Plan) -> list[str]:
+def _reading(options: RunOptions, plan: Plan | EdgePlan) -> list[str]:
     """Return the options by which the plan's graph was read."""
     given = recorded_reading(plan)
     given |= {
