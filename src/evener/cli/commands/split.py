@@ -14,7 +14,7 @@ from evener.cli.edge_options import (
     read_edges_as,
 )
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import count, refuse_outputs, share_below_one
+from evener.cli.values import count, positive_finite, refuse_outputs, share_below_one
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
