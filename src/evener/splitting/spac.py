@@ -14,6 +14,7 @@ from evener.splitting.expanding import neighbourhoods
 from evener.splitting.groups import single_edges
 from evener.splitting.orders import incidence_in
 from evener.splitting.refining import Effort, refine_groups
+from evener.splitting.separating import cut_borders
 from evener.splitting.split_and_connect import blocks_of_edges, clone_graph
 from evener.splitting.splits import Split, asked_of_tool, kept
 from evener.splitting.starting import by_groups, by_vertices, limits_of
@@ -21,48 +22,61 @@ from evener.splitting.starting import by_groups, by_vertices, limits_of
 # Degree, relative to the mean, above which a vertex counts as a hub; chosen by hand: meshes and
 # matrices of finite elements stay below it, social networks are far above.
 HUB_RATIO = 10.0
+# Mean degree from which `fast` expands neighbourhoods at hubs, below it joins groups: circuits and
+# peer-to-peer networks, of degrees 4 to 6, copy less by groups (tuning set of the benchmark).
+LEAST_EXPANDED = 8.0
+# Vertices per block from which Evener's own partitioner takes less time than the moves after it.
+LEAST_OWN = 100
 # Searches cost most at hubs, where single moves find nearly as much.
 EFFORTS = {
-    "fast": Effort(rounds=2, patience=3, searches=1),
-    "default": Effort(rounds=3, patience=8, cycles=2),
-    "strong": Effort(rounds=4, patience=15, searches=3, most_lost=1, cycles=4),
+    "fast": Effort(rounds=2),
+    "default": Effort(rounds=3, patience=8, cycles=1),
+    "strong": Effort(rounds=3, patience=15, cycles=2),
 }
 EFFORTS_AT_HUBS = {
     "fast": Effort(rounds=1),
-    "default": Effort(rounds=3, cycles=2),
-    "strong": Effort(rounds=4, patience=3, searches=1, cycles=4),
+    "default": Effort(rounds=3, patience=3, searches=1, cycles=1),
+    "strong": Effort(rounds=4, patience=8, searches=1, cycles=3),
 }
 ROUNDS_OF_A_START = 3
+CUTS = {"fast": 0, "default": 1, "strong": 2}  # times that borders are cut anew, without hubs
 
 
 def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks of few copies: a start by vertices or by groups of edges, refined."""
+    """Return blocks of few copies: a start, refined on copies; where there are hubs in other ways."""
     hubs = has_hubs(edges)
-    effort = (EFFORTS_AT_HUBS if hubs else EFFORTS)[preset]
     if hubs or contract.k > np.count_nonzero(edges.degrees):
-        made = _start_at_hubs(edges, contract, preset, effort, seed)
+        made = _start_at_hubs(edges, contract, preset, seed)
     else:
-        tool = "evener" if preset == "strong" else "metis"
-        part = by_vertices(edges, contract, tool, seed)
-        made = Split(EdgePartition(part, contract.k), order="vertices")
+        made = _start(edges, contract, preset, seed)
     finest, part, saved = single_edges(edges), made.partition.part.copy(), made.saved
-    if not hubs or effort.cycles:
-        limits = limits_of(part, finest, contract)
-        saved += refine_groups(finest, part, limits, effort, np.random.default_rng(seed))
+    limits, rng = limits_of(part, finest, contract), np.random.default_rng(seed)
+    effort = (EFFORTS_AT_HUBS if hubs else EFFORTS)[preset]
+    saved += refine_groups(finest, part, limits, effort, rng)
+    for _ in range(0 if hubs else CUTS[preset]):
+        saved += cut_borders(finest, part, limits, rng)
+        saved += refine_groups(finest, part, limits, effort, rng)
     return replace(made, partition=kept(edges, part, contract), saved=saved)
 
 
-def _start_at_hubs(
-    edges: EdgeList, contract: Contract, preset: str, effort: Effort, seed: int
-) -> Split:
-    """Return blocks by groups, or by their neighbourhoods where that copies less."""
-    rounds = min(effort.rounds, ROUNDS_OF_A_START)
-    part, saved = by_groups(edges, contract, "metis", Effort(rounds), seed)
-    groups = Split(kept(edges, part, contract), saved=saved, order="groups")
-    if preset == "fast":
-        return groups
-    rivals = groups, neighbourhoods(edges, contract, preset, seed)
-    return min(rivals, key=lambda made: edge_metrics(edges, made.partition).copies)
+def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
+    """Return blocks by those of vertices: by METIS, or by Evener's partitioner for large blocks."""
+    own = preset != "fast" and np.count_nonzero(edges.degrees) >= LEAST_OWN * contract.k
+    by = "default" if preset == "strong" else "fast"
+    part = by_vertices(edges, contract, "evener" if own else "metis", seed, by)
+    return Split(EdgePartition(part, contract.k), order="vertices")
+
+
+def _start_at_hubs(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
+    """Return blocks by neighbourhoods or by groups, whichever copies less; `fast` tries one."""
+    found = []
+    mean = 2 * edges.m / np.count_nonzero(edges.degrees)
+    if preset != "fast" or mean >= LEAST_EXPANDED:
+        found.append(neighbourhoods(edges, contract, preset, seed))
+    if preset != "fast" or mean < LEAST_EXPANDED:
+        part, saved = by_groups(edges, contract, "metis", Effort(ROUNDS_OF_A_START), seed)
+        found.append(Split(kept(edges, part, contract), saved=saved, order="groups"))
+    return min(found, key=lambda made: edge_metrics(edges, made.partition).copies)
 
 
 def has_hubs(edges: EdgeList) -> bool:

@@ -28,7 +28,9 @@ MOST_IN_CLIQUE = 5
 VERTEX_WEIGHT = 60  # of the edges of a vertex in that graph, in all; divisible by 1 to 5
 
 
-def by_vertices(edges: EdgeList, contract: Contract, tool: str, seed: int) -> Part:
+def by_vertices(
+    edges: EdgeList, contract: Contract, tool: str, seed: int, preset: str = "default"
+) -> Part:
     """(m,) blocks by those of vertices, which weigh as many units as they have edges.
 
     An edge between two blocks goes to the lower one of a pair of an even sum, else to the higher
@@ -36,7 +38,7 @@ def by_vertices(edges: EdgeList, contract: Contract, tool: str, seed: int) -> Pa
     """
     graph = Graph.from_edges(edges.n, edges.tails, edges.heads)
     weighted = graph.with_(vwgt=_work_at_vertices(edges))
-    blocks = partition_with(tool, weighted, asked_of_tool(contract, "default", seed, 2)).part
+    blocks = partition_with(tool, weighted, asked_of_tool(contract, preset, seed, 2)).part
     a, b = blocks[edges.tails], blocks[edges.heads]
     part = np.where((a + b) % 2 == 0, np.minimum(a, b), np.maximum(a, b)).astype(np.int32)
     limits = limits_of(part, single_edges(edges), contract)

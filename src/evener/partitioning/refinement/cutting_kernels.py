@@ -248,7 +248,7 @@ def _deepest_first(part, a, found, order):
 
 
 @inner(error_model="numpy", counted=False)
-def _cut(network, cost, vwgt, part, found, pair, limits, side, order, scratch):
+def cheaper_cut(network, cost, vwgt, part, found, pair, limits, side, order, scratch):
     """Find a cut cheaper than `cost` that keeps to the limits; return its gain, 0: there is none.
 
     pair: blocks a and b, the weight of a outside the corridor and now, and of both. side (count,)
@@ -319,7 +319,7 @@ def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
             np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
             np.empty(count + 1, np.int32),
         )  # fmt: skip
-        gain[i] = _cut(
+        gain[i] = cheaper_cut(
             network, cost, graph.vwgt, part, found, pair, blocks.limits, side, order, scratch
         )
         if gain[i] > 0:
