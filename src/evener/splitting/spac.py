@@ -30,32 +30,46 @@ LEAST_OWN = 100
 # Searches cost most at hubs, where single moves find nearly as much.
 EFFORTS = {
     "fast": Effort(rounds=2),
-    "default": Effort(rounds=3, patience=8, cycles=1),
-    "strong": Effort(rounds=3, patience=15, cycles=2),
+    "default": Effort(rounds=3, patience=8, searches=1, cycles=1),
+    "strong": Effort(rounds=3, patience=15, cycles=1),
 }
 EFFORTS_AT_HUBS = {
     "fast": Effort(rounds=1),
     "default": Effort(rounds=3, patience=3, searches=1, cycles=1),
-    "strong": Effort(rounds=4, patience=8, searches=1, cycles=3),
+    "strong": Effort(rounds=3, patience=8, searches=1, cycles=2),
 }
+TURNS = {"fast": 1, "default": 1, "strong": 2}  # of moves, then borders cut anew; without hubs
 ROUNDS_OF_A_START = 3
-CUTS = {"fast": 0, "default": 1, "strong": 2}  # times that borders are cut anew, without hubs
+AFTER_CUTS = Effort(rounds=2, patience=8, searches=1)  # on single edges, once borders are cut anew
+TRIED = Effort(rounds=3, cycles=1)  # of each start of `strong` at hubs, before the best is chosen
 
 
 def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks of few copies: a start, refined on copies; where there are hubs in other ways."""
-    hubs = has_hubs(edges)
-    if hubs or contract.k > np.count_nonzero(edges.degrees):
+    """Return blocks of few copies: a start, refined on copies; hubs need other ones."""
+    if has_hubs(edges) or contract.k > np.count_nonzero(edges.degrees):
         made = _start_at_hubs(edges, contract, preset, seed)
-    else:
-        made = _start(edges, contract, preset, seed)
-    finest, part, saved = single_edges(edges), made.partition.part.copy(), made.saved
+        return _refined(made, edges, contract, EFFORTS_AT_HUBS[preset], seed)
+    made = _start(edges, contract, preset, seed)
+    for turn in range(TURNS[preset]):
+        made = _refined(made, edges, contract, EFFORTS[preset], seed + turn)
+        made = made if preset == "fast" else _cut_anew(made, edges, contract, seed + turn)
+    return made
+
+
+def _cut_anew(made: Split, edges: EdgeList, contract: Contract, seed: int) -> Split:
+    """Return blocks whose borders were cut anew, refined."""
+    finest, part = single_edges(edges), made.partition.part.copy()
     limits, rng = limits_of(part, finest, contract), np.random.default_rng(seed)
-    effort = (EFFORTS_AT_HUBS if hubs else EFFORTS)[preset]
-    saved += refine_groups(finest, part, limits, effort, rng)
-    for _ in range(0 if hubs else CUTS[preset]):
-        saved += cut_borders(finest, part, limits, rng)
-        saved += refine_groups(finest, part, limits, effort, rng)
+    saved = made.saved + cut_borders(finest, part, limits, rng)
+    saved += refine_groups(finest, part, limits, AFTER_CUTS, rng)
+    return replace(made, partition=kept(edges, part, contract), saved=saved)
+
+
+def _refined(made: Split, edges: EdgeList, contract: Contract, effort: Effort, seed: int) -> Split:
+    """Return blocks refined on copies."""
+    finest, part = single_edges(edges), made.partition.part.copy()
+    limits, rng = limits_of(part, finest, contract), np.random.default_rng(seed)
+    saved = made.saved + refine_groups(finest, part, limits, effort, rng)
     return replace(made, partition=kept(edges, part, contract), saved=saved)
 
 
@@ -68,14 +82,25 @@ def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split
 
 
 def _start_at_hubs(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks by neighbourhoods or by groups, whichever copies less; `fast` tries one."""
+    """Return blocks by neighbourhoods or by groups, whichever copies less; `fast` tries one.
+
+    `strong` tries those by vertices as well, and refines each a little before it chooses.
+    """
     found = []
-    mean = 2 * edges.m / np.count_nonzero(edges.degrees)
+    touched = np.count_nonzero(edges.degrees)
+    mean = 2 * edges.m / touched
     if preset != "fast" or mean >= LEAST_EXPANDED:
         found.append(neighbourhoods(edges, contract, preset, seed))
     if preset != "fast" or mean < LEAST_EXPANDED:
         part, saved = by_groups(edges, contract, "metis", Effort(ROUNDS_OF_A_START), seed)
         found.append(Split(kept(edges, part, contract), saved=saved, order="groups"))
+    if preset == "strong" and contract.k <= touched:
+        part = by_vertices(edges, contract, "metis", seed)
+        found.append(Split(EdgePartition(part, contract.k), order="vertices"))
+    if preset == "strong":
+        found = [_refined(made, edges, contract, TRIED, seed) for made in found]
+    if len(found) == 1:
+        return found[0]
     return min(found, key=lambda made: edge_metrics(edges, made.partition).copies)
 
 
