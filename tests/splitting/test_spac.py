@@ -6,16 +6,32 @@ from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.partitioning.registry import partition_with
+from evener.plans.edge_partition import edge_metrics
 from evener.splitting import spac
 from evener.splitting.methods import split_with
+from evener.splitting.splits import PRESETS
 from tests.splitting.test_methods import contract_of
 
 
-def test_refinement_is_part_of_every_preset():
-    edges = EdgeList.of_graph(rmat(10, 1))
-    contract = contract_of(edges, [1] * 8)
-    for preset in ("fast", "default", "strong"):
-        assert split_with("spac", edges, contract, preset=preset).saved > 0
+def test_presets_that_take_longer_copy_less_at_hubs_and_without():
+    for graph in (grid((40, 40)), rmat(10, 1)):
+        edges = EdgeList.of_graph(graph)
+        contract = contract_of(edges, [1] * 8)
+        fast, default, strong = (
+            split_with("spac", edges, contract, preset=preset) for preset in PRESETS
+        )
+        copies = [edge_metrics(edges, made.partition).copies for made in (fast, default, strong)]
+        assert copies[0] > copies[1] >= 0.98 * copies[2]
+        assert default.saved > 0
+
+
+@pytest.mark.parametrize("graph", [grid((130, 130)), rmat(12, 1)], ids=["grid", "R-MAT"])
+def test_a_tolerance_of_one_percent_is_kept_by_blocks_of_a_thousand_edges(graph):
+    edges = EdgeList.of_graph(graph)
+    contract = contract_of(edges, [1.0] * (edges.m // 1000), 0.01)
+    loads = split_with("spac", edges, contract, preset="fast").partition.loads(edges)
+    assert (contract.low <= loads).all()
+    assert (loads <= contract.high).all()
 
 
 @pytest.mark.parametrize("method", ["spac", "spac-path"])

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
+from evener.plans.partition import Contract
+from evener.splitting.methods import split_with
 from evener.splitting.split_and_connect import (
     DOMINANT_WEIGHT,
     blocks_of_edges,
@@ -16,6 +18,7 @@ from evener.splitting.split_and_connect import (
     dominant_weight,
     order_by,
 )
+from evener.splitting.splits import PRESETS
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists
 from tests.plans.test_edge_partition import slow_copies
@@ -123,6 +126,34 @@ def test_theorem_3_6_any_order_is_within_the_largest_degree_of_the_optimum(edges
     least_copies = min(slow_copies(edges, part) for part in halves(edges.m))
     degree = int(edges.degrees.max())
     assert least_copies <= least_cut <= (degree if closed else degree - 1) * least_copies
+
+
+@with_examples(30)
+@given(simple_graphs(), st.booleans(), st.randoms())
+def test_corollary_3_7_blocks_are_as_near_the_optimum_as_the_cut_and_the_degree_say(
+    edges, closed, random
+):
+    """A cut of r times the least: at most r (d_max - 1) times the fewest copies; ring: r d_max."""
+    position = list(range(edges.n))
+    random.shuffle(position)
+    graph = contracted_graph(edges, closed=closed, incidence=edges.incidence_by(np.array(position)))
+    part = random.choice(halves(edges.m))
+    least_cut = min(cut_of(graph, one) for one in halves(edges.m))
+    least_copies = min(slow_copies(edges, one) for one in halves(edges.m))
+    degree = int(edges.degrees.max()) - (not closed)
+    assert slow_copies(edges, part) * least_cut <= cut_of(graph, part) * degree * least_copies
+
+
+def test_figure_1_three_copies_as_given_and_one_at_best():
+    """Edges e1 to e6: three in a path, of which e4 meets a triangle of the others."""
+    edges = EdgeList(6, [0, 1, 4, 2, 5, 4], [1, 2, 5, 3, 3, 3])
+    assert slow_copies(edges, [0, 0, 0, 1, 1, 1]) == 3
+    assert slow_copies(edges, [0, 0, 1, 0, 1, 1]) == 1
+    assert min(slow_copies(edges, part) for part in halves(6)) == 1
+    contract = Contract(3 * TWO, 3 * TWO, 3 * TWO)
+    for preset in PRESETS:
+        found = split_with("spac", edges, contract, preset=preset).partition
+        assert slow_copies(edges, found.part) == 1
 
 
 def test_a_cut_dominant_edge_goes_to_the_block_farther_below_its_target():

@@ -34,20 +34,21 @@ EFFORTS = {
     "strong": Effort(rounds=3, patience=15, cycles=1),
 }
 EFFORTS_AT_HUBS = {
-    "fast": Effort(rounds=1),
-    "default": Effort(rounds=3, patience=3, searches=1, cycles=1),
+    "default": Effort(rounds=2, patience=3, searches=1),
     "strong": Effort(rounds=3, patience=8, searches=1, cycles=2),
 }
 TURNS = {"fast": 1, "default": 1, "strong": 2}  # of moves, then borders cut anew; without hubs
 ROUNDS_OF_A_START = 3
 AFTER_CUTS = Effort(rounds=2, patience=8, searches=1)  # on single edges, once borders are cut anew
-TRIED = Effort(rounds=3, cycles=1)  # of each start of `strong` at hubs, before the best is chosen
+TRIED = Effort(rounds=2, cycles=1)  # of each start at hubs, before the best is chosen
 
 
 def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
     """Return blocks of few copies: a start, refined on copies; hubs need other ones."""
     if has_hubs(edges) or contract.k > np.count_nonzero(edges.degrees):
         made = _start_at_hubs(edges, contract, preset, seed)
+        if preset == "fast":
+            return made
         return _refined(made, edges, contract, EFFORTS_AT_HUBS[preset], seed)
     made = _start(edges, contract, preset, seed)
     for turn in range(TURNS[preset]):
@@ -82,9 +83,9 @@ def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split
 
 
 def _start_at_hubs(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks by neighbourhoods or by groups, whichever copies less; `fast` tries one.
+    """Return blocks by neighbourhoods or by groups, whichever copies less once refined a little.
 
-    `strong` tries those by vertices as well, and refines each a little before it chooses.
+    `fast` tries one of both, and refines it no further; `strong` tries those by vertices as well.
     """
     found = []
     touched = np.count_nonzero(edges.degrees)
@@ -97,7 +98,7 @@ def _start_at_hubs(edges: EdgeList, contract: Contract, preset: str, seed: int) 
     if preset == "strong" and contract.k <= touched:
         part = by_vertices(edges, contract, "metis", seed)
         found.append(Split(EdgePartition(part, contract.k), order="vertices"))
-    if preset == "strong":
+    if preset != "fast":
         found = [_refined(made, edges, contract, TRIED, seed) for made in found]
     if len(found) == 1:
         return found[0]
