@@ -86,6 +86,14 @@ def test_each_check_says_what_was_seen_and_decided():
     assert {check.reason for check in checks[:30]} == {"a move would save next to nothing"}
 
 
+def test_of_means_of_many_supersteps_three_are_enough():
+    """At the start of a run on a machine that was misdescribed, asked after 100 supersteps each."""
+    plan = planned((1.0, 20.0))
+    moves = course(RunRebalancer(plan, GRAPH), plan, lambda _: np.ones(2), supersteps=100)
+    assert moves[0][0] == 2
+    assert course(RunRebalancer(plan, GRAPH), plan, lambda _: np.ones(2))[0][0] == 4
+
+
 def test_an_observation_of_many_supersteps_counts_as_many():
     """Asked after 20 supersteps each, the loss is 20 times as large, so less is observed."""
     plan = planned()

@@ -26,6 +26,7 @@ LONG, SHORT = 30, 10  # iterations of two means; a saving counts if it shows in 
 NOISE_FLOOR = 0.06  # of the makespan after the move: smaller savings are noise
 ENOUGH = 0.85  # of the price of a move: regret at which data moves
 FEWEST = 5  # iterations before the first move, as a program's start is not typical
+SEEN = 3  # observations before it, each of one iteration or the mean of many
 FORGOTTEN = 20.0  # iterations without loss in which regret decays to 1/e
 WARMING = 2  # first iterations, left out of means: caches are cold and pages new
 LAST = 4  # times in a row that must all differ for a device to count as changed
@@ -111,6 +112,11 @@ class Watch:
         return np.asarray((upper - lower) / width)
 
 
+def is_typical(observations: int, iterations: float) -> bool:
+    """Return whether so many observations, of so many iterations in all, are more than a start."""
+    return observations >= SEEN and iterations >= FEWEST
+
+
 class Price(NamedTuple):
     """Seconds per iteration as things are and after a move, and the seconds that the move takes."""
 
@@ -172,7 +178,7 @@ class Regret:
         self.regret += lost
         aim = watch.ahead(float(watch.count - self.since))
         price = pricing(aim)
-        due = watch.count >= FEWEST and self.regret >= ENOUGH * price.cost
+        due = is_typical(watch.count, self._done) and self.regret >= ENOUGH * price.cost
         return RegretVerdict(due, saving, self.regret, price, aim)
 
     @property

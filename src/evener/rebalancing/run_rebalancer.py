@@ -25,7 +25,7 @@ from evener.plans.plan import Plan
 from evener.rebalancing.decider import Decision, plain
 from evener.rebalancing.proposals import Replan, slowed
 from evener.rebalancing.rebalancer import Rebalancer
-from evener.rebalancing.regret import ENOUGH, FEWEST, NOISE_FLOOR
+from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, is_typical
 from evener.running.moving import DeviceTimes, MoveAdvice
 
 # Share of its arcs that a device must have looked at for its seconds of an arc to count: with
@@ -56,26 +56,29 @@ class MoveCheck(NamedTuple):
 
 
 def _check_of(
-    decision: Decision, times: FloatArray, step: int, asked: tuple[int, float, float | None]
+    decision: Decision, times: FloatArray, step: int, asked: tuple[bool, float, float | None]
 ) -> MoveCheck:
-    """Return what is kept of a decision; asked: count, iterations of a superstep, those left."""
-    count, of_superstep, left = asked
+    """Return what is kept of a decision.
+
+    asked: whether little has been observed yet, iterations of a superstep, those left.
+    """
+    is_early, of_superstep, left = asked
     slowness = decision.slowness
     speeds = 1 / np.where(np.isfinite(slowness) & (slowness > 0), slowness, 1.0)
     verb = "stay" if decision.move is None else "move"
     return MoveCheck(
         step, tuple(plain(times)), tuple(speeds.tolist()), decision.regret,
-        of_superstep * decision.saving, decision.cost, verb, _reason(decision, count, left),
+        of_superstep * decision.saving, decision.cost, verb, _reason(decision, is_early, left),
     )  # fmt: skip
 
 
-def _reason(decision: Decision, count: int, left: float | None) -> str:
+def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
     """Return in words why data moves or stays, by the rule of regret.py."""
     if decision.move is not None:
         return "the seconds lost have reached the price of a move"
     if decision.saving <= NOISE_FLOOR * (decision.now - decision.saving):
         return "a move would save next to nothing"
-    if count < FEWEST:
+    if is_early:
         return "too few observations"
     if decision.regret < ENOUGH * decision.cost:
         return "the seconds lost are below the price of a move"
@@ -112,6 +115,7 @@ class RunRebalancer:
         self._computing: FloatArray = np.zeros(plan.platform.k)
         self._arcs: FloatArray = np.zeros(plan.platform.k)
         self._supersteps = 0
+        self._sweeps = 0.0  # observed so far: all arcs, once
 
     def observe(self, seen: DeviceTimes) -> MoveAdvice | None:
         """Take in what devices did; return what to do, or None to go on."""
@@ -132,8 +136,9 @@ class RunRebalancer:
         move = self.rebalancer.observe(times, iterations=sweeps, left=left)
         decision = self.rebalancer.last
         assert decision is not None
-        count = self.rebalancer.observations
-        self.checks.append(_check_of(decision, times, seen.step, (count, of_superstep, left)))
+        self._sweeps += sweeps
+        is_early = not is_typical(self.rebalancer.observations, self._sweeps)
+        self.checks.append(_check_of(decision, times, seen.step, (is_early, of_superstep, left)))
         if move is None:
             return None
         return MoveAdvice(move.part, move.kind, of_superstep * move.saving, move.cost)
