@@ -31,7 +31,7 @@ class Buckets(NamedTuple):
     bits: np.ndarray
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def is_put(buckets, priority, v):
     """Append a vertex to the bucket of a priority: whether there was room."""
     bins, pool, following = buckets.bins, buckets.pool, buckets.following
@@ -57,7 +57,7 @@ def is_put(buckets, priority, v):
     return True
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def emptied(buckets, priority, target, place):
     """Move a bucket's vertices to target[place:]; give its chunks back."""
     bins, pool, following = buckets.bins, buckets.pool, buckets.following
@@ -78,13 +78,13 @@ def emptied(buckets, priority, target, place):
     bins[at + SIZE] = 0
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def size_of(buckets, priority):
     """Return how many vertices the bucket of a priority has."""
     return buckets.bins[(np.uint64(priority & (BINS - 1)) << np.uint64(2)) + SIZE]
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def nearest(buckets, priority):
     """Return the first priority from here on whose bucket has vertices, or NONE."""
     for further in range(BINS):

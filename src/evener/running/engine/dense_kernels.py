@@ -46,13 +46,14 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     """
     n, n_owned = sizes.n_global, np.uint64(sizes.n_owned)
     chunks = np.int64(work.changes.shape[1])
+    leaving = out if GOES_BOTH_WAYS else into  # both are the same unless it does
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0:
         return
     tickets = load(sync, TICKETS)
     if step < 0:
         for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
-            vertex, degree = number_of(vertices, u), degree_of(vertices, out, u)
+            vertex, degree = number_of(vertices, u), degree_of(vertices, leaving, u)
             value = as_value(initial(vertex, degree, n, parameters))
             values[u] = value
             work.even[u] = payload_of(value, degree, vertex, n, parameters)
@@ -75,7 +76,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
                 combined = pulled(as_value(IDENTITY), u, into, now, parameters)
                 if both_ways:
                     combined = pulled(combined, u, out, now, parameters)
-                vertex, degree = number_of(vertices, u), degree_of(vertices, out, u)
+                vertex, degree = number_of(vertices, u), degree_of(vertices, leaving, u)
                 old = values[u]
                 new = as_value(applied(old, combined, degree, vertex, n, step, parameters))
                 values[u] = new

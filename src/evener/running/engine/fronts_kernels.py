@@ -47,7 +47,7 @@ class FrontLists(NamedTuple):
     next_bits: np.ndarray
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def lists_of(work, is_flipped):
     """Return the lists of `work`, in their order now."""
     if is_flipped:
@@ -55,7 +55,7 @@ def lists_of(work, is_flipped):
     return FrontLists(work.queue, work.other_queue, work.bits, work.other_bits)
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def put_into_bits(team, lists, length):
     """Set the bits of the queue's vertices."""
     first, end = share_of(team, length)
@@ -65,7 +65,7 @@ def put_into_bits(team, lists, length):
     barrier(team.sync, team.threads)
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def put_into_queue(team, part, work, lists, front, counts):
     """Queue the vertices of a frontier that is no queue; return the counts after it."""
     n_owned, count = np.uint64(part.sizes.n_owned), np.int64(0)

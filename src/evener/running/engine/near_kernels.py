@@ -90,13 +90,13 @@ def clock(typing):  # noqa: ARG001
     return types.int64(), generate
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def enter(links):
     """Begin the log of a kernel."""
     links.log[0, LAST] = links.log[0, ENTERED] = clock()
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def spend(links, row, place):
     """Add the time since the last call to a place of a row; return the time."""
     now = clock()
@@ -105,19 +105,19 @@ def spend(links, row, place):
     return now
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def own_line(rank):
     """Return where a rank's totals begin in `sync`."""
     return np.uint64(LINE) * np.uint64(FIRST_LINE + rank)
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def count_at(links, source, to):
     """Return where `sync` has how many messages go from one rank to another."""
     return own_line(links.ranks) + np.uint64(source * links.ranks + to)
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def met(links, control):
     """Wait until all ranks are here; False where control[ABORTED] was set meanwhile."""
     sync = links.sync
@@ -142,7 +142,7 @@ def met(links, control):
     return True
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def send_marked(links, row, marked, bits, values, control):
     """Write the marked ghosts' values where their owners find them; forget the marks."""
     for to in range(links.ranks):
@@ -162,7 +162,7 @@ def send_marked(links, row, marked, bits, values, control):
         links.log[row, FIRST_SENT + to] += links.sync[count_at(links, links.rank, to)]
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def is_sent(links, row, marked, bits, values, control):
     """Write this rank's messages after it has computed: whether all ranks have done so."""
     spend(links, row, COMPUTED)
@@ -174,7 +174,7 @@ def is_sent(links, row, marked, bits, values, control):
     return is_met
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def sum_totals(links, row, left, control):
     """Put into control what all ranks have of LENGTH, SCOUTED and left; how many are LONG away."""
     place, now = own_line(links.rank), spend(links, row, UNPACKED)
@@ -189,7 +189,7 @@ def sum_totals(links, row, left, control):
     spend(links, row, AGREED)
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def least_vote(links, row, vote, none, control):
     """Return the least vote of all ranks; `none` where the wait for them was ended."""
     links.sync[own_line(links.rank)] = vote
@@ -202,7 +202,7 @@ def least_vote(links, row, vote, none, control):
     return least
 
 
-@inner(counted=False)
+@inner(counted=False, error_model="numpy")
 def came(links, row, source):
     """Return first and end of the messages from a rank; count them."""
     count = links.sync[count_at(links, source, links.rank)] if source != links.rank else 0
