@@ -54,6 +54,8 @@ PAGES = {
         "triangles": "triangles.table",
     },
     DOCS / "locality.md": {
+        "locality": "locality.table",
+        "locality_runs": "locality_runs.table",
         "transactions": "transactions.table",
     },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
