@@ -86,3 +86,8 @@ def test_other_blocks_are_refused(part, reason):
 def test_a_partition_of_other_edges_is_refused():
     with pytest.raises(InputError, match="2 entries for 1 edges"):
         edge_metrics(EdgeList(2, [0], [1]), EdgePartition([0, 1], 2))
+
+
+def test_blocks_in_a_mapped_file_are_not_copied(tmp_path):
+    part = np.memmap(tmp_path / "part", np.int32, "w+", shape=(5,))
+    assert np.shares_memory(EdgePartition(part, 1).part, part)

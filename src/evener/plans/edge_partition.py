@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntVector, Part, as_integers
+from evener.arrays import FloatArray, IntArray, IntVector, Part, as_integers
 from evener.errors import InputError
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
 from evener.graphs.lists import BYTES_PER_VERTEX
@@ -28,7 +28,9 @@ class EdgePartition:
     k: int
 
     def __post_init__(self) -> None:
-        part = as_integers(self.part, "part")
+        part: IntArray = self.part
+        if not isinstance(part, np.ndarray) or part.dtype != np.int32 or part.ndim != 1:
+            part = as_integers(part, "part")  # else not copied: it may be a mapped file
         if part.size and (part.min() < 0 or part.max() >= self.k):
             e = int(np.argmax((part < 0) | (part >= self.k)))
             raise InputError(f"edge {e} is in block {part[e]}, of {plural(self.k, 'block')}")
