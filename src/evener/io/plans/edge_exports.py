@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,10 @@ from evener.errors import InputError, UsageError
 from evener.files.writing import atomic_write
 from evener.io.archives import write_arrays
 from evener.io.plans.parts import quoted
-from evener.plans.edge_plan import EdgePlan
 from evener.wording import meant
+
+if TYPE_CHECKING:
+    from evener.plans.edge_plan import EdgePlan
 
 LINES = 2**16  # lines that become text at a time
 
