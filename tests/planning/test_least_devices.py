@@ -5,8 +5,10 @@ import pytest
 
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.planning.least_devices import _fullest, least_devices, planned_by_bytes
+from evener.plans.partition import Partition
 from evener.platforms.platform import Device, Platform
 from evener.running.apps import bfs, pagerank
+from evener.running.fitting import bytes_of_program
 from tests.running.engine.parts import random_graph
 
 
@@ -28,7 +30,8 @@ def test_none_where_no_number_is_enough():
 
 def test_ghosts_count_in_the_plan():
     graph = barabasi_albert(3000, 8, 1)
-    whole = _fullest(graph, pagerank.PROGRAM, 1, 1)
+    on_first = Partition(np.zeros(graph.n, np.int32), 2)
+    whole = bytes_of_program(graph, on_first, pagerank.PROGRAM)[0].total
     devices = [Device("a", 1.0, memory=whole), Device("b", 6.0, memory=0.5 * whole)]
     found = planned_by_bytes(graph, pagerank.PROGRAM, Platform(tuple(devices)), [1, 1])
     totals = [one.total for one in found.needed]

@@ -50,7 +50,9 @@ def planned_by_bytes(
     Ghosts are known once there are blocks: where they make a device too small, it is planned again
     with as much more for all. Where that is impossible, memory is not looked at.
     """
-    whole = bytes_of_program(graph, Partition(np.zeros(graph.n, np.int32), 1), program)[0].total
+    # One of several devices keeps numbers and degrees of its vertices, one alone does not.
+    all_on_first = Partition(np.zeros(graph.n, np.int32), platform.k)
+    whole = bytes_of_program(graph, all_on_first, program, cores=cores)[0].total
     edges = graph.undirected()
     arcs = max(edges.adjncy.size, 1)
     per_edge = min(4.0 + (0 if graph.adjwgt is None else graph.adjwgt.dtype.itemsize), whole / arcs)

@@ -34,7 +34,7 @@ class SplitOptions:
 
     method: one of evener.splitting.methods.METHODS. preset: "fast", "default" or "strong". epsilon:
     how far the work of a block may be from its target, relative. order: in which spac-path and
-    spac-ring join the clones of a vertex, one of evener.splitting.orders.ORDERS; "auto": as the
+    its like join the clones of a vertex, one of evener.splitting.orders.ORDERS; "auto": as the
     method has it. Raises UsageError for others.
     """
 

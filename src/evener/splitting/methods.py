@@ -10,7 +10,7 @@ from evener.plans.partition import Contract
 from evener.splitting.buffering import buffered
 from evener.splitting.expanding import hybrid, neighbourhoods
 from evener.splitting.hypergraph import by_hypergraph
-from evener.splitting.spac import printed, spac
+from evener.splitting.spac import contracted, printed, spac
 from evener.splitting.splits import PRESETS, Method, Split
 from evener.splitting.streaming import RULES, at_random, by_hash, in_order, streamed
 from evener.splitting.two_phase import two_phase
@@ -19,11 +19,16 @@ from evener.splitting.vertex_blocks import by_least_cost, by_vertex_blocks
 NEEDS_MORE = ("mtkahypar",)  # programs that Evener does without: they may be absent
 
 AUTO = "auto"  # the order that a method takes by itself
-PRINTED = {"spac-path": False, "spac-ring": True}  # whether paths of clones are closed
+# Whose clones have an order.
+ORDERED = {
+    "spac-path": partial(printed, closed=False),
+    "spac-ring": partial(printed, closed=True),
+    "spac-contracted": contracted,
+}
 
 METHODS: dict[str, Method] = {
     "spac": spac,
-    **{name: partial(printed, closed=closed) for name, closed in PRINTED.items()},
+    **ORDERED,
     "order": in_order,
     "random": at_random,
     "dbh": by_hash,
@@ -52,7 +57,7 @@ def split_with(
 
     contract: targets, low and high (k,) are of the edges' work [units]. Every method's blocks are
     enforced: moved as little as is needed to keep the contract. order: of clones, one of
-    evener.splitting.orders.ORDERS, of spac-path and spac-ring alone. Raises UsageError for an
+    evener.splitting.orders.ORDERS, of the methods in ORDERED alone. Raises UsageError for an
     unknown method or order, and what `enforce` raises where the contract cannot be kept.
     """
     one_of("method", method, tuple(METHODS))
@@ -60,8 +65,8 @@ def split_with(
     opened = edges.opened()  # loops copy no vertex
     if order == AUTO:
         return METHODS[method](opened, contract, preset, seed)
-    if method not in PRINTED:
+    if method not in ORDERED:
         raise UsageError(
-            f"{method} has no order of clones", hint=f"--order is of {' and '.join(PRINTED)}."
+            f"{method} has no order of clones", hint=f"--order is of {', '.join(ORDERED)}."
         )
-    return printed(opened, contract, preset, seed, closed=PRINTED[method], order=order)
+    return ORDERED[method](opened, contract, preset, seed, order=order)

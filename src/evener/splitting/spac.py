@@ -15,7 +15,7 @@ from evener.splitting.groups import single_edges
 from evener.splitting.orders import incidence_in
 from evener.splitting.refining import Effort, refine_groups
 from evener.splitting.separating import cut_borders
-from evener.splitting.split_and_connect import blocks_of_edges, clone_graph
+from evener.splitting.split_and_connect import blocks_of_edges, clone_graph, contracted_graph
 from evener.splitting.splits import Split, asked_of_tool, kept
 from evener.splitting.starting import by_groups, by_vertices, limits_of
 
@@ -103,6 +103,26 @@ def _start_at_hubs(edges: EdgeList, contract: Contract, preset: str, seed: int) 
     if len(found) == 1:
         return found[0]
     return min(found, key=lambda made: edge_metrics(edges, made.partition).copies)
+
+
+def contracted(
+    edges: EdgeList,
+    contract: Contract,
+    preset: str,
+    seed: int,
+    *,
+    closed: bool = False,
+    order: str = "neighbour",
+) -> Split:
+    """Return split-and-connect without clones: a vertex for each edge, divided by METIS.
+
+    Its graph is that of `printed` with each dominant edge contracted, so that none is cut. order:
+    as of `printed`.
+    """
+    incidence = incidence_in(order, edges, contract, seed)
+    graph = contracted_graph(edges, closed=closed, incidence=incidence)
+    result = partition_with("metis", graph, asked_of_tool(contract, preset, seed))
+    return Split(kept(edges, result.part, contract, graph), order=order)
 
 
 def has_hubs(edges: EdgeList) -> bool:

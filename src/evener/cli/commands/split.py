@@ -33,8 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--method",
         metavar="NAME",
-        help="spac (default without --stream), spac-path, spac-ring, ne, hep, stream, 2ps, hdrf, "
-        "greedy, greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, bourse, mtkahypar",
+        help="spac (default without --stream), spac-path, spac-ring, spac-contracted, ne, hep, "
+        "stream, 2ps, hdrf, greedy, greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, "
+        "bourse, mtkahypar",
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
     parser.add_argument(
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--order",
         default="auto",
         choices=("auto", "neighbour", "degree", "block", "coordinate"),
-        help="in which spac-path and spac-ring join the clones of a vertex (default by neighbour)",
+        help="in which spac-path, -ring and -contracted join clones (default: by neighbour)",
     )
     parser.add_argument(
         "--stream",
