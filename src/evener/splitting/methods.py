@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from evener.errors import UsageError, one_of
@@ -20,7 +21,7 @@ NEEDS_MORE = ("mtkahypar",)  # programs that Evener does without: they may be ab
 
 AUTO = "auto"  # the order that a method takes by itself
 # Whose clones have an order.
-ORDERED = {
+ORDERED: dict[str, Callable[..., Split]] = {
     "spac-path": partial(printed, closed=False),
     "spac-ring": partial(printed, closed=True),
     "spac-contracted": contracted,
