@@ -32,6 +32,7 @@ def test_only_what_is_used_of_a_buffer_is_sent_and_nothing_is_made_anew():
         found = []
         for ghosts in ([], [4], [3, 4]):
             numbers = np.array(ghosts, np.uint32)
+            made.settle()
             made.pack(numbers, numbers.astype("f4"))
             made.start()
             made.finish()

@@ -76,6 +76,8 @@ class MirrorUpdates:
     def _swapped(self, way: SparseReduce, changed: Numbers, first: int, seen: Numbers) -> Any:
         """Send what is new; return what came."""
         steps = self._steps
+        with steps.timed("waiting"):
+            way.settle()  # others may still copy the messages of the superstep before
         with steps.timed("packing"):
             way.pack((changed + first).astype(np.uint32), seen[changed])
         with steps.timed("waiting"):
