@@ -203,6 +203,18 @@ def has_ended(pid):
     return not _is_running(pid)
 
 
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are POSIX's")
+def test_no_process_is_killed_by_a_number_that_may_be_anothers(monkeypatch):
+    killed = []
+    monkeypatch.setattr(os, "killpg", lambda number, _: killed.append(number))
+    process = subprocess.Popen([sys.executable, "-S", "-c", ""], stdin=subprocess.PIPE)
+    children._wait_for_end(process)
+    assert children._end(process)
+    assert not children._wait(process, None)
+    assert not children._end(process)
+    assert killed == [process.pid]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the signal on a closed pipe is Linux's")
 def test_an_orphan_ends(fake, tmp_path):
     note = tmp_path / "pid"

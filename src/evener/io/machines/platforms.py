@@ -45,6 +45,9 @@ _COST = (tables.not_negative, "a number not below zero", False)
 _LIMITS = dict.fromkeys(LIMITS, _UNITS)
 _OWN = dict.fromkeys(OWN, _COST)
 _SHARED = {"shared": (tables.flag, "true or false", False)}
+# Capabilities that have keys of their own in a machine file; the speed follows from mips.
+ABILITIES = ("mips", "vector_length")
+INSTRUCTIONS_PER_MIPS = 1e6
 _CURVE = (tables.index, "a whole number, which of the curves", False)
 
 _LINK_KEYS = {
@@ -56,7 +59,8 @@ DEVICE = {
     "count": _COUNT,
     "at": _AT,
     "kind": _KIND,
-    "speed": (tables.positive, _ABOVE_ZERO, True),
+    "speed": (tables.positive, _ABOVE_ZERO, False),
+    **dict.fromkeys(ABILITIES, (tables.positive, _ABOVE_ZERO, False)),
     "memory_GiB": (tables.memory_gib, _ABOVE_ZERO, False),
     "memory_units": _UNITS,
     **_LIMITS,
@@ -161,9 +165,12 @@ def _device_table(device: Device, name: str, count: int) -> str:
     if device.memory_units is not None:
         lines.append(f"memory_units = {_real(device.memory_units)}")
     lines.extend(f"{key} = {_real(value)}" for key, value in stated(device).items())
-    if device.capabilities:
+    own = device.capabilities
+    lines.extend(f"{key} = {_real(own[key])}" for key in ABILITIES if own.get(key, 0) > 0)
+    further = {k: v for k, v in own.items() if k not in ABILITIES or not v > 0}
+    if further:
         lines.append("[device.capabilities]")
-        lines.extend(f"{toml_key(k)} = {_real(v)}" for k, v in device.capabilities.items())
+        lines.extend(f"{toml_key(k)} = {_real(v)}" for k, v in further.items())
     return "\n".join(lines)
 
 
@@ -245,6 +252,11 @@ def _platform(data: Mapping[str, Any]) -> Platform:
     if name is None:
         raise tables.TableError("name must be a text", "", 0, "name")
     device_tables = tables.listed(data, "device", DEVICE)
+    for index, table in enumerate(device_tables):
+        if "speed" not in table and "mips" not in table:
+            raise tables.TableError(
+                f"{tables.titled(table, 'device')} has no speed", "device", index
+            )
     if not device_tables:
         raise tables.TableError("no [[device]] table: a machine needs at least one", "", 0)
     devices, table_of = _expanded(device_tables)
@@ -296,7 +308,11 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * GIB
     # One dictionary for all devices of the table: it is never written to.
-    return traits | {"capabilities": table.get("capabilities", {})}
+    able = {key: table[key] for key in ABILITIES if key in table}
+    traits["capabilities"] = {**table.get("capabilities", {}), **able}
+    if "speed" not in traits:
+        traits["speed"] = INSTRUCTIONS_PER_MIPS * able["mips"]
+    return traits
 
 
 def _link_of(table: Mapping[str, Any]) -> Link:

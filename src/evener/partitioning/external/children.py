@@ -113,36 +113,51 @@ def _wait(process: subprocess.Popen[bytes], time_limit: float | None) -> bool:
     ran_out = threading.Event()
 
     def at_the_limit() -> None:
-        if process.returncode is None:
+        if _end(process):
             ran_out.set()
-            _end(process)
 
     timer = threading.Timer(time_limit, at_the_limit) if time_limit else None
     try:
         if timer is not None:
             timer.daemon = True
             timer.start()
-        process.wait()
+        _wait_for_end(process)
+    except BaseException:  # interrupted while waiting
+        _end(process)
+        raise
     finally:
         if timer is not None:
             timer.cancel()
-        if process.returncode is None:  # interrupted while waiting
-            _end(process)
-            process.wait()
         if process.stdin is not None:
             process.stdin.close()
         with _lock:
+            process.wait()
             _running.pop(process, None)
     return ran_out.is_set()
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the child and whatever it started."""
-    with suppress(ProcessLookupError, PermissionError):
+def _wait_for_end(process: subprocess.Popen[bytes]) -> None:
+    """Return when the child has ended; where the system can, its number is still its own then."""
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        process.wait()
+
+
+def _end(process: subprocess.Popen[bytes]) -> bool:
+    """Kill the child and whatever it started; return whether it was there to be killed.
+
+    Once its code has been asked for, its number may be that of another process.
+    """
+    with _lock, suppress(ProcessLookupError, PermissionError):
+        if process.returncode is not None:
+            return False
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+        return True
+    return False
 
 
 def _collect(tool: str, folder: Path, code: int) -> Outcome:

@@ -87,7 +87,7 @@ def remarks(*weights: Whole) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w.note for w in weights if w.note is not None))
 
 
-ARRAYS = ("xadj", "adjncy", "vwgt", "adjwgt", "targets")
+ARRAYS = ("xadj", "adjncy", "vwgt", "adjwgt", "targets", "tree")
 OPTIONS = ("tool", "epsilon", "seed", "threads", "objective", "preset")
 
 
@@ -96,7 +96,8 @@ class Job:
     """A graph as `Graph` holds it, targets (k,) in any unit, and what is wanted of the tool.
 
     With several weights a vertex, vwgt is (n, c) and targets (k, c). vwgt (n,) and adjwgt (2m,)
-    are None where all weigh 1; both may be real numbers.
+    are None where all weigh 1; both may be real numbers. tree (depth, k): which blocks belong
+    together at each depth, for tools that divide along it; None for all others.
     """
 
     tool: str
@@ -110,6 +111,7 @@ class Job:
     threads: int
     objective: str
     preset: str
+    tree: npt.NDArray[np.int32] | None = None
 
     @property
     def n(self) -> int:

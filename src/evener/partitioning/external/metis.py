@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -110,37 +111,85 @@ def missing() -> str | None:
 
 def _by_library(job: Job, loads: npt.NDArray[Any]) -> Call:
     """Return libmetis made ready; targets (k, c) and tolerances are its real numbers."""
-    metis = library()
-    if metis is None:
-        raise OSError("libmetis cannot be loaded")
-    index = _index_type(metis)
-    number = _number_type(metis, index)
-    limit = LIMIT_64 if index.itemsize == 8 else LIMIT_32
+    metis = MetisLibrary.loaded()
+    limit = LIMIT_64 if metis.index.itemsize == 8 else LIMIT_32
     columns = [whole_weights(np.asarray(column), limit) for column in loads.T]
     adjwgt = edge_weights(job, limit)
     shares = job.targets / job.targets.sum(axis=0)
     vwgt = np.stack([column.values for column in columns], axis=1)
-    part = np.full(job.n, -1, index)
-    arguments = KeptArrays(index)
-    recursive = job.tool == "metis-recursive"
-    call = metis.METIS_PartGraphRecursive if recursive else metis.METIS_PartGraphKway
-    given = [
-        arguments.keep([job.n]), arguments.keep([len(columns)]), arguments.keep(job.xadj),
-        arguments.keep(job.adjncy), arguments.keep(vwgt), None,
-        None if job.adjwgt is None else arguments.keep(adjwgt.values), arguments.keep([job.k]),
-        arguments.keep(shares, number),
-        arguments.keep(np.full(len(columns), 1 + job.epsilon), number),
-        arguments.keep(_options(job, metis)), arguments.keep([0]), address(part),
-    ]  # fmt: skip
+    lists = WholeGraph(job.xadj, job.adjncy, vwgt, None if job.adjwgt is None else adjwgt.values)
+    options = _options(job, metis.functions)
 
     def run() -> npt.ArrayLike:
-        code = call(*given)
+        recursive = job.tool == "metis-recursive"
+        return metis.divided(lists, shares, 1 + job.epsilon, options, recursive=recursive)
+
+    return Call(run, f"libmetis {metis.version}", _remarks(columns, adjwgt))
+
+
+class WholeGraph(NamedTuple):
+    """A graph in whole numbers: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,) or None."""
+
+    xadj: npt.NDArray[Any]
+    adjncy: npt.NDArray[Any]
+    vwgt: npt.NDArray[Any]
+    adjwgt: npt.NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class MetisLibrary:
+    """libmetis, loaded, with the types of its whole and real numbers."""
+
+    functions: ctypes.CDLL
+    index: np.dtype[Any]
+    number: np.dtype[Any]
+
+    @classmethod
+    def loaded(cls) -> MetisLibrary:
+        """Return it. Raises OSError where there is none."""
+        metis = library()
+        if metis is None:
+            raise OSError("libmetis cannot be loaded")
+        index = _index_type(metis)
+        return cls(metis, index, _number_type(metis, index))
+
+    @property
+    def version(self) -> str:
+        """Which METIS it is, as far as it can be told."""
+        return _version(self.functions)
+
+    def divided(
+        self,
+        lists: WholeGraph,
+        shares: npt.NDArray[np.float64],
+        tolerance: float | None,
+        options: npt.NDArray[np.int64],
+        *,
+        recursive: bool,
+    ) -> npt.NDArray[Any]:
+        """Return the block of each vertex (n,). shares (k, c): of each weight, they add up to 1.
+
+        tolerance: largest block over its target; None: METIS's own. Raises RuntimeError.
+        """
+        n, several = lists.vwgt.shape
+        part = np.full(n, -1, self.index)
+        arguments = KeptArrays(self.index)
+        at_most = None
+        if tolerance is not None:
+            at_most = arguments.keep(np.full(several, tolerance), self.number)
+        functions = self.functions
+        call = functions.METIS_PartGraphRecursive if recursive else functions.METIS_PartGraphKway
+        code = call(
+            arguments.keep([n]), arguments.keep([several]), arguments.keep(lists.xadj),
+            arguments.keep(lists.adjncy), arguments.keep(lists.vwgt), None,
+            None if lists.adjwgt is None else arguments.keep(lists.adjwgt),
+            arguments.keep([len(shares)]), arguments.keep(shares, self.number), at_most,
+            arguments.keep(options), arguments.keep([0]), address(part),
+        )  # fmt: skip
+        arguments.release()
         if code != OK:
             raise RuntimeError(f"METIS returned {code}")
-        arguments.release()
         return part
-
-    return Call(run, f"libmetis {_version(metis)}", _remarks(columns, adjwgt))
 
 
 def _remarks(columns: list[Whole], adjwgt: Whole) -> tuple[str, ...]:

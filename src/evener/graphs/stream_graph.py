@@ -1,0 +1,193 @@
+"""StreamGraph: filters that all run at once, again and again, and what flows between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, FloatArray, IntArray, as_array, as_integers, as_numbers
+from evener.errors import InputError
+from evener.wording import plural, spread, two_lines
+
+
+@dataclass(frozen=True, eq=False)
+class StreamGraph:
+    """A directed graph of filters, which each run once an iteration, all at the same time.
+
+    names: of the n filters, all different. scalar (n,): instructions of a filter an iteration that
+    follow each other, T0 of [Muralidharan13]_; vector (n,): how many data each of them is for, T1,
+    one or more. tails, heads (m,): edges tails[e] -> heads[e]; nbytes (m,): bytes that flow along
+    each in an iteration. stateful (n,): filters whose next run needs the last one, so that T1
+    is 1. tokens (m,): iterations' data that lie on an edge at first; edges of cycles need some.
+    needs: further requirements by name, (n,) each, which limit where a filter may be.
+
+    Raises InputError for lengths that differ, equal names, ends out of range, edges from a filter
+    to itself, numbers that are negative or not finite, vector below 1 or above 1 where stateful,
+    and cycles without tokens.
+    """
+
+    names: tuple[str, ...]
+    scalar: FloatArray
+    vector: FloatArray
+    tails: IntArray
+    heads: IntArray
+    nbytes: FloatArray
+    stateful: BoolArray | None = None
+    tokens: FloatArray | None = None
+    needs: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "names", tuple(map(str, self.names)))
+        _refuse_equal(self.names)
+        put(self, "scalar", self._of_filters(self.scalar, "scalar", 0.0))
+        put(self, "vector", self._of_filters(self.vector, "vector", 1.0))
+        put(self, "stateful", self._flags())
+        for name in ("tails", "heads"):
+            put(self, name, self._ends(getattr(self, name), name))
+        put(self, "nbytes", self._of_edges(self.nbytes, "bytes"))
+        tokens = np.zeros(self.m) if self.tokens is None else self.tokens
+        put(self, "tokens", self._of_edges(tokens, "tokens"))
+        needs = {
+            str(key): self._of_filters(value, str(key), 0.0) for key, value in self.needs.items()
+        }
+        put(self, "needs", needs)
+        self._refuse_loops()
+        self._refuse_wide_state()
+        _refuse_cycles(self)
+
+    def __repr__(self) -> str:
+        first = plural(self.n, "filter"), plural(self.m, "edge")
+        work = "" if self.n == 0 else f"{spread(self.scalar)} instructions"
+        wide = "" if self.n == 0 else f"vectors of {spread(self.vector)}"
+        return two_lines("StreamGraph", first, [part for part in (work, wide) if part])
+
+    @property
+    def n(self) -> int:
+        """Number of filters."""
+        return len(self.names)
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return int(self.tails.size)
+
+    def _of_filters(self, values: npt.ArrayLike, name: str, least: float) -> FloatArray:
+        return self._checked(as_numbers(values, name), name, self.n, least, self.names)
+
+    def _of_edges(self, values: npt.ArrayLike, name: str) -> FloatArray:
+        return self._checked(as_numbers(values, name), name, self.m, 0.0, None)
+
+    def _checked(
+        self, array: FloatArray, name: str, size: int, least: float, of: Sequence[str] | None
+    ) -> FloatArray:
+        if array.size != size:
+            whose = "filters" if of is not None else "edges"
+            raise InputError(f"{name} of {size:,} {whose} must be as many, not {array.size:,}")
+        if size and array.min() < least:
+            i = int(np.argmin(array))
+            whose = f"filter {of[i]!r}" if of is not None else self._edge(i)
+            raise InputError(f"{name} of {whose} must be {least:g} or more, not {array[i]:g}")
+        return array
+
+    def _ends(self, values: npt.ArrayLike, name: str) -> IntArray:
+        ends = as_integers(values, name)
+        if ends.size and (ends.min() < 0 or ends.max() >= self.n):
+            raise InputError(f"{name} must be numbers of filters, from 0 to {self.n - 1}")
+        return ends
+
+    def _flags(self) -> BoolArray:
+        if self.stateful is None:
+            return np.zeros(self.n, np.bool_)
+        flags = as_array(self.stateful, "stateful")
+        if flags.shape != (self.n,) or flags.dtype.kind != "b":
+            raise InputError("stateful must say true or false of each filter")
+        return flags
+
+    def _edge(self, e: int) -> str:
+        return f"the edge from {self.names[self.tails[e]]!r} to {self.names[self.heads[e]]!r}"
+
+    def _refuse_loops(self) -> None:
+        if self.heads.size != self.tails.size:
+            raise InputError(f"{self.tails.size:,} tails and {self.heads.size:,} heads of edges")
+        loops = self.tails == self.heads
+        if loops.any():
+            name = self.names[self.tails[int(np.argmax(loops))]]
+            hint = "A filter whose next run needs the last one is stateful; it has no such edge."
+            raise InputError(f"an edge joins filter {name!r} to itself", hint=hint)
+
+    def _refuse_wide_state(self) -> None:
+        wide = np.asarray(self.stateful) & (self.vector > 1)
+        if wide.any():
+            i = int(np.argmax(wide))
+            raise InputError(
+                f"filter {self.names[i]!r} is stateful, and its vector is {self.vector[i]:g}",
+                hint="Runs of a stateful filter follow each other: its vector is 1.",
+            )
+
+
+def _refuse_equal(names: Sequence[str]) -> None:
+    if len(set(names)) < len(names):
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise InputError(f"two filters are called {name!r}")
+            seen.add(name)
+    if "" in names:
+        raise InputError("a filter has an empty name")
+
+
+def _refuse_cycles(graph: StreamGraph) -> None:
+    """Raise InputError where edges without tokens form a cycle: no filter of it could begin."""
+    cycle = cycle_without_tokens(graph)
+    if cycle:
+        shown = " -> ".join(repr(graph.names[v]) for v in [*cycle[:4], cycle[0]])
+        more = "" if len(cycle) <= 4 else f" ({len(cycle)} filters in all)"
+        raise InputError(
+            f"filters wait for each other: {shown}{more}",
+            hint="Give an edge of the cycle tokens, the data that lie on it at first.",
+        )
+
+
+def cycle_without_tokens(graph: StreamGraph) -> list[int]:
+    """Return the filters of a cycle of edges without tokens, in order; none: an empty list."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    assert graph.tokens is not None
+    bare = graph.tokens == 0
+    tails, heads = graph.tails[bare], graph.heads[bare]
+    matrix = coo_array((np.ones(tails.size), (tails, heads)), (graph.n, graph.n))
+    count, label = connected_components(matrix, directed=True, connection="strong")
+    if count == graph.n:
+        return []
+    chosen = label == np.argmax(np.bincount(label))
+    inside = chosen[tails] & chosen[heads]
+    # Each filter of a strong component has an edge to another one of it: follow these.
+    ahead = dict(zip(tails[inside].tolist(), heads[inside].tolist(), strict=True))
+    walk, place = [next(iter(ahead))], {}
+    while walk[-1] not in place:
+        place[walk[-1]] = len(walk) - 1
+        walk.append(ahead[walk[-1]])
+    return walk[place[walk[-1]] : -1]
+
+
+def topological_order(graph: StreamGraph) -> npt.NDArray[np.int64]:
+    """(n,) the filters, each after those that it needs; edges with tokens do not count."""
+    assert graph.tokens is not None
+    bare = graph.tokens == 0
+    tails, heads = graph.tails[bare], graph.heads[bare]
+    waiting = np.bincount(heads, minlength=graph.n)
+    order = np.argsort(tails, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=graph.n))])
+    found: list[Any] = np.flatnonzero(waiting == 0).tolist()
+    for v in found:
+        for e in order[offsets[v] : offsets[v + 1]].tolist():
+            waiting[heads[e]] -= 1
+            if waiting[heads[e]] == 0:
+                found.append(int(heads[e]))
+    return np.array(found, np.int64)

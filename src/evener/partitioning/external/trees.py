@@ -1,0 +1,125 @@
+"""Dividing a graph along a tree of blocks, and bisecting one into a tree: what METIS is called for.
+
+Imports NumPy only, as the process in which METIS runs needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Weighted(NamedTuple):
+    """A graph: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,); numbers of any type."""
+
+    xadj: npt.NDArray[Any]
+    adjncy: npt.NDArray[Any]
+    vwgt: npt.NDArray[Any]
+    adjwgt: npt.NDArray[Any]
+
+
+# Divides a graph of more vertices than blocks, by shares (blocks, c) of each weight: (n,) blocks.
+Divide = Callable[[Weighted, npt.NDArray[np.float64]], npt.NDArray[Any]]
+
+
+def part_of_graph(
+    graph: Weighted, chosen: npt.NDArray[np.int64], place: npt.NDArray[np.int64]
+) -> Weighted:
+    """Return the graph of the chosen vertices. place (n,): -1 everywhere, and again afterwards."""
+    place[chosen] = np.arange(chosen.size)
+    starts, degrees = graph.xadj[chosen], np.diff(graph.xadj)[chosen]
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    entries = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], degrees)
+    ends = place[graph.adjncy[entries]]
+    kept = ends >= 0
+    before = np.concatenate([[0], np.cumsum(kept)])
+    place[chosen] = -1
+    return Weighted(before[offsets], ends[kept], graph.vwgt[chosen], graph.adjwgt[entries][kept])
+
+
+def bisected(graph: Weighted, divide: Divide) -> npt.NDArray[np.int32]:
+    """(depth, n) tree: which vertices are together, halved from depth to depth until each is alone.
+
+    Weights of both halves are to be equal, each of the c weights for itself.
+    """
+    n = graph.vwgt.shape[0]
+    place = np.full(n, -1, np.int64)
+    rows, groups = [], [np.arange(n)]
+    while any(group.size > 1 for group in groups):
+        halves: list[npt.NDArray[np.int64]] = []
+        for group in groups:
+            halves.extend(_halves(graph, group, place, divide) if group.size > 1 else [group])
+        row = np.empty(n, np.int32)
+        for number, group in enumerate(halves):
+            row[group] = number
+        rows.append(row)
+        groups = halves
+    return np.array(rows, np.int32).reshape(-1, n)
+
+
+def _halves(
+    graph: Weighted, group: npt.NDArray[np.int64], place: npt.NDArray[np.int64], divide: Divide
+) -> list[npt.NDArray[np.int64]]:
+    if group.size == 2:
+        return [group[:1], group[1:]]
+    shares = np.full((2, graph.vwgt.shape[1]), 0.5)
+    side = np.asarray(divide(part_of_graph(graph, group, place), shares))
+    first, second = group[side == 0], group[side == 1]
+    if first.size == 0 or second.size == 0:
+        return [group[: group.size // 2], group[group.size // 2 :]]
+    return [first, second]
+
+
+def along_tree(
+    graph: Weighted,
+    abilities: npt.NDArray[np.float64],
+    tree: npt.NDArray[np.int32],
+    divide: Divide,
+) -> npt.NDArray[np.int32]:
+    """(n,) block of each vertex: divided among the branches of a tree, from the root down.
+
+    abilities (k, c): of each block for each weight; a branch is to get the share of its sum. tree
+    (depth, k): as of `bisected`.
+    """
+    n, k = graph.vwgt.shape[0], abilities.shape[0]
+    part = np.zeros(n, np.int32)
+    place = np.full(n, -1, np.int64)
+    todo = [(np.arange(n), np.arange(k), 0)]
+    while todo:
+        vertices, blocks, depth = todo.pop()
+        while depth < len(tree) and np.ptp(tree[depth, blocks]) == 0:
+            depth += 1
+        if vertices.size == 0:
+            continue
+        if blocks.size == 1 or depth == len(tree):
+            part[vertices] = blocks[0]
+            continue
+        names, branch = np.unique(tree[depth, blocks], return_inverse=True)
+        sums = np.stack(
+            [np.bincount(branch, column, names.size) for column in abilities[blocks].T], axis=1
+        )
+        chosen = _divided(graph, vertices, place, sums.astype(np.float64), divide)
+        todo.extend(
+            (vertices[chosen == b], blocks[branch == b], depth + 1) for b in range(names.size)
+        )
+    return part
+
+
+def _divided(
+    graph: Weighted,
+    vertices: npt.NDArray[np.int64],
+    place: npt.NDArray[np.int64],
+    sums: npt.NDArray[np.float64],
+    divide: Divide,
+) -> npt.NDArray[Any]:
+    """Return the branch of each vertex; no more vertices than branches: the able ones get one."""
+    if vertices.size <= len(sums):
+        ablest = np.argsort(-sums.prod(axis=1), kind="stable")
+        heaviest = np.argsort(-graph.vwgt[vertices].prod(axis=1, dtype=np.float64), kind="stable")
+        chosen = np.empty(vertices.size, np.int64)
+        chosen[heaviest] = ablest[: vertices.size]
+        return chosen
+    return np.asarray(divide(part_of_graph(graph, vertices, place), sums / sums.sum(axis=0)))

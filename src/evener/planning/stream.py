@@ -1,0 +1,103 @@
+"""Maps the filters of a stream graph to the devices of a platform."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+
+import numpy as np
+
+from evener.errors import UsageError
+from evener.graphs.stream_graph import StreamGraph
+from evener.plans.stream_plan import StreamPlan
+from evener.platforms.platform import Platform
+from evener.streams.bounds import bounds_of
+from evener.streams.methods import MethodOptions, placed_by
+from evener.streams.period import Period, StreamProblem, period_of
+from evener.streams.readings import CostReading
+from evener.streams.search import SearchLimits
+
+LINKS_KEPT = 10  # of the busiest links, in a plan
+
+
+@dataclass(frozen=True)
+class MapOptions:
+    """How filters are placed: the method, how long it may search, random numbers.
+
+    seconds: of wall time; None: until the search is done, so that the result depends on the seed
+    alone.
+    """
+
+    method: str = "ours"
+    seconds: float | None = None
+    seed: int = 7
+
+    def __post_init__(self) -> None:
+        if self.seed < 0 or (self.seconds is not None and not self.seconds > 0):
+            raise UsageError("the seed must not be negative, and seconds must be above zero")
+
+
+def map_filters(
+    graph: StreamGraph,
+    platform: Platform,
+    options: MapOptions | None = None,
+    reading: CostReading | None = None,
+    *,
+    inputs: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+    progress: Callable[[str, float], None] = lambda *_: None,
+) -> StreamPlan:
+    """Return which device has each filter, for a short period.
+
+    reading: of the cost of an iteration. inputs: file name -> SHA-256, for the plan. Raises
+    InputError where devices state no mips, or no device can have a filter; UsageError for
+    options that cannot be; InfeasibleError where the method cannot place all filters.
+    """
+    options, reading = options or MapOptions(), reading or CostReading()
+    problem = StreamProblem.of(graph, platform, reading)
+    began = _cpu_seconds()
+    asked = MethodOptions(SearchLimits(seconds=options.seconds), options.seed, progress)
+    found = placed_by(options.method, problem, asked)
+    seconds = _cpu_seconds() - began
+    period = period_of(problem, found.part)
+    said = [*notes, *found.notes, *_notes(period, ended=found.ended)]
+    return StreamPlan(
+        found.part,
+        graph.names,
+        platform,
+        period.seconds,
+        bounds_of(problem).best,
+        period.computing,
+        period.communicating,
+        _busiest_links(period),
+        {**asdict(options), **asdict(reading), "start": found.start},
+        inputs or {},
+        {name: version(name) for name in ("evener", "numpy", "scipy")},
+        tuple(said),
+        seconds,
+    )
+
+
+def _notes(period: Period, *, ended: bool) -> list[str]:
+    said = []
+    if not ended:
+        said.append("The search was stopped before its end: this is the best mapping until then.")
+    if period.slowest_link > period.seconds:
+        name = period.link_names[int(np.argmax(period.links))]
+        said.append(
+            f"The link {name} carries bytes for longer than any device works, which the "
+            "period does not count."
+        )
+    return said
+
+
+def _busiest_links(period: Period) -> dict[str, float]:
+    order = np.argsort(-period.links, kind="stable")[:LINKS_KEPT]
+    return {period.link_names[i]: float(period.links[i]) for i in order if period.links[i] > 0}
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process and of those that it has waited for."""
+    return sum(os.times()[:4])

@@ -1,0 +1,68 @@
+"""StreamPlan: which processor has each filter of a stream graph, and what an iteration takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray, Part
+from evener.platforms.platform import Platform
+from evener.wording import duration, two_lines
+
+
+@dataclass(frozen=True, eq=False)
+class StreamPlan:
+    """Filters on the devices of a platform.
+
+    part (n,) int32: the device of each filter, in the file's order; names: of the filters.
+    period [s]: of the busiest device, `bottleneck`; bound [s]: no mapping's is shorter.
+    computing, communicating (k,) [s]: of the devices in an iteration. links [s]: how long each
+    link carries bytes, by name, the slowest few. options: all that influenced the result; inputs:
+    file name -> SHA-256; versions; notes; cpu_seconds: of making it, None if read from a file.
+    """
+
+    part: Part
+    names: tuple[str, ...]
+    platform: Platform
+    period: float
+    bound: float
+    computing: FloatArray
+    communicating: FloatArray
+    links: Mapping[str, float]
+    options: Mapping[str, Any]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    cpu_seconds: float | None = None
+
+    def __repr__(self) -> str:
+        first = f"{len(self.names):,} filters", f"{self.platform.k:,} devices"
+        return two_lines("StreamPlan", first, [f"period {duration(self.period)}"])
+
+    @property
+    def loads(self) -> FloatArray:
+        """(k,) seconds of each device in an iteration, as the reading of the cost adds them."""
+        if self.options.get("overlap"):
+            return np.maximum(self.computing, self.communicating)
+        return np.asarray(self.computing + self.communicating)
+
+    @property
+    def bottleneck(self) -> str:
+        """Name of the device that an iteration takes longest."""
+        return self.platform.names[int(np.argmax(self.loads))]
+
+    @property
+    def used(self) -> int:
+        """Number of devices that have a filter."""
+        return int(np.unique(self.part).size)
+
+    def verdict(self) -> str:
+        """Return the plan's result in one sentence."""
+        ratio = "" if self.bound <= 0 else f", {self.period / self.bound:.2f} of its lower bound"
+        return (
+            f"Period {duration(self.period)}{ratio}; {self.bottleneck} is busiest, "
+            f"{self.used:,} of {self.platform.k:,} devices have filters."
+        )

@@ -1,0 +1,13 @@
+"""Which filter of a stream graph on which processor: the shortest period.
+
+readings.py     what an iteration costs a processor: the paper's equations, and how they are read
+processors.py   what the processors of a platform can do, and what bytes cost between them
+period.py       loads of processors and links, the period, its bottleneck and lower bounds
+placing.py      simple ways to place filters: one by one, as a list, at random
+hmap.py         HMAP: the machine is clustered, the filters follow from the top
+search.py       direct search for a shorter period
+exact.py        the shortest period of all, for a few filters
+methods.py      these by name; mapping.py: the best of those asked, as a plan
+
+May import partitioning and what is below it. Read period.py first.
+"""

@@ -1,0 +1,180 @@
+"""Random stream graphs and machines with the parameters of [Muralidharan13]_, section IV-B.
+
+What the paper leaves open is chosen here, and said beside each function.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import UsageError, one_of
+from evener.graphs.stream_graph import StreamGraph
+from evener.platforms.device import Connection, Device, Link
+from evener.platforms.platform import Platform
+from evener.streams.period import StreamProblem, work_of
+from evener.streams.readings import CostReading
+
+SIZES = (128, 256, 512, 1024, 4096, 8192, 16384)
+DEGREES = (2, 4, 8)
+RATIOS = (0.0001, 0.001, 0.01, 0.1, 1.0)
+SHAPES = (0.1, 1.0, 10.0)
+SHARES = (5, 25, 50, 75, 95)
+SPREADS = (5, 25, 50, 75, 95)
+MACHINES = tuple(64 << i for i in range(7))
+# Sets of values that processors draw from; how large these are the paper does not say.
+SET_SIZE = 16
+LENGTHS, MIPS, BANDWIDTHS = (1e4, 1e5), (1e3, 1e5), (100.0, 1e5)  # data, MIPS, MB/s
+CPU_LENGTHS = (4.0, 8.0, 16.0, 32.0)  # setting A; the paper names cores, not their number
+GPU_SLOWER = 10.0  # setting A: "the GPU nodes have a lower MIPS count" (III-A)
+LARGE, SMALL = (1e3, 1e5), (1.0, 1e3)  # requirements of a filter: the larger one, the smaller one
+
+
+@dataclass(frozen=True)
+class GraphParameters:
+    """Of a random stream graph: filters, mean out-degree, mean seconds of an edge over those of a
+    filter (`ratio`, CCR), shape (alpha), per cent of filters like a GPU's (beta), spread (gamma).
+    """
+
+    n: int
+    degree: int = 4
+    ratio: float = 0.1
+    shape: float = 1.0
+    share: float = 50.0
+    spread: float = 25.0
+
+    def __post_init__(self) -> None:
+        if self.n < 2 or self.degree < 1 or not (self.ratio >= 0 and self.shape > 0):
+            raise UsageError("a stream graph has two filters or more, and parameters above zero")
+        if not (0 <= self.share <= 100 and self.spread >= 0):
+            raise UsageError("beta is from 0 to 100 per cent, and gamma not negative")
+
+
+def all_parameters() -> Iterator[GraphParameters]:
+    """Yield the paper's 7,875 combinations."""
+    for values in itertools.product(SIZES, DEGREES, RATIOS, SHAPES, SHARES, SPREADS):
+        yield GraphParameters(*values)
+
+
+def random_machine(k: int, setting: str, seed: int) -> Platform:
+    """Return a mesh of k processors, square or twice as wide as high, with random links.
+
+    A share of them, normal in 25 to 75 %, are GPUs at random places. Normal means: the mean in the
+    middle of the range, sigma a sixth of it, drawn again outside. setting "A": CPUs have one
+    of CPU_LENGTHS, GPUs a tenth of the MIPS (III-A); "B": all lengths are drawn from the GPUs' set
+    (IV-B). Links have bandwidths in MB/s, as the paper has.
+    """
+    one_of("setting", setting, ("A", "B"))
+    if k < 1:
+        raise UsageError("a machine has one processor or more")
+    rng = np.random.default_rng([k, seed, ord(setting)])
+    gpu = np.zeros(k, np.bool_)
+    gpu[rng.permutation(k)[: round(float(_normal(rng, (0.25 * k, 0.75 * k), 1)[0]))]] = True
+    lengths, mips = _normal(rng, LENGTHS, SET_SIZE), _normal(rng, MIPS, SET_SIZE)
+    rate, width = rng.choice(mips, k), np.round(rng.choice(lengths, k))
+    if setting == "A":
+        width = np.where(gpu, width, rng.choice(CPU_LENGTHS, k))
+        rate = np.where(gpu, rate / GPU_SLOWER, rate)
+    ends = _mesh_edges(k)
+    bandwidth = 1e6 * _normal(rng, BANDWIDTHS, len(ends))
+    devices = tuple(
+        Device(
+            f"p{i}", 1e6 * float(rate[i]), "gpu" if gpu[i] else "cpu",
+            capabilities={"mips": float(rate[i]), "vector_length": float(width[i])},
+        )
+        for i in range(k)
+    )  # fmt: skip
+    links = tuple(
+        Connection((f"p{a}", f"p{b}"), Link(0.0, 1.0 / float(b_per_s)))
+        for (a, b), b_per_s in zip(ends.tolist(), bandwidth, strict=True)
+    )
+    return Platform(devices, (), links, f"mesh of {k} ({setting})")
+
+
+def _normal(rng: np.random.Generator, limits: tuple[float, float], size: int) -> FloatArray:
+    low, high = limits
+    drawn = rng.normal((low + high) / 2, (high - low) / 6, size)
+    while True:
+        outside = (drawn < low) | (drawn > high)
+        if not outside.any():
+            return drawn
+        drawn[outside] = rng.normal((low + high) / 2, (high - low) / 6, int(outside.sum()))
+
+
+def _mesh_edges(k: int) -> IntArray:
+    """(links, 2) neighbours in a mesh as near to a square as the divisors of k allow."""
+    rows = max(d for d in range(1, int(k**0.5) + 1) if k % d == 0)
+    place = np.arange(k).reshape(rows, k // rows)
+    across = np.column_stack([place[:, :-1].ravel(), place[:, 1:].ravel()])
+    down = np.column_stack([place[:-1].ravel(), place[1:].ravel()])
+    return np.concatenate([across, down])
+
+
+READINGS = {"A": CostReading("ceil"), "B": CostReading("literal")}  # which suit the settings
+
+
+def random_stream_graph(
+    parameters: GraphParameters, platform: Platform, seed: int, reading: CostReading | None = None
+) -> StreamGraph:
+    """Return a random layered graph whose edges cost `ratio` times what filters do on `platform`.
+
+    Layers: max(2, round(sqrt(n) / alpha)), each of one filter at least, the others at random. A
+    filter has edges to 1 to 2 x degree - 1 filters of the next layers; one without an edge from
+    the layer before gets one. A filter is like a GPU's with a chance of beta per cent: its
+    vector width is then the larger requirement, uniform in LARGE times a lognormal of
+    sigma gamma / 50, and its instructions uniform in SMALL; of the others the other way round.
+    """
+    rng = np.random.default_rng([parameters.n, seed, 5])
+    tails, heads = _layered(parameters, rng)
+    n = parameters.n
+    is_wide = rng.random(n) < parameters.share / 100
+    large = rng.uniform(*LARGE, n) * np.exp(rng.normal(0, parameters.spread / 50, n))
+    small = rng.uniform(*SMALL, n)
+    scalar, vector = np.where(is_wide, small, large), np.where(is_wide, large, small)
+    graph = StreamGraph(
+        tuple(f"f{i}" for i in range(n)), np.ceil(scalar), np.ceil(vector), tails, heads,
+        rng.uniform(0.5, 1.5, tails.size),
+    )  # fmt: skip
+    scale = parameters.ratio * _mean_seconds(graph, platform, reading) / _mean_beta(platform)
+    nbytes = graph.nbytes * (scale / graph.nbytes.mean())
+    return StreamGraph(graph.names, graph.scalar, graph.vector, tails, heads, nbytes)
+
+
+def _layered(parameters: GraphParameters, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    n, degree = parameters.n, parameters.degree
+    height = min(max(2, round(n**0.5 / parameters.shape)), n)
+    layer = np.sort(np.concatenate([np.arange(height), rng.integers(0, height, n - height)]))
+    first = np.searchsorted(layer, np.arange(height + 1))
+    tails, heads = [], []
+    for v in range(n):
+        if layer[v] + 1 >= height:
+            continue
+        low, above = int(first[layer[v] + 1]), int(layer[v]) + 2
+        while first[above] - low < 2 * degree and above < height:
+            above += 1
+        room = int(first[above]) - low
+        count = min(int(rng.integers(1, 2 * degree)), room)
+        heads.append(low + rng.choice(room, count, replace=False))
+        tails.append(np.full(count, v))
+    tail, head = np.concatenate(tails), np.concatenate(heads)
+    lonely = np.setdiff1d(np.flatnonzero(layer > 0), head)
+    given = np.array([rng.integers(first[layer[v] - 1], first[layer[v]]) for v in lonely], np.int64)
+    return np.concatenate([tail, given]), np.concatenate([head, lonely])
+
+
+def _mean_seconds(graph: StreamGraph, platform: Platform, reading: CostReading | None) -> float:
+    """Mean seconds of a filter on a processor of the mean rate of the platform, for that filter."""
+    some = np.linspace(0, graph.n - 1, min(graph.n, 512)).astype(np.int64)
+    seconds = work_of(StreamProblem.of(graph, platform, reading), some)
+    return float(np.mean(1.0 / (1.0 / seconds).mean(axis=1)))
+
+
+def _mean_beta(platform: Platform) -> float:
+    """Seconds per byte of a link of mean bandwidth."""
+    if not platform.connections:
+        return 1.0
+    return 1.0 / float(np.mean([1.0 / one.link.beta for one in platform.connections]))

@@ -1,0 +1,214 @@
+"""HMAP [Muralidharan13]_: processors in a tree of clusters, filters divided along it.
+
+Clusters are made from the whole machine down, by bisections of least bandwidth between the halves
+(IV-A; `down`), or from single processors up, halving their number from level to level by effective
+bandwidth (III-A; `up`). A cluster's capabilities are sums, R0 and R1 each for itself; filters are
+divided among its branches by these, T0 and T1 each for itself, with few bytes between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+
+from evener.arrays import FloatArray, IntArray, Part
+from evener.errors import one_of
+from evener.graphs.graph import Graph
+from evener.partitioning.external.children import run_in_child
+from evener.partitioning.external.jobs import Job
+from evener.partitioning.external.metis_trees import CLUSTERS, TREE
+from evener.partitioning.external.trees import Divide, Weighted, along_tree, bisected
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
+from evener.plans.partition import Further
+from evener.streams.period import StreamProblem
+
+WAYS = ("down", "up")
+TOOLS = ("metis", "evener")
+EPSILON = 0.03
+METIS_TREES = "evener.partitioning.external.metis_trees"
+TIME_LIMIT = 600.0  # seconds for METIS on a whole tree
+
+
+@dataclass(frozen=True, eq=False)
+class Hmap:
+    """A mapping (n,), the tree of clusters (depth, k), and the sizes of halves at each depth.
+
+    unequal: clusters whose halves differ in how many processors they have.
+    """
+
+    part: Part
+    tree: npt.NDArray[np.int32]
+    unequal: int
+
+
+def hmap(problem: StreamProblem, *, way: str = "down", tool: str = "metis", seed: int = 7) -> Hmap:
+    """Return HMAP's mapping, by METIS or by Evener's own partitioner.
+
+    way: "down" or "up", how processors are clustered. Filters with further needs are left
+    out of account. Raises UsageError for other words, ToolError where METIS fails.
+    """
+    one_of("way", way, WAYS)
+    one_of("tool", tool, TOOLS)
+    abilities = np.column_stack([problem.processors.rate, problem.processors.width])
+    machine = machine_graph(problem)
+    tree = (
+        _clustered_up(problem, machine, tool, seed)
+        if way == "up"
+        else _bisected(machine, tool, seed)
+    )
+    part = _filters_along(problem, abilities, tree, tool, seed)
+    return Hmap(part, tree, _unequal(tree))
+
+
+def machine_graph(problem: StreamProblem) -> Weighted:
+    """Return the processors as a graph: weights R0, R1; links weigh their bandwidth [B/s].
+
+    Switches are no processors: those that a switch joins are joined to each other, by the
+    bandwidth of the route. Where a platform has levels, all processors are joined.
+    """
+    processors = problem.processors
+    rate_and_width = np.column_stack([processors.rate, processors.width])
+    tails, heads = _links(problem)
+    cost = processors.seconds_per_byte()[tails, heads]
+    bandwidth = 1.0 / np.maximum(cost, 1e-30)
+    ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    matrix = coo_array((np.tile(bandwidth, 2), ends), (problem.k, problem.k)).tocsr()
+    matrix.sort_indices()
+    return Weighted(matrix.indptr, matrix.indices, rate_and_width, matrix.data)
+
+
+def _links(problem: StreamProblem) -> tuple[IntArray, IntArray]:
+    """Pairs of processors p < q that are neighbours: linked, or by switches and places alone."""
+    roads, k = problem.processors.roads, problem.k
+    if roads is None:
+        return np.triu_indices(k, 1)
+    at: dict[int, list[int]] = {}
+    for p, place in enumerate(roads.home.tolist()):
+        at.setdefault(place, []).append(p)
+    pairs: set[tuple[int, int]] = set()
+    for p, place in enumerate(roads.home.tolist()):
+        seen, todo = {place}, [place]
+        while todo:
+            u = todo.pop()
+            for v in roads.ends[roads.offsets[u] : roads.offsets[u + 1]].tolist():
+                if v not in seen:
+                    seen.add(v)
+                    pairs.update((min(p, q), max(p, q)) for q in at.get(v, ()))
+                    if v not in at:
+                        todo.append(v)
+        pairs.update((min(p, q), max(p, q)) for q in at[place] if q != p)
+    found = np.array(sorted(pairs), np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _bisected(machine: Weighted, tool: str, seed: int) -> npt.NDArray[np.int32]:
+    if tool == "evener":
+        return bisected(machine, _divider(seed))
+    job = _job(CLUSTERS, machine, np.ones((1, 2)), seed)
+    return np.asarray(run_in_child(job, METIS_TREES, TIME_LIMIT).part, np.int32)
+
+
+def _filters_along(
+    problem: StreamProblem, abilities: FloatArray, tree: npt.NDArray[np.int32], tool: str, seed: int
+) -> Part:
+    filters = problem.filters
+    weights = np.column_stack([problem.graph.scalar, problem.graph.vector])
+    graph = Weighted(
+        filters.offsets, filters.ends, weights, np.maximum(filters.here, filters.there)
+    )
+    if tool == "evener":
+        return along_tree(graph, abilities, tree, _divider(seed))
+    job = _job(TREE, graph, abilities, seed, tree)
+    return np.asarray(run_in_child(job, METIS_TREES, TIME_LIMIT).part, np.int32)
+
+
+def _job(
+    tool: str, graph: Weighted, abilities: FloatArray, seed: int, tree: IntArray | None = None
+) -> Job:
+    return Job(
+        tool, graph.xadj, graph.adjncy, graph.vwgt, graph.adjwgt, abilities, EPSILON, seed, 1,
+        "cut", "default", None if tree is None else tree.astype(np.int32),
+    )  # fmt: skip
+
+
+def _divider(seed: int) -> Divide:
+    """Return how Evener's own partitioner divides a graph by shares of each weight."""
+
+    def divide(graph: Weighted, shares: FloatArray) -> IntArray:
+        whole = Graph(graph.xadj, graph.adjncy, vwgt=graph.vwgt, adjwgt=graph.adjwgt)
+        first, second = (
+            Further(sums, (1 - EPSILON) * sums, (1 + EPSILON) * sums)
+            for sums in (shares * graph.vwgt.sum(axis=0)).T
+        )
+        request = Request(
+            first.targets, EPSILON, seed, low=first.low, high=first.high, further=(second,)
+        )
+        return partition_with("evener", whole, request).part
+
+    return divide
+
+
+def _clustered_up(
+    problem: StreamProblem, machine: Weighted, tool: str, seed: int
+) -> npt.NDArray[np.int32]:
+    """(depth, k) tree: half as many clusters from level to level, by effective bandwidth."""
+    label = np.arange(problem.k)
+    rows = [label.astype(np.int32)]
+    rows_of = np.repeat(np.arange(problem.k), np.diff(machine.xadj))
+    while label.max() > 0:
+        count = int(label.max()) + 1
+        a, b = label[rows_of], label[machine.adjncy]
+        joined = np.unique(a[a < b] * count + b[a < b])
+        tails, heads = np.divmod(joined, count)
+        weights = effective_bandwidths(problem, label, tails, heads)
+        able = np.stack([np.bincount(label, column, count) for column in machine.vwgt.T], axis=1)
+        graph = Graph.from_edges(count, tails, heads, weights=weights, vwgt=able)
+        half = (count + 1) // 2
+        made = _grouped(graph, half, tool, seed) if half > 1 else np.zeros(count, np.int64)
+        label = np.unique(made[label], return_inverse=True)[1].ravel()
+        if label.max() + 1 == count:  # nothing was joined
+            label = label // 2
+        rows.append(label.astype(np.int32))
+    return np.array(rows[-2::-1] if len(rows) > 1 else rows, np.int32)
+
+
+def _grouped(graph: Graph, parts: int, tool: str, seed: int) -> IntArray:
+    return partition_with(tool, graph, Request(np.ones(parts), EPSILON, seed)).part
+
+
+def effective_bandwidths(
+    problem: StreamProblem, label: IntArray, tails: IntArray, heads: IntArray
+) -> FloatArray:
+    """(pairs,) effective bandwidth between clusters tails[i] and heads[i] [B/s].
+
+    By the paper's four steps: from each processor of a cluster the least bandwidth of its routes
+    to those of the other, added up. Its example adds over those of the other cluster: the smaller
+    of both sums is taken. label (k,): the cluster of each processor.
+    """
+    cost = problem.processors.seconds_per_byte()
+    members = [np.flatnonzero(label == c) for c in range(int(label.max()) + 1)]
+    found = np.empty(tails.size)
+    for i, (a, b) in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
+        between = cost[np.ix_(members[a], members[b])]
+        sums = (1.0 / np.maximum(between.max(axis=axis), 1e-30) for axis in (0, 1))
+        found[i] = min(float(part.sum()) for part in sums)
+    return found
+
+
+def _unequal(tree: npt.NDArray[np.int32]) -> int:
+    """Count clusters whose branches differ in how many processors they have."""
+    unequal, parent = 0, np.zeros(tree.shape[1], np.int64)
+    for row in tree:
+        names, counts = np.unique(parent * tree.shape[1] + row, return_counts=True)
+        owners = names // tree.shape[1]
+        low = np.full(int(parent.max()) + 1, tree.shape[1])
+        high = np.zeros_like(low)
+        np.minimum.at(low, owners, counts)
+        np.maximum.at(high, owners, counts)
+        unequal += int(np.count_nonzero(high > low))
+        parent = row.astype(np.int64)
+    return unequal

@@ -1,0 +1,208 @@
+"""The period of a mapping: how long an iteration takes the busiest processor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+
+from evener.arrays import FloatArray, IntArray, Part, as_integers
+from evener.errors import InputError
+from evener.graphs.stream_graph import StreamGraph
+from evener.platforms.platform import Platform
+from evener.streams import period_kernels as kernels
+from evener.streams.period_kernels import FilterArrays, ProcessorArrays
+from evener.streams.processors import Processors
+from evener.streams.readings import COMPUTE, CostReading
+from evener.streams.routes_kernels import add_to_links
+
+
+@dataclass(frozen=True, eq=False)
+class StreamProblem:
+    """A stream graph, the processors that it is for, and how the cost of an iteration is read.
+
+    Raises InputError for a filter that no processor can have.
+    """
+
+    graph: StreamGraph
+    processors: Processors
+    reading: CostReading = field(default_factory=CostReading)
+
+    @classmethod
+    def of(
+        cls, graph: StreamGraph, platform: Platform, reading: CostReading | None = None
+    ) -> StreamProblem:
+        """Return the problem of placing a graph's filters on a platform's devices."""
+        return cls(graph, Processors(platform), reading or CostReading())
+
+    @property
+    def n(self) -> int:
+        """Number of filters."""
+        return self.graph.n
+
+    @property
+    def k(self) -> int:
+        """Number of processors."""
+        return self.processors.k
+
+    @cached_property
+    def groups(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+        """Of filters of equal needs: (n,) the group of each; (groups, k) where one may be."""
+        return self.processors.allowed(self.graph)
+
+    @cached_property
+    def filters(self) -> FilterArrays:
+        """The filters as kernels take them; edges between the same two are one."""
+        graph, n = self.graph, self.graph.n
+        ends = (
+            np.concatenate([graph.tails, graph.heads]),
+            np.concatenate([graph.heads, graph.tails]),
+        )
+        nothing = np.zeros(graph.m)
+        sent = np.concatenate([graph.nbytes, nothing])
+        both = np.concatenate([graph.nbytes, graph.nbytes])
+        # Zeros have to stay: both arrays are of the same entries.
+        sums = coo_array((np.arange(2 * graph.m) * 0.0, ends), (n, n)).tocsr()
+        sums.sum_duplicates()
+        sums.sort_indices()
+        rows = np.repeat(np.arange(n), np.diff(sums.indptr))
+        place = np.searchsorted(rows * n + sums.indices, ends[0] * n + ends[1])
+        size = sums.indices.size
+        total = np.bincount(place, both, size)
+        here = np.bincount(place, sent, size) if self.reading.pays == "sender" else total
+        there = total - here if self.reading.pays == "sender" else total
+        return FilterArrays(
+            sums.indptr.astype(np.int64), sums.indices.astype(np.int32), here, there,
+            graph.scalar, graph.vector, self.groups[0],
+        )  # fmt: skip
+
+    @cached_property
+    def machine(self) -> ProcessorArrays:
+        """The processors as kernels take them; bytes cost what they do along routes."""
+        processors, reading = self.processors, self.reading
+        cost = processors.seconds_per_byte(least=reading.route == "least")
+        compute = COMPUTE.index(reading.compute)
+        allowed = self.groups[1]
+        return ProcessorArrays(
+            processors.rate, processors.width, cost, allowed, compute, reading.overlap
+        )  # fmt: skip
+
+    def refuse_misfit(self, part: npt.ArrayLike) -> Part:
+        """Return the processor of each filter (n,), checked. Raises InputError."""
+        checked = as_integers(part, "the processors of filters")
+        if checked.size != self.n or (self.n and not 0 <= checked.min() <= checked.max() < self.k):
+            raise InputError(
+                f"a mapping says of {self.n:,} filters which of {self.k:,} processors each has"
+            )
+        group, allowed = self.groups
+        wrong = allowed[group, checked] == 0
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            device = self.processors.platform.names[checked[i]]
+            raise InputError(f"device {device!r} lacks what filter {self.graph.names[i]!r} needs")
+        return checked.astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """What an iteration takes: `seconds`, on processor `bottleneck`.
+
+    computing, communicating (k,) [s]: of each processor. links (l,) [s]: how long each link
+    carries bytes, and link_names; where several routes share a link, it may take longer than any
+    processor, which the period does not count.
+    """
+
+    seconds: float
+    bottleneck: int
+    computing: FloatArray
+    communicating: FloatArray
+    loads: FloatArray
+    links: FloatArray
+    link_names: tuple[str, ...]
+
+    @property
+    def slowest_link(self) -> float:
+        """Seconds of the link that carries bytes for longest; 0 where none does."""
+        return float(self.links.max(initial=0.0))
+
+
+def period_of(problem: StreamProblem, part: npt.ArrayLike) -> Period:
+    """Return the period of a mapping. part (n,): the processor of each filter.
+
+    Raises InputError for other lengths and processors, and where one cannot have its filter.
+    """
+    chosen = problem.refuse_misfit(part)
+    computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
+    kernels.add_loads(problem.filters, problem.machine, chosen, computing, communicating)
+    links, names, visited = _links(problem, chosen)
+    if problem.reading.route == "transit":
+        communicating = visited
+    loads = (
+        np.maximum(computing, communicating)
+        if problem.reading.overlap
+        else computing + communicating
+    )
+    at = int(np.argmax(loads))
+    return Period(float(loads[at]), at, computing, communicating, loads, links, names)
+
+
+def seconds_of(problem: StreamProblem, part: Part) -> float:
+    """Return the period of a mapping that is known to fit [s]; quicker than `period_of`."""
+    if problem.reading.route == "transit":
+        return period_of(problem, part).seconds
+    computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
+    kernels.add_loads(problem.filters, problem.machine, part, computing, communicating)
+    if problem.reading.overlap:
+        return float(np.maximum(computing, communicating).max())
+    return float((computing + communicating).max())
+
+
+def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
+    """(s, k) seconds of the filters `some` (s,) on each processor; infinite where none can be."""
+    graph, processors = problem.graph, problem.processors
+    times = graph.vector[some, None] / processors.width
+    if problem.reading.compute == "ceil":
+        times = np.ceil(times)
+    elif problem.reading.compute == "max1":
+        times = np.maximum(times, 1.0)
+    seconds = graph.scalar[some, None] * times / processors.rate
+    group, allowed = problem.groups
+    return np.asarray(np.where(allowed[group[some]] > 0, seconds, np.inf))
+
+
+def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, ...], FloatArray]:
+    """Seconds that links carry bytes, their names, and what processors pay for all theirs (k,)."""
+    graph, processors = problem.graph, problem.processors
+    roads = processors.roads
+    a, b = part[graph.tails].astype(np.int64), part[graph.heads].astype(np.int64)
+    cut = a != b
+    low, high = np.minimum(a, b)[cut], np.maximum(a, b)[cut]
+    keys, inverse = np.unique(low * problem.k + high, return_inverse=True)
+    nbytes = np.bincount(inverse.ravel(), graph.nbytes[cut], keys.size)
+    pairs = np.column_stack(np.divmod(keys, problem.k)).astype(np.int64)
+    visited = np.zeros(problem.k)
+    if roads is None:
+        seconds = nbytes * processors.routes[0][pairs[:, 0], pairs[:, 1]]
+        names = processors.platform.names
+        for side in (0, 1):
+            visited += np.bincount(pairs[:, side], seconds, problem.k)
+        return seconds, tuple(f"{names[p]} - {names[q]}" for p, q in pairs.tolist()), visited
+    carried = np.zeros(roads.ends.size)
+    add_to_links(pairs, nbytes, roads, processors.routes[2], carried, visited)
+    rows = np.repeat(np.arange(roads.offsets.size - 1), np.diff(roads.offsets))
+    once = rows < roads.ends
+    places = processors.platform.network.names
+    named = zip(rows[once].tolist(), roads.ends[once].tolist(), strict=True)
+    return (
+        carried[once] * roads.betas[once],
+        tuple(f"{places[u]} - {places[v]}" for u, v in named),
+        visited,
+    )
+
+
+def used(part: IntArray) -> int:
+    """Return how many processors have a filter."""
+    return int(np.unique(part).size)

@@ -1,0 +1,135 @@
+"""Processors: what the devices of a platform can do, and what a byte costs between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.graphs.stream_graph import StreamGraph
+from evener.platforms.platform import Platform
+from evener.streams import routes_kernels as kernels
+from evener.streams.routes_kernels import Roads
+from evener.threads import in_slices, slice_ends
+
+MILLION = 1e6  # instructions per second of one MIPS
+WIDTH = "vector_length"
+MIPS = "mips"
+SLICES = 8
+MOST_PROCESSORS = 1 << 14  # whose routes are kept: a table of 2 GiB
+
+
+@dataclass(frozen=True, eq=False)
+class Processors:
+    """The devices of a platform as processors of filters.
+
+    platform: whose devices have the capabilities "mips" and "vector_length", 1 where it is not
+    stated; others limit where filters with needs of that name may be. Raises InputError for
+    devices without mips, numbers not above zero, and more devices than routes are kept for.
+    """
+
+    platform: Platform
+
+    def __post_init__(self) -> None:
+        for device in self.platform.devices:
+            if MIPS not in device.capabilities:
+                raise InputError(
+                    f"device {device.name!r} has no mips, and filters count instructions",
+                    hint=f"State {MIPS} and {WIDTH} of each [[device]] in the machine file.",
+                )
+            for name in (MIPS, WIDTH):
+                if not device.capabilities.get(name, 1.0) > 0:
+                    raise InputError(f"{name} of device {device.name!r} must be above zero")
+        if self.k > MOST_PROCESSORS:
+            most = f"{MOST_PROCESSORS:,}"
+            raise InputError(f"{self.k:,} processors: at most {most} can have filters")
+
+    @property
+    def k(self) -> int:
+        """Number of processors."""
+        return self.platform.k
+
+    @cached_property
+    def rate(self) -> FloatArray:
+        """(k,) instructions a second, R0 x 10^6."""
+        return MILLION * np.array([d.capabilities[MIPS] for d in self.platform.devices])
+
+    @cached_property
+    def width(self) -> FloatArray:
+        """(k,) data that an instruction is for at most, R1."""
+        widths = [d.capabilities.get(WIDTH, 1.0) for d in self.platform.devices]
+        return np.array(widths, np.float64)
+
+    @cached_property
+    def roads(self) -> Roads | None:
+        """The network of links of their own; None where the platform has levels, or no links."""
+        if not self.platform.connections:
+            return None
+        network = self.platform.network
+        size = len(network.names)
+        tails, heads = np.divmod(network.keys, size)
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=size))])
+        home = network.home.astype(np.int64)
+        return Roads(offsets, heads.astype(np.int32), network.costs[:, 1].copy(), home)
+
+    @cached_property
+    def routes(self) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int32]]:
+        """Seconds per byte (k, k) along the fastest routes, of all their links and of the slowest;
+        and previous (k, places), the place before each one; none where links are no graph.
+        """
+        if self.roads is None:
+            table = self._of_levels()
+            return table, table, np.empty((0, 0), np.int32)
+        places = self.roads.offsets.size - 1
+        table, previous = np.empty((self.k, self.k)), np.empty((self.k, places), np.int32)
+        self._fill(self.roads, table, previous, least=False)
+        return table, table, previous
+
+    def seconds_per_byte(self, *, least: bool = False) -> FloatArray:
+        """(k, k) [s/B] along the fastest route: of all its links, or of the slowest alone."""
+        if not least or self.roads is None:
+            return self.routes[0]
+        table, previous = np.empty((self.k, self.k)), np.empty_like(self.routes[2])
+        self._fill(self.roads, table, previous, least=True)
+        return table
+
+    def _fill(
+        self, roads: Roads, table: FloatArray, previous: npt.NDArray[np.int32], *, least: bool
+    ) -> None:
+        ends = np.array(slice_ends(self.k, SLICES), np.int64)
+        in_slices(
+            lambda i: kernels.route_from(ends[i : i + 2], roads, least, table, previous), SLICES, 2
+        )
+        kernels.mirror(table)
+
+    def _of_levels(self) -> FloatArray:
+        if not self.platform.has_links:
+            return np.zeros((self.k, self.k))
+        p, q = np.divmod(np.arange(self.k**2), self.k)
+        return self.platform.link_costs(p, q)[1].reshape(self.k, self.k)
+
+    def allowed(self, graph: StreamGraph) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+        """Return groups (n,) of filters of equal needs, and (groups, k) where these may be.
+
+        Raises InputError, naming one, for a filter that no processor can have.
+        """
+        if not graph.needs:
+            return np.zeros(graph.n, np.int32), np.ones((1, self.k), np.uint8)
+        wanted = np.column_stack(list(graph.needs.values()))
+        distinct, group = np.unique(wanted, axis=0, return_inverse=True)
+        devices = self.platform.devices
+        able = np.array([[d.capabilities.get(key, 0.0) for key in graph.needs] for d in devices])
+        fits = np.array([(row <= able).all(axis=1) for row in distinct], np.uint8)
+        nowhere = fits.sum(axis=1) == 0
+        if nowhere.any():
+            i = int(np.flatnonzero(nowhere[group.ravel()])[0])
+            asked = ", ".join(f"{key} {value[i]:g}" for key, value in graph.needs.items())
+            raise InputError(
+                f"no processor can have filter {graph.names[i]!r}, which needs {asked}",
+                hint="Capabilities of devices stand in the machine file.",
+            )
+        return group.ravel().astype(np.int32), fits

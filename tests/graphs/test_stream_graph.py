@@ -1,0 +1,50 @@
+"""StreamGraph: what it takes, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.graphs.stream_graph import StreamGraph, topological_order
+
+GOOD = {
+    "names": ("a", "b", "c"), "scalar": [1, 2, 3], "vector": [1, 1, 4],
+    "tails": [0, 1], "heads": [1, 2], "nbytes": [8, 0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"names": ("a", "a", "c")}, "two filters are called 'a'"),
+        ({"names": ("a", "", "c")}, "empty name"),
+        ({"scalar": [1, -2, 3]}, "scalar of filter 'b' must be 0 or more, not -2"),
+        ({"scalar": [1, np.nan, 3]}, "finite"),
+        ({"scalar": [1, 2]}, "must be as many"),
+        ({"vector": [1, 0.5, 1]}, "vector of filter 'b' must be 1 or more"),
+        ({"nbytes": [8, -1]}, "bytes of the edge from 'b' to 'c'"),
+        ({"nbytes": [8]}, "must be as many"),
+        ({"heads": [1, 3]}, "from 0 to 2"),
+        ({"heads": [1]}, "tails and"),
+        ({"heads": [0, 2]}, "joins filter 'a' to itself"),
+        ({"stateful": [False, False, True]}, "'c' is stateful, and its vector is 4"),
+        ({"stateful": [0, 0, 1]}, "true or false"),
+        ({"tails": [0, 1, 2], "heads": [1, 2, 0], "nbytes": [1, 1, 1]}, "'a' -> 'b' -> 'c' -> 'a'"),
+        ({"needs": {"ram": [1, 2]}}, "ram of 3 filters must be as many"),
+    ],
+)
+def test_what_cannot_be_is_refused(change, said):
+    with pytest.raises(InputError, match=said):
+        StreamGraph(**GOOD | change)
+
+
+def test_a_cycle_may_have_tokens():
+    closed = {"tails": [0, 1, 2], "heads": [1, 2, 0], "nbytes": [1, 1, 1], "tokens": [0, 0, 1]}
+    graph = StreamGraph(**GOOD | closed)
+    assert topological_order(graph).tolist() == [0, 1, 2]
+    assert "3 filters, 3 edges" in repr(graph)
+
+
+def test_no_filter_at_all():
+    graph = StreamGraph((), [], [], [], [], [])
+    assert (graph.n, graph.m) == (0, 0)
+    assert "0 filters" in repr(graph)

@@ -1,0 +1,42 @@
+"""Files of stream plans: read back as they were; damaged ones refused."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.io.plans.stream_plan import read_stream_plan, write_stream_plan
+from evener.plans.stream_plan import StreamPlan
+from evener.platforms.device import Device
+from evener.platforms.platform import Platform
+
+
+@pytest.fixture
+def plan():
+    devices = tuple(Device(name, 1.0, capabilities={"mips": 1.0}) for name in "ab")
+    return StreamPlan(
+        np.array([1, 0], np.int32), ("x", "y"), Platform(devices), 2.0, 1.5, np.array([1.0, 2.0]),
+        np.array([0.5, 0.0]), {"a - b": 0.5}, {"method": "greedy", "overlap": False},
+        {"f.toml": "0" * 64}, {"evener": "1"}, ("a note",),
+    )  # fmt: skip
+
+
+def test_a_plan_is_read_back_as_it_was(plan, tmp_path):
+    write_stream_plan(tmp_path / "x.plan", plan)
+    again = read_stream_plan(tmp_path / "x.plan")
+    for field in dataclasses.fields(plan):
+        if field.name != "cpu_seconds":
+            kept = getattr(again, field.name)
+            assert np.array_equal(kept, getattr(plan, field.name)), field.name
+    write_stream_plan(tmp_path / "y.plan", again)
+    assert (tmp_path / "x.plan").read_bytes() == (tmp_path / "y.plan").read_bytes()
+
+
+def test_damaged_files_are_refused(plan, tmp_path):
+    write_stream_plan(tmp_path / "x.plan", plan)
+    whole = (tmp_path / "x.plan").read_bytes()
+    for cut in (0, 10, len(whole) // 2, len(whole) - 5):
+        (tmp_path / "y.plan").write_bytes(whole[:cut])
+        with pytest.raises(InputError, match=r"y\.plan"):
+            read_stream_plan(tmp_path / "y.plan")

