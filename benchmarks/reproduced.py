@@ -1,5 +1,7 @@
 """The tables of what `evener reproduce` writes: findings, and predictions made here."""
 
+from statistics import median
+
 from records import markdown
 
 
@@ -29,6 +31,46 @@ def dhgp(lines):
     keys = ("where", "says", "seen", "criteria", "lacking", "verdict")
     rows += [[line[key] for key in keys] for line in lines if line["table"] == "findings"]
     return markdown(rows)
+
+
+def spac(lines):
+    """What the paper says beside what `evener reproduce spac` sees; matrices and methods below."""
+    return "\n\n".join((dhgp(lines), matrices_of(lines), methods_of(lines)))
+
+
+def matrices_of(lines):
+    """Sizes of each matrix, and by its vertices the copies of the file's order and the fewest."""
+    rows = [("matrix", "from", "vertices", "entries", "entries of a row", "largest degree",
+             "file's order: copies / vertices", "fewest")]  # fmt: skip
+    for line in (line for line in lines if line["table"] == "matrices"):
+        own = medians_of(lines, line["matrix"], "copies")
+        shares = (own["file's order"], min(own.values()))
+        sizes = [f"{line[key]:,}" for key in ("vertices", "entries", "entries_of_row",
+                                              "largest_degree")]  # fmt: skip
+        rows.append((line["matrix"], line["kind"], *sizes,
+                     *(f"{share / line['vertices']:.3f}" for share in shares)))  # fmt: skip
+    return markdown(rows)
+
+
+def methods_of(lines):
+    """Medians over runs of copies and CPU seconds of each method on each matrix."""
+    names = [line["matrix"] for line in lines if line["table"] == "matrices"]
+    copies, seconds = ([medians_of(lines, name, key) for name in names]
+                       for key in ("copies", "cpu_s"))  # fmt: skip
+    rows = [("method", *(f"{name}: copies; CPU s" for name in names))]
+    for method in copies[0]:
+        cells = zip(copies, seconds, strict=True)
+        rows.append((method, *(f"{n[method]:,.0f}; {t[method]:.2f}" for n, t in cells)))
+    return markdown(rows)
+
+
+def medians_of(lines, matrix, key):
+    """The median over runs of a figure, by method."""
+    found = {}
+    for line in lines:
+        if line["table"] == "copies" and line["matrix"] == matrix:
+            found.setdefault(line["method"], []).append(line[key])
+    return {method: median(values) for method, values in found.items()}
 
 
 def here(lines):

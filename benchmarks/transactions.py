@@ -3,9 +3,11 @@
     python benchmarks/transactions.py [--inputs delaunay16,rmat14] [--threads 64,1024]
 
 No GPU is needed, and none was used: evener.running.locality.transactions counts the sectors of 32
-bytes that each warp touches. product: SpMV with float64, entries by rows, against blocks of
-ENTRIES_OF_THREAD entries a thread by split-and-connect (`fast`), x and y staged; with and without
-data laid out by first use. through_cache: x through a cache of 24 KiB, two blocks at once, instead.
+bytes that each warp touches. product: SpMV with float64. plain: what any kernel by rows touches at
+least; rows, runs, path: those of rows_cuda_kernels (a thread a row, CUSP's rule, merge-based).
+staged: blocks of ENTRIES_OF_THREAD entries a thread by split-and-connect (`fast`), x and y staged;
+laid_out: the same with data by first use; cached: the same, x through a cache of 24 KiB, two blocks
+at once, instead (Table 5 of [SPAC]).
 flux: four values a vertex, edges in the order of their ends, against blocks of as many edges.
 occupancy: of a multiprocessor with 164 KiB of shared memory; fits: whether two blocks do.
 shuffled-...: vertices numbered at random. Writes a JSON line for each input and count of threads to
@@ -23,9 +25,12 @@ from evener.planning.split import SplitOptions, split
 from evener.running.locality.caches import Cache
 from evener.running.locality.staging import Multiprocessor, StagedBlocks
 from evener.running.locality.transactions import (
+    cached_product,
     plain_interactions,
     plain_product,
-    reads_through_cache,
+    product_by_path,
+    product_by_rows,
+    product_by_runs,
     staged_interactions,
     staged_product,
 )
@@ -34,8 +39,11 @@ RESULTS = Path(__file__).parent / "results" / "transactions.jsonl"
 INPUTS = ["delaunay16", "shuffled-delaunay16", "cube36", "shuffled-cube36", "rmat14",
           "shuffled-rmat14"]  # fmt: skip
 ENTRIES_OF_THREAD = 10  # as the random column of the paper's Figure 4 suggests, of 1,024 threads
+TABLE_5 = 256, 512, 1024
 TEXTURE = Cache(24 * 1024, 32, 24)  # of a Titan X's multiprocessor (Table 2)
 VALUES = 4
+BY_ROWS = {"plain": plain_product, "rows": product_by_rows, "runs": product_by_runs,
+           "path": product_by_path}  # fmt: skip
 
 
 def main():
@@ -59,21 +67,22 @@ def product(graph, threads):
     n = graph.n
     arcs = EdgeList.of_arcs(graph)
     edges = EdgeList(2 * n, arcs.tails, n + arcs.heads)
-    plain = plain_product(edges, n, threads)
+    counted = {name: count(edges, n, threads) for name, count in BY_ROWS.items()}
     k = -(-edges.m // (threads * ENTRIES_OF_THREAD))
     made = split(edges, k, SplitOptions("spac", "fast"))
     blocks = StagedBlocks.of_matrix(edges, made.partition, n)
     rows, columns = (one.renumbered(one.by_first_use()) for one in (blocks.outputs, blocks.inputs))
     laid_out = StagedBlocks(blocks.starts, blocks.edges, rows, columns)
-    staged, moved, on = staged_product(blocks), staged_product(laid_out), Multiprocessor()
-    n_bytes = blocks.largest_bytes(8, 8)
+    counted |= {"staged": staged_product(blocks), "laid_out": staged_product(laid_out),
+                "cached": cached_product(laid_out, TEXTURE)}  # fmt: skip
+    found = {}
+    for name, one in counted.items():
+        found |= {f"{name}_reads": one.reads, f"{name}_x": one.gathered,
+                  f"{name}_writes": one.writes}  # fmt: skip
+    n_bytes, on = blocks.largest_bytes(8, 8), Multiprocessor()
     return {
         "entries": edges.m, "k": k, "copies": made.metrics.copies, "loads": blocks.loads,
-        "cpu_seconds": round(made.cpu_seconds, 2),
-        "plain_reads": plain.reads, "plain_x": plain.gathered, "plain_writes": plain.writes,
-        "staged_reads": staged.reads, "staged_x": staged.gathered, "staged_writes": staged.writes,
-        "laid_out_reads": moved.reads, "laid_out_x": moved.gathered,
-        "laid_out_writes": moved.writes, "through_cache_x": reads_through_cache(laid_out, TEXTURE),
+        "cpu_seconds": round(made.cpu_seconds, 2), **found,
         "shared_bytes": n_bytes, "fits": n_bytes <= on.room(),
         "occupancy": round(on.occupancy(n_bytes, threads), 3),
     }  # fmt: skip
@@ -94,28 +103,53 @@ def flux(graph, threads):
 
 
 def table(lines):
-    head = ["input", "staged / plain", "laid out / plain", "x staged / x plain",
-            "x through a cache / x staged", "occupancy", "flux: staged / plain", "laid out / plain",
-            "flux at the same threads, from", "to"]  # fmt: skip
-    rows = []
-    for name in dict.fromkeys(line["input"] for line in lines):
-        own = [line for line in lines if line["input"] == name]
-        plain = best(own, "plain_reads", "plain_writes")
-        staged = best(own, "staged_reads", "staged_writes")
-        moved = best(own, "laid_out_reads", "laid_out_writes")
+    return markdown(products(lines)) + "\n\n" + markdown(fluxes(lines))
+
+
+def products(lines):
+    """Ours against kernels by rows, each at its own best; y alone staged against both."""
+    rows = [["input", "rows at least (1,000 sectors)", "staged / that", "laid out / that",
+             "/ a thread a row", "/ CUSP's rule", "/ merge", "x staged / x plain",
+             *(f"x cached / staged, {threads}" for threads in TABLE_5), "occupancy"]]  # fmt: skip
+    for own in by_input(lines):
+        moved = best(own, "laid_out")
         at = min(own, key=lambda line: line["laid_out_reads"] + line["laid_out_writes"])
+        texture = [whole(line, "cached") / whole(line, "laid_out")
+                   for line in own if line["threads"] in TABLE_5]  # fmt: skip
+        plain = best(own, "plain")
+        ratios = [best(own, "staged") / plain, *(moved / best(own, name) for name in BY_ROWS),
+                  at["laid_out_x"] / at["plain_x"], *texture, at["occupancy"]]  # fmt: skip
+        rows.append([own[0]["input"], round(plain / 1000), *(round(one, 2) for one in ratios)])
+    return rows
+
+
+def fluxes(lines):
+    """Reads of staged fluxes against plain ones, each at its own best, and at the same threads."""
+    rows = [["input", "flux: staged / plain", "laid out / plain", "at the same threads, from",
+             "to"]]  # fmt: skip
+    for own in by_input(lines):
+        plain, staged, moved = (
+            min(line[f"flux_{how}_reads"] for line in own)
+            for how in ("plain", "staged", "laid_out")
+        )
         same = [line["flux_laid_out_reads"] / line["flux_plain_reads"] for line in own]
-        fluxes = [best(own, f"flux_{how}_reads") for how in ("plain", "staged", "laid_out")]
-        ratios = [staged / plain, moved / plain, at["laid_out_x"] / at["plain_x"],
-                  at["through_cache_x"] / at["laid_out_x"], at["occupancy"],
-                  fluxes[1] / fluxes[0], fluxes[2] / fluxes[0], min(same), max(same)]  # fmt: skip
-        rows.append([name, *(round(ratio, 3) for ratio in ratios)])
-    return markdown([head, *rows])
+        ratios = staged / plain, moved / plain, min(same), max(same)
+        rows.append([own[0]["input"], *(round(one, 2) for one in ratios)])
+    return rows
 
 
-def best(lines, *names):
-    """Return the least sum of these numbers among lines."""
-    return min(sum(line[name] for name in names) for line in lines)
+def by_input(lines):
+    names = dict.fromkeys(line["input"] for line in lines)
+    return [[line for line in lines if line["input"] == name] for name in names]
+
+
+def whole(line, name):
+    return line[f"{name}_reads"] + line[f"{name}_writes"]
+
+
+def best(lines, name):
+    """Return the least reads and writes together."""
+    return min(whole(line, name) for line in lines)
 
 
 if __name__ == "__main__":

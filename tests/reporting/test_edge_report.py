@@ -1,6 +1,7 @@
 """The page of an edge plan: its figures, charts of copies against counting, many devices."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ def test_the_page_has_the_figures(plan, tmp_path):
     write_edge_report(tmp_path / "x.html", plan, EDGES)
     assert (tmp_path / "x.html").read_text() == page
     assert "Copied vertices" not in edge_report(plan)
+    assert "blocks by" not in edge_report(replace(plan, options={}))  # of another tool's blocks
 
 
 def test_copies_are_counted(plan):

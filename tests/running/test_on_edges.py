@@ -124,9 +124,9 @@ def test_what_edges_are_not_run_with_is_refused(tmp_path):
         run_on_edges(CG, graph, given)
     with pytest.raises(UsageError, match="without CUDA devices"):
         run_on_edges(bfs.PROGRAM, graph, given, devices=[[0], Cuda(0)])
-    with pytest.raises(UsageError, match="no checkpoints"):
+    with pytest.raises(UsageError, match="spmv has no checkpoints"):
         watch = RunWatch(checkpoints=Checkpoints(tmp_path, 1, None))
-        run_on_edges(bfs.PROGRAM, graph, given, watch=watch)
+        run_on_edges(SPMV, graph, given, watch=watch)
     with pytest.raises(UsageError, match="1 device for 2 blocks"):
         run_on_edges(bfs.PROGRAM, graph, given, devices=[[0]])
     with pytest.raises(InputError, match="has no parameter"):

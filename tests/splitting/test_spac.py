@@ -25,13 +25,33 @@ def test_presets_that_take_longer_copy_less_at_hubs_and_without():
         assert default.saved > 0
 
 
+@pytest.mark.parametrize("preset", ["fast", pytest.param("default", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("graph", [grid((130, 130)), rmat(12, 1)], ids=["grid", "R-MAT"])
-def test_a_tolerance_of_one_percent_is_kept_by_blocks_of_a_thousand_edges(graph):
+def test_a_tolerance_of_one_percent_is_kept_by_blocks_of_a_thousand_edges(graph, preset):
     edges = EdgeList.of_graph(graph)
     contract = contract_of(edges, [1.0] * (edges.m // 1000), 0.01)
-    loads = split_with("spac", edges, contract, preset="fast").partition.loads(edges)
+    loads = split_with("spac", edges, contract, preset=preset).partition.loads(edges)
     assert (contract.low <= loads).all()
     assert (loads <= contract.high).all()
+
+
+def test_without_an_order_the_better_one_of_two_is_kept_and_said():
+    edges = EdgeList.of_graph(rmat(9, 1))
+    contract = contract_of(edges, [1] * 4)
+    one = {
+        order: edge_metrics(
+            edges, split_with("spac-contracted", edges, contract, order=order).partition
+        ).copies
+        for order in spac.TRIED_ORDERS
+    }
+    found = split_with("spac-contracted", edges, contract)
+    assert edge_metrics(edges, found.partition).copies == min(one.values()) < max(one.values())
+    assert one[found.order] == min(one.values())
+    assert found.notes == (
+        f"of the orders neighbour and block of clones, {found.order} copies fewer vertices",
+    )
+    fast = split_with("spac-contracted", edges, contract, preset="fast")
+    assert (fast.order, fast.notes) == ("neighbour", ())
 
 
 @pytest.mark.parametrize("method", ["spac", "spac-path"])

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 _OF_VERTICES = {
     "objective": "cut", "method": "auto", "connected": False, "map": True, "threads": 2,
     "time_limit": 600.0, "shares": "", "kernel": None, "overlap": None, "bytes_per_value": None,
-    "report": None,
 }  # fmt: skip
 _WRITTEN = {"shares": "constraints", "map": "no-map"}  # names of options that are not their key's
 
 
 @dataclass(frozen=True)
 class EdgeComparisonOptions:
-    """What is compared, how, and how the file is read; methods: None for all."""
+    """What is compared, how, and how the file is read; methods: None for all; report: a page."""
 
     graph: str
     methods: list[str] | None
@@ -33,6 +32,13 @@ class EdgeComparisonOptions:
     epsilon: float
     seed: int
     edges: EdgeOptions
+    report: str | None
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options of all methods, as a page shows them."""
+        shown = {"preset": self.preset, "epsilon": self.epsilon, "seed": self.seed}
+        reading = self.edges.reading.recorded() | {"as": self.edges.of}
+        return shown | {"weighted": self.edges.weighted, "reading": reading}
 
 
 def edge_comparison_options_from(args: argparse.Namespace) -> EdgeComparisonOptions:
@@ -48,7 +54,13 @@ def edge_comparison_options_from(args: argparse.Namespace) -> EdgeComparisonOpti
             )
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
     return EdgeComparisonOptions(
-        args.graph, methods, args.preset, args.epsilon, args.seed, edge_options_from(args)
+        args.graph,
+        methods,
+        args.preset,
+        args.epsilon,
+        args.seed,
+        edge_options_from(args),
+        args.report,
     )
 
 
@@ -73,6 +85,13 @@ def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out
     for one in results:
         if one.note:
             out.say(f"{one.method}: {one.note}")
+    if options.report is not None:
+        from evener.reporting.edge_comparisons import write_edge_comparison
+
+        write_edge_comparison(
+            options.report, results, reading, platform, options=options.recorded()
+        )
+        out.say(f"Written: {options.report}")
     out.result({"methods": [_json(one) for one in results]})
     return 0
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import Division, EdgeDivision
-from evener.cli.edge_options import edge_options_of, read_edges_as
+from evener.cli.edge_options import EdgeOptions, edge_options_of, read_edges_as
 from evener.cli.graph_options import is_its_input, read_workload
 from evener.cli.run_options import RunOptions
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
-    from evener.graphs.edge_list import EdgeList
     from evener.graphs.graph import Graph
     from evener.io.edges import EdgeReading
+    from evener.plans.edge_plan import EdgePlan
+    from evener.running.edge_shares import DividedEdges
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
     from evener.running.fitting import RunBytes
@@ -33,44 +38,89 @@ def edge_division(
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.plans.partition import Partition
     from evener.running.edge_copies import copies_of
-    from evener.running.edge_shares import KINDS, DividedEdges, dealt_edges, has_other_edges
+    from evener.running.edge_shares import DividedEdges, dealt_edges, has_other_edges
 
     _refuse_beside_edges(options)
     plan = read_edge_plan(path)
-    if plan.of not in KINDS:
-        raise UsageError(
-            f"{path} divides the lines of a file, and programs run on a graph's edges or arcs",
-            hint="evener split --as graph or --as arcs, without --stream, makes a plan of these.",
-        )
     if is_rank:
         out.note(f"note: each rank reads all of {options.graph}: its edges are divided")
-    options_of_edges = edge_options_of(plan, options.reading, options.graph, path)
-    how = options_of_edges.reading
-    if plan.of != "graph" and how.directed is None:
-        how = replace(how, directed=True)
-    reading = read_workload(options.graph, how, out)
+    how = edge_options_of(plan, options.reading, options.graph, path)
+    graph, inputs = _graph_of(plan, how, options.graph, out)
     divided = DividedEdges(plan.partition, plan.of)
-    if plan.of == "matrix":
-        found = read_edges_as(options.graph, options_of_edges, out)
-        divided = divided._replace(edges=_entries(found, reading.graph, path))
-    elif has_other_edges(reading.graph, divided):  # lines that repeat an edge, or loops
-        found = read_edges_as(options.graph, options_of_edges, out)
-        divided = divided._replace(edges=found.edges)
-    copies = copies_of(*dealt_edges(reading.graph, divided))
-    if not is_its_input(plan, reading.inputs):
+    if plan.of in ("file", "matrix"):
+        divided = _by_names(plan, _edges_again(how, options.graph, out), graph)
+    elif has_other_edges(graph, divided):  # lines that repeat an edge, or loops
+        divided = divided._replace(edges=_edges_again(how, options.graph, out).edges)
+    copies = copies_of(*dealt_edges(graph, divided))
+    if not is_its_input(plan, inputs):
         out.note(f"note: the plan was not made from {options.graph}")
     masters = Partition(copies.master, plan.platform.k)
     edges = EdgeDivision(plan, divided, copies)
-    return reading.graph, Division(path, plan.platform, masters, is_made_here=False, edges=edges)
+    return graph, Division(path, plan.platform, masters, is_made_here=False, edges=edges)
 
 
-def _entries(found: EdgeReading, graph: Graph | DirectedGraph, path: str) -> EdgeList:
-    """Return the entries of a matrix as arcs between the vertices of the graph that it makes."""
-    from evener.graphs.edge_list import EdgeList
+def _graph_of(
+    plan: EdgePlan, how: EdgeOptions, path: str, out: Output
+) -> tuple[Graph | DirectedGraph, Mapping[str, str]]:
+    """Return the graph in the file, as the plan's edges have directions or not, and its SHA-256."""
+    reading = how.reading
+    if plan.of in ("arcs", "matrix") and reading.directed is None:
+        reading = replace(reading, directed=True)
+    if plan.of == "file" and Path(path).suffix == ".npy":  # which is no format of graphs
+        from evener.io.edges import graph_of_lines
 
-    if graph.labels is not None:
-        raise UsageError(f"{path} divides a matrix whose rows have names: --as arcs divides arcs")
-    return EdgeList(graph.n, *found.ends)
+        found = _edges_again(how, path, out)
+        graph = graph_of_lines(found.edges, directed=bool(reading.directed))
+        if graph.labels is not None:
+            out.note(f"note: Numbers that no line names are no vertices: {graph.n:,} are left.")
+        return graph, found.inputs
+    try:
+        whole = read_workload(path, reading, out)
+    except InputError as error:
+        if plan.of == "matrix" and "rectangular" in error.message:
+            error.hint = "Programs run on square matrices, whose rows and columns are vertices."
+        raise
+    return whole.graph, whole.inputs
+
+
+def _edges_again(how: EdgeOptions, path: str, out: Output) -> EdgeReading:
+    """Return the edges as the plan has them; what is odd in the file was said of the graph."""
+    return read_edges_as(path, how, out, has_notes=False)
+
+
+def _by_names(plan: EdgePlan, found: EdgeReading, graph: Graph | DirectedGraph) -> DividedEdges:
+    """Return the blocks of lines, or of entries, between the vertices of the graph they make."""
+    import numpy as np
+
+    from evener.graphs.directed import DirectedGraph
+    from evener.graphs.edge_list import EdgeList, by_ends
+    from evener.plans.edge_partition import EdgePartition
+    from evener.running.edge_shares import DividedEdges
+
+    of = plan.of
+    if of == "file":
+        of = "arcs" if isinstance(graph, DirectedGraph) else "graph"
+    part = plan.partition.checked_for(found.edges).part
+    u, v = (_numbers_of(end, graph) for end in found.ends)
+    if of == "graph":
+        u, v = np.minimum(u, v), np.maximum(u, v)
+    order = by_ends(u, v)
+    edges = EdgeList(graph.n, u[order], v[order])
+    return DividedEdges(EdgePartition(part[order], plan.partition.k), of, edges)
+
+
+def _numbers_of(names: npt.NDArray[Any], graph: Graph | DirectedGraph) -> npt.NDArray[Any]:
+    """Return the numbers of vertices by what the file calls them."""
+    import numpy as np
+
+    if graph.labels is None:
+        return names
+    order = np.argsort(graph.labels, kind="stable")
+    at = np.searchsorted(graph.labels, names, sorter=order)
+    found = order[np.minimum(at, graph.n - 1)]
+    if (graph.labels[found] != names).any():
+        raise InputError("the graph lacks vertices that the plan's edges join")
+    return np.asarray(found)
 
 
 def bytes_of_division(
@@ -91,12 +141,12 @@ def bytes_of_division(
 def _refuse_beside_edges(options: RunOptions) -> None:
     """Raise UsageError for options that go with blocks of vertices alone."""
     asked = {
-        "--emulate": options.emulate,
         "--rebalance": options.rebalance,
         "--locality": options.locality != "off",
-        "--checkpoint": options.checkpoint is not None,
-        "--resume": options.resume is not None,
     }
     for name, is_asked in asked.items():
         if is_asked:
-            raise UsageError(f"{name} goes with blocks of vertices, and the plan divides edges")
+            raise UsageError(
+                f"{name} goes with blocks of vertices, and the plan divides edges",
+                hint="`evener plan` makes blocks of vertices.",
+            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,10 @@ from evener.cli.edge_options import (
     EdgeOptions,
     edge_figures,
     edge_options_of,
-    is_its_input,
     print_blocks,
     read_edges_as,
 )
-from evener.cli.graph_options import ReadOptions, read_options_from
+from evener.cli.graph_options import ReadOptions, is_its_input, read_options_from
 from evener.cli.judged import OWN
 from evener.cli.machines import MachineOptions, machine_of, machine_options_from
 from evener.errors import UsageError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.plans.edge_partition import EdgePartition
     from evener.plans.edge_plan import EdgePlan
+    from evener.plans.partition import Contract
+    from evener.platforms.platform import Platform
 
 EPSILON = 0.03
 ORDERS = (*KINDS, "file")  # of the blocks in a partition file
@@ -78,35 +80,15 @@ def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOpti
 def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
     from evener.io.plans.edge_plan import read_edge_plan
-    from evener.planning.evaluate_edges import evaluate_edges
     from evener.plans.edge_partition import BYTES_PER_VALUE
 
     plan = read_edge_plan(options.plan) if options.plan else None
     asked = EdgeOptions(options.of or "graph", options.weighted, options.reading)
     if plan is not None:
         asked = edge_options_of(plan, options.reading, options.graph, options.plan)
-    reading = read_edges_as(options.graph, asked, out)
-    platform = (
-        plan.platform
-        if plan is not None and not options.machine.given
-        else machine_of(options.machine, out)
-    )
-    partition = _partition(options.part, reading.edges.m, platform.k)
-    own = (
-        plan is not None
-        and options.epsilon is None
-        and not options.machine.given
-        and is_its_input(plan, reading)
-    )
-    epsilon = _epsilon(options, plan)
-    judged = evaluate_edges(
-        reading,
-        partition,
-        platform,
-        plan.contract if own and plan is not None else None,
-        epsilon=epsilon,
-    )
-    said = OWN if own else f"sizes of least time, within {epsilon:.3g} of each"
+    judge = _judge_of_file if asked.of == "file" else _judge
+    judged, own = judge(options, plan, asked, out)
+    said = OWN if own else f"sizes of least time, within {_epsilon(options, plan):.3g} of each"
     each = options.bytes_per_value
     _print(judged, BYTES_PER_VALUE if each is None else each, out)
     out.say(judged.verdict())
@@ -116,6 +98,56 @@ def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
         figures["exchanged_bytes"] = judged.metrics.exchanged_bytes(each)
     out.result({**figures, "judged_by": said})
     return 0
+
+
+def _judge(
+    options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
+) -> tuple[EdgePlan, bool]:
+    """Return the blocks with their figures, and whether the plan's own contract judges them."""
+    from evener.planning.evaluate_edges import evaluate_edges
+
+    reading = read_edges_as(options.graph, asked, out)
+    platform, epsilon = _platform(options, plan, out), _epsilon(options, plan)
+    partition = _partition(options.part, reading.edges.m, platform.k)
+    contract = _own_contract(options, plan, reading.inputs)
+    judged = evaluate_edges(reading, partition, platform, contract, epsilon=epsilon)
+    return judged, contract is not None
+
+
+def _judge_of_file(
+    options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
+) -> tuple[EdgePlan, bool]:
+    """Return the same of a file that is read in pieces, twice, and never held in memory."""
+    from evener.planning.split_file import SurveyedFile, evaluate_file
+
+    if asked.weighted:
+        raise UsageError("--weighted does not go with edges in the order of their file")
+    with out.progress(f"Reading {options.graph}") as progress:
+        progress("edges", 0.1)
+        file = SurveyedFile.at(options.graph)
+        platform, epsilon = _platform(options, plan, out), _epsilon(options, plan)
+        partition = _partition(options.part, file.survey.m, platform.k)
+        contract = _own_contract(options, plan, file.inputs)
+        progress("copies", 0.5)
+        judged = evaluate_file(file, partition, platform, contract, epsilon=epsilon)
+    for note in judged.notes:
+        out.note(f"note: {note}")
+    return judged, contract is not None
+
+
+def _platform(options: EdgeEvaluationOptions, plan: EdgePlan | None, out: Output) -> Platform:
+    if plan is not None and not options.machine.given:
+        return plan.platform
+    return machine_of(options.machine, out)
+
+
+def _own_contract(
+    options: EdgeEvaluationOptions, plan: EdgePlan | None, inputs: Mapping[str, str]
+) -> Contract | None:
+    """Return the plan's contract where its own file is judged by its own terms."""
+    if plan is None or options.epsilon is not None or options.machine.given:
+        return None
+    return plan.contract if is_its_input(plan, inputs) else None
 
 
 def _partition(file: str, m: int, k: int) -> EdgePartition:

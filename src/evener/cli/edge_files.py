@@ -7,10 +7,15 @@ import json
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evener.cli.differences import differing_entries
-from evener.cli.edge_options import edge_options_of, is_its_input, read_edges_as
-from evener.cli.graph_options import ReadOptions, read_options_from
-from evener.errors import InputError, ToolError, UsageError
+from evener.cli.differences import differing_entries, say_replayed
+from evener.cli.edge_options import edge_options_of, read_edges_as
+from evener.cli.graph_options import (
+    ReadOptions,
+    is_its_input,
+    read_options_from,
+    refuse_other_input,
+)
+from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -18,7 +23,6 @@ if TYPE_CHECKING:
     from evener.plans.edge_plan import EdgePlan
 
 Chosen = TypeVar("Chosen")
-SHOWN = 8  # differences on the terminal; all are in the JSON object
 
 
 @dataclass(frozen=True)
@@ -49,17 +53,10 @@ def replay_edges(options: EdgeFileOptions, out: Output) -> int:
     with out.progress("Splitting") as progress:
         progress(str(old.options.get("method", "")), 0.1)
         new = _made_again(old, options, out)
-    differences = _differences(old, new)
-    out.result({"identical": not differences, "differences": differences})
-    if not differences:
-        out.say(f"Identical: {options.plan} is what this version makes of {options.graph}.")
-        return 0
-    more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
-    message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
-    if not is_its_input(old, new):
-        hint = "Give the very file the plan was made from."
-        raise InputError(message, file=options.plan, hint=hint)
-    raise ToolError(message, file=options.plan)
+    same_input = is_its_input(old, new.inputs)
+    return say_replayed(
+        options.plan, options.graph, _differences(old, new), out, is_its_input=same_input
+    )
 
 
 def export_edges(options: EdgeFileOptions, to: str, output: str, out: Output) -> int:
@@ -109,12 +106,7 @@ def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> Edg
     from evener.planning.evaluate_edges import refuse_forged_edges
 
     reading = _read_again(plan, options, out)
-    if not is_its_input(plan, reading):
-        raise InputError(
-            "is not the file the plan was made from (SHA-256)",
-            file=options.graph,
-            hint=f"The plan was made from {', '.join(plan.inputs)}.",
-        )
+    refuse_other_input(plan, reading.inputs, str(options.graph))
     refuse_forged_edges(plan, reading, options.plan)
     return reading
 

@@ -61,8 +61,13 @@ def edge_options_from(args: argparse.Namespace) -> EdgeOptions:
     return EdgeOptions(args.of, args.weighted, read_options_from(args))
 
 
-def read_edges_as(path: str, options: EdgeOptions, out: Output) -> EdgeReading:
-    """Read `path` as the options say, with a progress bar; notes on the file go to stderr."""
+def read_edges_as(
+    path: str, options: EdgeOptions, out: Output, *, has_notes: bool = True
+) -> EdgeReading:
+    """Read `path` as the options say, with a progress bar; notes on the file go to stderr.
+
+    has_notes: False where the same file was read before, and they are known.
+    """
     from evener.io.edges import read_edges
 
     with out.progress(f"Reading {path}") as progress:
@@ -70,7 +75,7 @@ def read_edges_as(path: str, options: EdgeOptions, out: Output) -> EdgeReading:
         reading = read_edges(
             path, of=options.of, weighted=options.weighted, progress=progress, **given
         )
-    for note in reading.notes:
+    for note in reading.notes if has_notes else ():
         out.note(f"note: {note}")
     return reading
 
@@ -85,11 +90,6 @@ def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) ->
     chosen = {key: value for key, value in asdict(given).items() if value is not None}
     reading = replace(recorded, **{**beside(path, recorded), **chosen})
     return EdgeOptions(plan.of, bool(plan.options.get("weighted", False)), reading)
-
-
-def is_its_input(plan: EdgePlan, reading: EdgeReading | EdgePlan) -> bool:
-    """Whether the plan was made from this file, or that of another plan, or records no digests."""
-    return not plan.inputs or bool(set(reading.inputs.values()) & set(plan.inputs.values()))
 
 
 def print_blocks(plan: EdgePlan, out: Output) -> None:

@@ -23,7 +23,7 @@ from evener.sizing.contracts import contract_for
 from evener.splitting.methods import AUTO, METHODS, split_with
 from evener.splitting.orders import ORDERS
 from evener.splitting.splits import PRESETS, Split
-from evener.wording import memory
+from evener.wording import memory, plural
 
 TRIES = 4  # of dividing, where copies of vertices do not fit into a memory
 
@@ -101,7 +101,7 @@ def split(
         options=record,
         inputs={**plan.inputs, **(inputs or {})},
         versions={name: version(name) for name in ("evener", "numpy", "pymetis")},
-        notes=(*plan.notes, *notes, *_said(made.cut_pairs)),
+        notes=(*plan.notes, *notes, *made.notes, *_said(made.cut_pairs)),
         cpu_seconds=spent,
     )
     _refuse_broken(plan)
@@ -123,7 +123,7 @@ def edge_contract(
         raise InfeasibleError("all edges weigh nothing: there is no work to divide")
     if platform.k > edges.m:
         raise InfeasibleError(
-            f"{platform.k:,} devices for {edges.m:,} edges: some block would be empty",
+            f"{platform.k:,} devices for {plural(edges.m, 'edge')}: some block would be empty",
             hint="Use fewer devices or a larger graph.",
         )
     work: Any = edges.weights

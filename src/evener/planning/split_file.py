@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,14 +13,16 @@ from evener.arrays import Part
 from evener.errors import InfeasibleError, NotFoundError, UsageError, one_of
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE
 from evener.io.accept import PlatformLike, as_platform
-from evener.io.graphs.edge_pieces import EdgePieces
+from evener.io.graphs.edge_pieces import EdgePieces, Survey
 from evener.io.streaming import digest_of
 from evener.planning.split import cpu_seconds_of_all
-from evener.plans.edge_partition import EdgePartition
+from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
+from evener.plans.partition import Contract
+from evener.platforms.platform import Platform
 from evener.sizing.contracts import contract_of_units
-from evener.splitting.from_files import STREAMS, split_pieces
-from evener.wording import memory
+from evener.splitting.from_files import STREAMS, metrics_of_pieces, split_pieces
+from evener.wording import memory, plural
 
 OF = "file"  # an entry of `part` for each edge of the file, in its order
 
@@ -49,6 +52,44 @@ class StreamOptions:
             raise UsageError(f"a buffer must hold an edge or more, and is of {self.buffer}")
 
 
+class SurveyedFile(NamedTuple):
+    """A file that is read in pieces, its counts, and its name with its SHA-256."""
+
+    source: EdgePieces
+    survey: Survey
+    inputs: dict[str, str]
+
+    @classmethod
+    def at(cls, path: str | Path) -> SurveyedFile:
+        """Return what a pass over a file finds. Raises InputError as EdgePieces does."""
+        source = EdgePieces(path)
+        return cls(source, source.survey(), {Path(path).name: digest_of(path)})
+
+    def contract(self, platform: Platform, epsilon: float) -> Contract:
+        """Return the limits on the edges of each device, and on their bytes."""
+        if platform.k > self.survey.m:
+            raise InfeasibleError(
+                f"{platform.k:,} devices for {plural(self.survey.m, 'edge')}: some block would be "
+                "empty",
+                hint="Use fewer devices.",
+            )
+        return contract_of_units(
+            self.survey.m, platform, epsilon, bytes_per_unit=BYTES_PER_LISTED_EDGE
+        )
+
+    def judged(
+        self, partition: EdgePartition, platform: Platform, contract: Contract, found: EdgeMetrics
+    ) -> EdgePlan:
+        """Return the plan that holds these blocks, with their figures."""
+        survey = self.survey
+        touched = int(np.count_nonzero(survey.degrees))
+        counts = {"vertices": survey.n, "touched": touched, "edges": survey.m}
+        notes = (WEIGHTS_UNREAD,) if self.source.weighted else ()
+        return EdgePlan(
+            partition, platform, contract, found, OF, {}, counts, self.inputs, notes=notes
+        )
+
+
 def split_file(
     path: str | Path,
     platform: PlatformLike,
@@ -63,19 +104,14 @@ def split_file(
     InputError for files that cannot be read in pieces, InfeasibleError as `split`, and
     NotFoundError where a block ends outside of its limits.
     """
-    platform, source = as_platform(platform), EdgePieces(path)
+    platform = as_platform(platform)
     began = cpu_seconds_of_all()
-    survey = source.survey()
-    if platform.k > survey.m:
-        raise InfeasibleError(f"{platform.k:,} devices for {survey.m:,} edges: some block would "
-                              "be empty", hint="Use fewer devices.")  # fmt: skip
-    contract = contract_of_units(
-        survey.m, platform, options.epsilon, bytes_per_unit=BYTES_PER_LISTED_EDGE
-    )
-    part = _room_for(survey.m, part_file)
+    file = SurveyedFile.at(path)
+    contract = file.contract(platform, options.epsilon)
+    part = _room_for(file.survey.m, part_file)
     metrics = split_pieces(
-        source,
-        survey,
+        file.source,
+        file.survey,
         contract,
         options.method,
         part,
@@ -83,17 +119,31 @@ def split_file(
         size=options.buffer,
         memory=options.memory,
     )
-    plan = EdgePlan(
-        EdgePartition(part, contract.k), platform, contract, metrics, OF,
-        asdict(options) | {"stream": True},
-        {"vertices": survey.n, "touched": int(np.count_nonzero(survey.degrees)), "edges": survey.m},
-        {Path(path).name: digest_of(path)},
-        {name: version(name) for name in ("evener", "numpy")},
-        (WEIGHTS_UNREAD,) if source.weighted else (),
-        cpu_seconds_of_all() - began,
-    )  # fmt: skip
+    plan = replace(
+        file.judged(EdgePartition(part, contract.k), platform, contract, metrics),
+        options=asdict(options) | {"stream": True},
+        versions={name: version(name) for name in ("evener", "numpy")},
+        cpu_seconds=cpu_seconds_of_all() - began,
+    )
     _refuse_broken(plan)
     return plan
+
+
+def evaluate_file(
+    file: SurveyedFile,
+    partition: EdgePartition,
+    platform: Platform,
+    contract: Contract | None = None,
+    *,
+    epsilon: float = 0.03,
+) -> EdgePlan:
+    """Return any blocks of a file's edges as a plan, by one more pass over the file.
+
+    Arguments and errors as of `evaluate_edges`.
+    """
+    contract = file.contract(platform, epsilon) if contract is None else contract
+    metrics = metrics_of_pieces(file.source, file.survey, partition)
+    return file.judged(partition, platform, contract, metrics)
 
 
 WEIGHTS_UNREAD = "The third column is not read: every line is one unit of work."

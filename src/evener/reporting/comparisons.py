@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, signed_percent
 
 # Key, heading, meaning; of each the lowest value is the best.
-MEASURES = (
+Measure: TypeAlias = tuple[str, str, str]
+MEASURES: tuple[Measure, ...] = (
     ("seconds", "time", "predicted per iteration"),
     ("edge_cut", "cut", "weight of the edges between blocks"),
     ("max_volume", "largest volume", "values the busiest block sends"),
@@ -17,7 +18,11 @@ MEASURES = (
     ("imbalance", "imbalance", "worst block, weight / target − 1"),
     ("cpu_seconds", "CPU", "the tool's own CPU time"),
 )
-
+COLUMNS = (
+    ("raw block / target", "smallest and largest block relative to its target, before repair"),
+    ("moved", "vertices that the repair moved"),
+    ("repair", "CPU time of the repair"),
+)
 
 MIN_SPAN = 0.05  # of a chart: relative distance from the best that a full bar stands for
 
@@ -35,57 +40,115 @@ class ComparedFigure:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A tool and its figures in the order of MEASURES; raw: block / target before repair."""
+    """A tool, its figures in the order of the measures, and its cells in the further columns."""
 
     tool: str
     family: str
     holds: bool | None
     figures: list[ComparedFigure]
-    raw: str
-    moved: str
-    enforce: str
+    cells: list[str]
     note: str
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The verdict and the tools, in order of predicted time.
+    """The verdict and the tools, in the order of their first measure.
 
-    charts: for each of the measures the tools that have it and their figures, in the same order.
+    noun: what the tools are called. order: the first measure, in words. measures: key, heading,
+    meaning. columns: headings and meanings of further columns. charts: for each of the measures the
+    tools that have it and their figures, in the same order.
     """
 
     verdict: str
+    noun: str
+    order: str
     tools: list[Contestant]
-    measures: tuple[tuple[str, str, str], ...]
+    measures: tuple[Measure, ...]
+    columns: tuple[tuple[str, str], ...]
     charts: list[list[tuple[str, ComparedFigure]]]
     name_width: int
+
+    @property
+    def has_families(self) -> bool:
+        """Whether the tools are of families."""
+        return any(tool.family for tool in self.tools)
 
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
     """Return what the page shows of the rows `write_comparison` describes."""
-    best = {key: _least(rows, key) for key, _, _ in MEASURES}
-    worst = {key: _most(rows, key) for key, _, _ in MEASURES}
     ordered = sorted(rows, key=lambda row: (row["seconds"] is None, row["seconds"] or 0.0))
+    cells = [
+        [
+            _raw(row),
+            count(row["moved"]) if row["seconds"] is not None else NOTHING,
+            duration(row["enforce_seconds"]) if row["seconds"] is not None else NOTHING,
+        ]
+        for row in ordered
+    ]
+    table = FurtherColumns(COLUMNS, cells)
+    return side_by_side(
+        ordered, MEASURES, table, verdict=_verdict(ordered), noun="tool", order="predicted time"
+    )
+
+
+class FurtherColumns(NamedTuple):
+    """Columns beside the measures: headings with meanings, and the cells of each tool."""
+
+    columns: tuple[tuple[str, str], ...]
+    cells: list[list[str]]
+
+
+def side_by_side(
+    ordered: Sequence[Mapping[str, Any]],
+    measures: tuple[Measure, ...],
+    further: FurtherColumns,
+    *,
+    verdict: str,
+    noun: str,
+    order: str,
+) -> Compared:
+    """Return the page's tools, in the order of the rows; noun, order as of Compared.
+
+    ordered: of each tool, with tool, family, holds, note and all measures; the first of these is
+    None where the tool made no blocks.
+    """
+    first = measures[0][0]
+    done = [row for row in ordered if row[first] is not None]
+    spans = {
+        key: _span([row[key] for row in done if row[key] is not None]) for key, _, _ in measures
+    }
     tools = [
         Contestant(
             row["tool"],
             row["family"],
             row["holds"],
-            [_figure(key, row[key], best[key], worst[key]) if _counts(row, key) else _none()
-             for key, _, _ in MEASURES],
-            raw=_raw(row),
-            moved=count(row["moved"]) if row["seconds"] is not None else NOTHING,
-            enforce=duration(row["enforce_seconds"]) if row["seconds"] is not None else NOTHING,
-            note=row["note"],
+            [
+                _none()
+                if row[first] is None or row[key] is None
+                else _figure(key, row[key], *spans[key])
+                for key, _, _ in measures
+            ],
+            cells,
+            row["note"],
         )
-        for row in ordered
-    ]  # fmt: skip
-    width = max((len(tool.tool) for tool in tools), default=0)
+        for row, cells in zip(ordered, further.cells, strict=True)
+    ]
+    width = 1 + max((len(tool.tool) for tool in tools), default=0)  # a bold name is wider
     charts = [
         [(tool.tool, figure) for tool in tools if (figure := tool.figures[i]).value is not None]
-        for i in range(len(MEASURES))
+        for i in range(len(measures))
     ]
-    return Compared(_verdict(ordered), tools, MEASURES, charts, width)
+    return Compared(verdict, noun, order, tools, measures, further.columns, charts, width)
+
+
+def standing(ordered: Sequence[Mapping[str, Any]], noun: str) -> str:
+    """Return how many tools keep the contract, of all; noun: what they are called."""
+    kept = [row for row in ordered if row["holds"]]
+    if len(kept) < len(ordered):
+        return f"{len(kept)} of {plural(len(ordered), noun)} end within the contract"
+    if len(kept) == 1:
+        return f"The one {noun} ends within the contract"
+    return f"All {plural(len(kept), noun)} end within the contract"
 
 
 def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
@@ -93,11 +156,7 @@ def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
     if not done:
         return "No tool made a partition."
     kept = [row for row in done if row["holds"]]
-    head = f"{len(kept)} of {plural(len(ordered), 'tool')} end within the contract"
-    if len(kept) == len(ordered):
-        head = f"All {plural(len(kept), 'tool')} end within the contract"
-        if len(kept) == 1:
-            head = "The one tool ends within the contract"
+    head = standing(ordered, "tool")
     if not kept:
         return f"{head}."
     fastest = min(kept, key=lambda row: row["seconds"])
@@ -108,16 +167,9 @@ def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
     return f"{head}; {time}, {cut['tool']} has the least cut ({count(cut['edge_cut'])})."
 
 
-def _counts(row: Mapping[str, Any], key: str) -> bool:
-    return row["seconds"] is not None and row[key] is not None
-
-
-def _least(rows: Sequence[Mapping[str, Any]], key: str) -> float:
-    return min((row[key] for row in rows if _counts(row, key)), default=0.0)
-
-
-def _most(rows: Sequence[Mapping[str, Any]], key: str) -> float:
-    return max((row[key] for row in rows if _counts(row, key)), default=0.0)
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    """Return the least and the largest of values; zeros where there are none."""
+    return (min(values), max(values)) if values else (0.0, 0.0)
 
 
 def _figure(key: str, value: float, best: float, worst: float) -> ComparedFigure:

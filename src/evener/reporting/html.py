@@ -37,7 +37,7 @@ from evener.reporting.provenance import device_rows, mapped, option_rows, proven
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
 from evener.reporting.tables import clock_of
-from evener.wording import percent, without_marks
+from evener.wording import percent, plural, without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # keeps a page below 3 MB
 UNUSED = "Unused ("  # begins the note on unused devices, which the page shows beside the bars
@@ -144,7 +144,8 @@ def write_comparison(
     page = render(
         "comparison.html.j2",
         view=compared(rows),
-        graph=graph,
+        what="",
+        counts=f"{plural(graph.n, 'vertex', 'vertices')}, {plural(graph.m, 'edge')}",
         platform=platform,
         options=option_rows({key: value for key, value in options.items() if key != "tool"}),
         devices=device_rows(platform),

@@ -12,8 +12,13 @@ dhgp.py                 all experiments of [Guo16]_
 dhgp_setup.py           its graphs and machines, shrunk; dhgp_runs.py what is run on them;
                         dhgp_own.py our plan beside its policies; dhgp_findings.py its statements
                         beside what we see
+spac.py                 all experiments of [SPAC]_ that need no GPU
+spac_setup.py           its matrices and graphs, or stand-ins; spac_runs.py its methods, its rivals
+                        and ours on them; spac_findings.py its statements beside what we see;
+                        spac_gpu.py memory transactions by a model, and the statements about them
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
                         devices and their processes
 
-Imports measuring, partitioning, running, sizing and all below. Read findings.py first.
+Imports measuring, partitioning, planning, running, sizing, splitting and all below. Read
+findings.py first.
 """

@@ -9,7 +9,7 @@ from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.edge_plan import EdgePlan
-from evener.running.comm import Comm, MpiComm
+from evener.running.comm import Comm
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
 from evener.running.engine.engine import MOST
@@ -28,7 +28,9 @@ from evener.running.executing import (
     refuse_other_numbers,
 )
 from evener.running.hybrid import devices_of_process
+from evener.running.keeping import identify, stretch_of
 from evener.running.local_graphs import LocalGraph
+from evener.running.mpi_comm import MpiComm
 
 
 def run_on_edges(
@@ -49,7 +51,9 @@ def run_on_edges(
     and ToolError where a device fails or does not answer.
     """
     watch = watch or RunWatch()
-    _refuse(program, devices, watch)
+    refuse_on_edges(program)
+    _refuse(devices, watch)
+    identify(program, graph, watch.checkpoints, watch.resume, parameters or {})
     divided = DividedEdges.by(divided)
     k = divided.partition.k
     refuse_other_numbers(devices, comm, k)
@@ -62,7 +66,7 @@ def run_on_edges(
     if comm is None:
         how: dict[str, Any] = {"devices": devices, "most": most, "watch": watch}
         return run_on_shares(program, shares, parameters=parameters, **how)
-    share = _share_of(program, shares, most, parameters)
+    share = _share_of(program, shares, most, parameters, watch)
     parts = {device: one.exchanged for device, one in shares.items()}
     return on_own_parts(share, parts, k, comm, devices, watch)
 
@@ -78,11 +82,13 @@ def run_on_shares(
 ) -> ProgramRun:
     """Run a program on all shares of a graph's edges, each by a thread of this process.
 
-    Arguments, result and errors as of `run_on_edges`.
+    Arguments, result and errors as of `run_on_edges`. A watch with checkpoints names the run that
+    they are of.
     """
     watch = watch or RunWatch()
-    _refuse(program, devices, watch)
-    share = _share_of(program, shares, most, parameters)
+    refuse_on_edges(program)
+    _refuse(devices, watch)
+    share = _share_of(program, shares, most, parameters, watch)
     parts = [shares[device].exchanged for device in range(len(shares))]
     return on_threads(share, parts, devices, watch)
 
@@ -92,6 +98,7 @@ def _share_of(
     shares: Mapping[int, EdgeShare],
     most: int,
     parameters: Mapping[str, float] | None,
+    watch: RunWatch,
 ) -> Share:
     """Return what a device does to run a program."""
     chosen = parameters_of(program.name, program.parameters, parameters or {})
@@ -99,23 +106,31 @@ def _share_of(
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         own = shares[local.rank]
         if isinstance(program, VertexProgram):
-            return run_share(program, own, (comm, on, tell), most, chosen)
+            stretch = stretch_of(watch.checkpoints, watch.resume, comm, local)
+            return run_share(program, own, (comm, on, tell), most, chosen, stretch)
         assert program.solve_on_edges is not None
         return program.solve_on_edges(comm, own, on, tell, most=most, **chosen)
 
     return share
 
 
-def _refuse(program: VertexProgram | Solver, devices: Devices | None, watch: RunWatch) -> None:
-    """Raise UsageError for what edge partitions are not run with."""
+def refuse_on_edges(program: VertexProgram | Solver) -> None:
+    """Raise UsageError for a program that edge partitions are not run with."""
     if isinstance(program, Solver) and program.solve_on_edges is None:
         raise UsageError(
-            f"{program.name} runs on blocks of vertices, not of edges",
-            hint="These run on both: pagerank, bfs, wcc, sssp, programs of your own; and spmv.",
+            f"{program.name} runs on blocks of vertices, not of edges: it needs all edges of a "
+            "vertex on one device",
+            hint="`evener plan` makes blocks of vertices. On both run pagerank, bfs, wcc, sssp, "
+            "programs of your own, and spmv.",
         )
+
+
+def _refuse(devices: Devices | None, watch: RunWatch) -> None:
+    """Raise UsageError for what edge partitions are not run with."""
     if any(isinstance(device, Cuda) for device in devices or ()):
-        raise UsageError("blocks of edges are run on cores alone, without CUDA devices")
-    if watch.checkpoints is not None or watch.resume is not None:
-        raise UsageError("runs on blocks of edges have no checkpoints")
+        raise UsageError(
+            "blocks of edges are run on cores alone, without CUDA devices",
+            hint="`evener plan` makes blocks of vertices, which run on both.",
+        )
     if watch.rebalancing is not None:
         raise UsageError("runs on blocks of edges are not rebalanced: edges stay where they are")

@@ -2,8 +2,11 @@
 
 Where edges near each other in the file share vertices, blocks are filled one after another, each
 grown in the buffer from vertex to vertex; the buffer is filled up again as it empties. Where the
-order is as good as random, the first buffer is divided among all blocks in this way, and the rest
-is streamed by HDRF, which then begins with blocks that are pieces of the graph.
+order is as good as random, the first buffer is divided among all blocks in this way. From then on
+edges that cost no copy are placed as they come, and the buffer is a window of the others: a tenth
+of it is placed when it is full, where a copy of a vertex serves most edges that wait, and by HDRF
+where none serves two. Memory: n ceil(k / 64) * 8 bytes of bits, 16 n more, and about 70 bytes for
+each edge of the buffer.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.edge_list import EdgeList
 from evener.plans.partition import Contract
 from evener.splitting import expanding_kernels as kernels
-from evener.splitting import placing_kernels
+from evener.splitting import placing_kernels, window_kernels
 from evener.splitting.expanding import NO_BLOCK, hold_placed, region_of, rooms_of
 from evener.splitting.splits import Split, kept, work_of
 from evener.splitting.streaming import RULES, empty_blocks
@@ -27,6 +30,10 @@ KEPT = 0.8  # of a buffer when it is filled up again; of 0.5 and 0.8 the one of 
 # vertices; chosen by hand: 0.25 to 0.45 for random order and a quarter of the edges, 0.8 to 1 for
 # sorted lists.
 LOCAL = 0.6
+WINDOW_KEPT = 0.9  # of a window when it is filled up again; 0.5 and 0.8: up to 16 % more copies
+SERVED = (32, 16, 8, 4, 3, 2)  # edges that a copy must serve, in turn
+# No copies are made for a window in blocks fuller than so many times the mean share of targets.
+AHEAD = 1.1
 
 
 def buffer_size(m: int) -> int:
@@ -41,7 +48,8 @@ def buffered(
     del preset, seed
     work, part = work_of(edges), np.full(edges.m, NO_BLOCK, np.int32)
     rooms = rooms_of(contract.targets, edges.total_weight)
-    stream = Stream(edges.m, rooms, empty_blocks(edges.n, contract), size or buffer_size(edges.m))
+    blocks = empty_blocks(edges.n, contract, m=edges.m if edges.weights is None else 0)
+    stream = Stream(edges.m, rooms, blocks, size or buffer_size(edges.m))
     stream.add(edges.tails, edges.heads, work, part)
     stream.finish(part)
     return Split(kept(edges, part, contract), order="buffered")
@@ -57,41 +65,74 @@ class Stream:
         self, m: int, rooms: FloatArray, blocks: placing_kernels.FilledBlocks, size: int
     ) -> None:
         self.m, self.size, self.blocks = m, size, blocks
-        self._seen, self._scored = 0, False
+        self._seen, self._windowed = 0, False
         self._buffer = Buffer(blocks.held.shape[0], rooms)
 
     def add(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> None:
         """Take the next edges; fill part (m,) of those that get their blocks now."""
         at, end = 0, tails.size
         while at < end:
-            if self._scored:
-                self._score(tails[at:], heads[at:], work[at:], part)
-                return
-            taken = slice(at, min(end, at + self.size - self._buffer.waiting))
-            self._buffer.add(tails[taken], heads[taken], work[taken], self._seen)
-            self._seen += taken.stop - at
-            at = taken.stop
+            rest = slice(at, end)
+            at += self._take(tails[rest], heads[rest], work[rest], part)
             if self._buffer.waiting >= self.size and self._seen < self.m:
                 self._empty(part)
 
     def finish(self, part: Part) -> None:
         """Give blocks to all edges that wait."""
-        if not self._scored:
+        if self._windowed:
+            self._settle(part, 0)
+        else:
             self._place(part)
+
+    def _take(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> int:
+        """Take edges until the buffer is full; return how many."""
+        room = self.size - self._buffer.waiting
+        waiting = np.arange(min(room, tails.size))
+        taken, first = waiting.size, self._seen
+        if self._windowed:
+            waiting = np.empty(room, np.int64)
+            taken, count = window_kernels.place_free(
+                tails, heads, work, self.blocks, waiting, part[first : first + tails.size]
+            )
+            waiting = waiting[:count]
+        self._buffer.add(tails[waiting], heads[waiting], work[waiting], first + waiting)
+        self._seen += taken
+        return int(taken)
 
     def _empty(self, part: Part) -> None:
         buffer = self._buffer
-        if self._seen > self.size or self._is_local():
+        if self._windowed:
+            self._settle(part, int(WINDOW_KEPT * self.size))
+        elif self._seen > self.size or self._is_local():
             self._place(part, int(KEPT * self.size))
-            return
-        buffer.rooms = rooms_of(self.blocks.targets, float(buffer.held[2].sum()))
-        self._place(part)
-        self._scored = True
+        else:
+            buffer.rooms = rooms_of(self.blocks.targets, float(buffer.held[2].sum()))
+            self._place(part)
+            self._windowed = True
 
     def _place(self, part: Part, least: int = 0) -> None:
         tails, heads, work, found = self._buffer.place(part, least)
         hold_placed(self.blocks, tails, heads, work, found)
         self.blocks.left[0] -= work.sum()
+
+    def _settle(self, part: Part, least: int) -> None:
+        """Give blocks to edges of the window until `least` wait."""
+        buffer, blocks = self._buffer, self.blocks
+        tails, heads, work = buffer.held
+        window, found = buffer.window(), np.full(tails.size, NO_BLOCK, np.int32)
+        highest = AHEAD * float((blocks.loads.sum() + work.sum()) / blocks.targets.sum())
+        counts, wanted = np.zeros(blocks.loads.size, np.int64), tails.size - least
+        for served in SERVED:
+            wanted -= window_kernels.place_together(
+                window, served, wanted, highest, blocks, counts, found
+            )
+        oldest, rule = np.flatnonzero(found < 0)[: max(wanted, 0)], RULES["hdrf"]
+        scored = np.full(oldest.size, NO_BLOCK, np.int32)
+        placing_kernels.place_by_score(
+            tails[oldest], heads[oldest], work[oldest], rule.by_degree, rule.balance, blocks, scored
+        )
+        found[oldest] = scored
+        buffer.release(found, part)
 
     def _is_local(self) -> bool:
         tails, heads, _ = self._buffer.held
@@ -99,13 +140,6 @@ class Stream:
         touched = np.zeros(n, np.bool_)
         touched[tails] = touched[heads] = True
         return bool(tails.size / np.count_nonzero(touched) >= LOCAL * self.m / n)
-
-    def _score(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> None:
-        rule, now = RULES["hdrf"], part[self._seen : self._seen + tails.size]
-        placing_kernels.place_by_score(
-            tails, heads, work, rule.by_degree, rule.balance, self.blocks, now
-        )
-        self._seen += tails.size
 
 
 class Buffer:
@@ -116,9 +150,9 @@ class Buffer:
         self._inside, self._number = (np.full(n, NO_BLOCK, np.int32) for _ in range(2))
         self._pieces: list[tuple[IntArray, IntArray, FloatArray, IntArray]] = []
 
-    def add(self, tails: IntArray, heads: IntArray, work: FloatArray, first: int) -> None:
-        """Take edges, numbered from `first` on."""
-        self._pieces.append((tails, heads, work, np.arange(first, first + tails.size)))
+    def add(self, tails: IntArray, heads: IntArray, work: FloatArray, edges: IntArray) -> None:
+        """Take edges of these numbers."""
+        self._pieces.append((tails, heads, work, edges))
         self.waiting += tails.size
 
     @property
@@ -134,21 +168,41 @@ class Buffer:
 
         Returned are the tails, heads, work and blocks of those that got a block.
         """
-        self._joined()
-        tails, heads, work, edges = self._pieces[0]
-        ids = np.empty(2 * self.waiting, np.int64)
-        from_, to = np.empty((2, self.waiting), np.int32)
-        ids = ids[: kernels.number_ends(tails, heads, self._number, ids, from_, to)]
-        self._number[ids] = NO_BLOCK
+        tails, heads, work = self.held
+        ids, from_, to = self._numbered()
         found, inside = np.full(self.waiting, NO_BLOCK, np.int32), self._inside[ids]
         region = region_of(from_, to, found, inside, np.zeros(ids.size, np.bool_))
         self.block = kernels.expand(region, self.block, work, self.rooms, least, found)
         self._inside[ids] = inside
+        done = found >= 0
+        self.release(found, part)
+        return tails[done], heads[done], work[done], found[done]
+
+    def window(self) -> window_kernels.WaitingEdges:
+        """Return the edges that wait, by vertex."""
+        ids, from_, to = self._numbered()
+        offsets, lengths = np.zeros(ids.size + 1, np.int64), np.zeros(ids.size, np.int32)
+        others, listed = np.empty((2, 2 * self.waiting), np.int32)
+        none, hubs = np.full(self.waiting, NO_BLOCK, np.int32), np.zeros(ids.size, np.bool_)
+        kernels.list_ends(from_, to, none, hubs, offsets, lengths, others, listed)
+        return window_kernels.WaitingEdges(ids, offsets, others, listed, self.held[2])
+
+    def release(self, found: npt.NDArray[np.int32], part: Part) -> None:
+        """Let go of the edges that have a block, found[i] >= 0 of the i-th; fill their part."""
+        tails, heads, work, edges = self._pieces[0]
         done, left = found >= 0, found < 0
         part[edges[done]] = found[done]
         self._pieces = [(tails[left], heads[left], work[left], edges[left])]
         self.waiting = int(np.count_nonzero(left))
-        return tails[done], heads[done], work[done], found[done]
+
+    def _numbered(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Vertices of the edges that wait, and these edges' ends by their places in it."""
+        tails, heads, _ = self.held
+        ids = np.empty(2 * self.waiting, np.int64)
+        from_, to = np.empty((2, self.waiting), np.int32)
+        ids = ids[: kernels.number_ends(tails, heads, self._number, ids, from_, to)]
+        self._number[ids] = NO_BLOCK
+        return ids, from_, to
 
     def _joined(self) -> None:
         if len(self._pieces) != 1:

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
+from evener.errors import InputError
 from evener.io.graphs.edge_pieces import EdgePieces, Survey
-from evener.plans.edge_partition import EdgeMetrics
+from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.partition import Contract
 from evener.splitting import clustering_kernels as clustering
 from evener.splitting import placing_kernels as kernels
@@ -70,11 +72,31 @@ def split_pieces(
     blocks = empty_blocks(survey.n, contract, m=survey.m)
     wanted = buffer_size(survey.m) if size is None else size
     STREAMS[method](Streaming(source, survey, contract, blocks, part, seed, wanted, memory))
-    vertices = np.zeros(contract.k, np.int64)
-    touched = int(kernels.count_held(blocks.held, vertices))
+    return _metrics(blocks.held, blocks.loads)
+
+
+def metrics_of_pieces(source: EdgePieces, survey: Survey, partition: EdgePartition) -> EdgeMetrics:
+    """Return what any blocks of a file's edges cost, by one more pass over it.
+
+    Memory: a bit of each vertex for every block. Raises InputError for a partition of another
+    number of edges.
+    """
+    k, part = partition.k, partition.part
+    if partition.m != survey.m:
+        raise InputError(f"the partition has {partition.m:,} entries for {survey.m:,} edges")
+    held = np.zeros((survey.n, (k + 63) // 64), np.uint64)
+    for first, tails, heads in source.read():
+        kernels.hold_ends(tails, heads, part[first : first + tails.size], held)
+    return _metrics(held, np.bincount(part, minlength=k).astype(np.float64))
+
+
+def _metrics(held: npt.NDArray[np.uint64], loads: FloatArray) -> EdgeMetrics:
+    """Return the metrics by the bits (n, words) of each vertex's blocks, and their edges (k,)."""
+    vertices = np.zeros(loads.size, np.int64)
+    touched = int(kernels.count_held(held, vertices))
     copies = int(vertices.sum()) - touched
-    edges = np.rint(blocks.loads).astype(np.int64)
-    return EdgeMetrics(copies, 1 + copies / max(touched, 1), blocks.loads, vertices, edges)
+    edges = np.rint(loads).astype(np.int64)
+    return EdgeMetrics(copies, 1 + copies / max(touched, 1), loads, vertices, edges)
 
 
 def _scored(run: Streaming, *, by: str) -> None:

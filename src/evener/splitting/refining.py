@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,8 @@ class Effort:
     rounds: of moves that gain, at most. patience: moves without gain after which a search ends;
     0: no searches. most_lost: copies that the first move of a search may lose. searches: rounds of
     them, at most. cycles: times that edges are joined to groups
-    inside blocks, and groups of all sizes are moved.
+    inside blocks, and groups of all sizes are moved. gives_up: levels finer than one on which
+    searches found next to nothing have none.
     """
 
     rounds: int = 10
@@ -38,6 +39,7 @@ class Effort:
     searches: int = 2
     cycles: int = 0
     most_lost: int = 0
+    gives_up: bool = False
 
 
 def refine_copies(
@@ -79,36 +81,56 @@ def refine_groups(
     """Refine blocks (edges,) in place by cycles, or on single edges alone; return copies saved."""
     total = 0
     for _ in range(effort.cycles):
-        k = limits.load.size
-        most = finest.work.sum() / (LEAST_SHARE * k)
-        levels = levels_of(finest, part, GROUPS_PER_BLOCK * k, most, rng)
-        parts = [part]
-        for cluster, coarse in zip(levels.clusters, levels.groups[1:], strict=True):
-            parts.append(coarser_part(parts[-1], cluster, coarse.work.size))
-        saved = 0
-        for depth in range(len(parts) - 1, -1, -1):
-            saved += refine_level(levels.groups[depth], parts[depth], limits, effort, rng)
-            if depth:
-                parts[depth - 1][:] = parts[depth][levels.clusters[depth - 1]]
+        saved = refine_inside(finest, part, part, limits, effort, rng)
         total += saved
         if saved == 0:
             break
     if effort.cycles == 0:
-        total = refine_level(finest, part, limits, effort, rng)
+        total, _ = refine_level(finest, part, limits, effort, rng)
+    return total
+
+
+def refine_inside(
+    finest: EdgeGroups,
+    part: Part,
+    inside: Part,
+    limits: Limits,
+    effort: Effort,
+    rng: np.random.Generator,
+) -> int:
+    """Refine blocks (edges,) in place by moves of groups of all sizes; return copies saved.
+
+    inside (edges,) int32: what groups stay inside of; edges of one number there are of one block.
+    """
+    k = limits.load.size
+    most = finest.work.sum() / (LEAST_SHARE * k)
+    levels = levels_of(finest, inside, GROUPS_PER_BLOCK * k, most, rng)
+    parts = [part]
+    for cluster, coarse in zip(levels.clusters, levels.groups[1:], strict=True):
+        parts.append(coarser_part(parts[-1], cluster, coarse.work.size))
+    total = 0
+    for depth in range(len(parts) - 1, -1, -1):
+        saved, found = refine_level(levels.groups[depth], parts[depth], limits, effort, rng)
+        total += saved
+        if effort.gives_up and not found:
+            effort = replace(effort, searches=0)
+        if depth:
+            parts[depth - 1][:] = parts[depth][levels.clusters[depth - 1]]
     return total
 
 
 def refine_level(
     groups: EdgeGroups, part: Part, limits: Limits, effort: Effort, rng: np.random.Generator
-) -> int:
-    """Refine blocks (groups,) in place by moves that gain, then by searches; return copies saved.
+) -> tuple[int, bool]:
+    """Refine blocks (groups,) in place by moves that gain, then by searches.
 
-    limits.load changes along.
+    limits.load changes along. Returns the copies saved, and whether the first searches were worth
+    their time.
     """
     tables = tables_of(groups, part, limits.load.size)
     n, count = tables.sizes.size, groups.work.size
     changed, looked = np.zeros(n, np.int32), np.zeros(count, np.int32)
-    room, total = np.empty(count, np.int32), 0
+    room, total, worth = np.empty(count, np.int32), 0, False
     for now in range(1, effort.rounds + 1):
         order = _boundary(groups, tables, room, rng)
         saved, moved = kernels.improve(groups, part, tables, limits, order, changed, looked, now)
@@ -122,7 +144,8 @@ def refine_level(
         total += int(saved)
         if saved < WORTH_A_ROUND * seeds.size:
             break
-    return total
+        worth = True
+    return total, worth
 
 
 def levelled(groups: EdgeGroups, part: Part, limits: Limits, rng: np.random.Generator) -> bool:

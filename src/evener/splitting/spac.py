@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from evener.graphs.edge_list import EdgeList
 from evener.partitioning.registry import partition_with
-from evener.plans.edge_partition import EdgePartition, edge_metrics
+from evener.plans.edge_partition import EdgePartition
 from evener.plans.partition import Contract
+from evener.splitting.combining import by_copies, combined, neighbourhoods_in_orders
 from evener.splitting.expanding import neighbourhoods
 from evener.splitting.groups import single_edges
 from evener.splitting.orders import incidence_in
+from evener.splitting.ranked import ranked_neighbourhoods
 from evener.splitting.refining import Effort, refine_groups
 from evener.splitting.separating import cut_borders
 from evener.splitting.split_and_connect import blocks_of_edges, clone_graph, contracted_graph
@@ -25,31 +28,50 @@ HUB_RATIO = 10.0
 # Mean degree from which `fast` expands neighbourhoods at hubs, below it joins groups: circuits and
 # peer-to-peer networks, of degrees 4 to 6, copy less by groups (tuning set of the benchmark).
 LEAST_EXPANDED = 8.0
+# Edges from which `fast` grows blocks by rank: of fewer ones all are looked at within a second, for
+# a tenth fewer copies (tuning set, and R-MAT of a million edges).
+LEAST_RANKED = 2**20
 # Vertices per block from which Evener's own partitioner takes less time than the moves after it.
 LEAST_OWN = 100
-# Searches cost most at hubs, where single moves find nearly as much.
 EFFORTS = {
     "fast": Effort(rounds=2),
     "default": Effort(rounds=3, patience=8, searches=1, cycles=1),
     "strong": Effort(rounds=3, patience=15, cycles=1),
 }
-EFFORTS_AT_HUBS = {
-    "default": Effort(rounds=2, patience=3, searches=1),
-    "strong": Effort(rounds=3, patience=8, searches=1, cycles=2),
-}
 TURNS = {"fast": 1, "default": 1, "strong": 2}  # of moves, then borders cut anew; without hubs
 ROUNDS_OF_A_START = 3
 AFTER_CUTS = Effort(rounds=2, patience=8, searches=1)  # on single edges, once borders are cut anew
-TRIED = Effort(rounds=2, cycles=1)  # of each start at hubs, before the best is chosen
+
+
+TRIED_ORDERS = "neighbour", "block"  # of clones; blocks are worth up to twice on social graphs
+
+
+class AtHubs(NamedTuple):
+    """What is tried at hubs: orders of vertices for neighbourhoods; how many starts are combined.
+
+    Searches cost most at hubs, where single moves find nearly as much.
+    """
+
+    orders: int
+    starts: int
+    effort: Effort
+
+
+# Starts: of groups, and the best ones of neighbourhoods; one less where the mean degree is small,
+# for searches take longest there.
+AT_HUBS = {
+    "default": AtHubs(6, 3, Effort(rounds=2, patience=3, searches=1, gives_up=True)),
+    "strong": AtHubs(10, 4, Effort(rounds=3, patience=5, searches=1)),
+}
 
 
 def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
     """Return blocks of few copies: a start, refined on copies; hubs need other ones."""
     if has_hubs(edges) or contract.k > np.count_nonzero(edges.degrees):
-        made = _start_at_hubs(edges, contract, preset, seed)
         if preset == "fast":
-            return made
-        return _refined(made, edges, contract, EFFORTS_AT_HUBS[preset], seed)
+            return _start_at_hubs(edges, contract, seed)
+        made = _combined_at_hubs(edges, contract, AT_HUBS[preset], seed)
+        return made if preset == "default" else _cut_anew(made, edges, contract, seed)
     made = _start(edges, contract, preset, seed)
     for turn in range(TURNS[preset]):
         made = _refined(made, edges, contract, EFFORTS[preset], seed + turn)
@@ -82,27 +104,29 @@ def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split
     return Split(EdgePartition(part, contract.k), order="vertices")
 
 
-def _start_at_hubs(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks by neighbourhoods or by groups, whichever copies less once refined a little.
+def _start_at_hubs(edges: EdgeList, contract: Contract, seed: int) -> Split:
+    """Return blocks by neighbourhoods, or by groups where degrees are small."""
+    if _mean_degree(edges) >= LEAST_EXPANDED:
+        grow = ranked_neighbourhoods if edges.m >= LEAST_RANKED else neighbourhoods
+        return grow(edges, contract, "fast", seed)
+    return _joined_groups(edges, contract, seed)
 
-    `fast` tries one of both, and refines it no further; `strong` tries those by vertices as well.
-    """
-    found = []
-    touched = np.count_nonzero(edges.degrees)
-    mean = 2 * edges.m / touched
-    if preset != "fast" or mean >= LEAST_EXPANDED:
-        found.append(neighbourhoods(edges, contract, preset, seed))
-    if preset != "fast" or mean < LEAST_EXPANDED:
-        part, saved = by_groups(edges, contract, "metis", Effort(ROUNDS_OF_A_START), seed)
-        found.append(Split(kept(edges, part, contract), saved=saved, order="groups"))
-    if preset == "strong" and contract.k <= touched:
-        part = by_vertices(edges, contract, "metis", seed)
-        found.append(Split(EdgePartition(part, contract.k), order="vertices"))
-    if preset != "fast":
-        found = [_refined(made, edges, contract, TRIED, seed) for made in found]
-    if len(found) == 1:
-        return found[0]
-    return min(found, key=lambda made: edge_metrics(edges, made.partition).copies)
+
+def _combined_at_hubs(edges: EdgeList, contract: Contract, tried: AtHubs, seed: int) -> Split:
+    """Return blocks by groups, and by neighbourhoods in the best of several orders, combined."""
+    grown = neighbourhoods_in_orders(edges, contract, tried.orders, seed)
+    others = tried.starts - 1 - (_mean_degree(edges) < LEAST_EXPANDED)
+    starts = [_joined_groups(edges, contract, seed), *grown[:others]]
+    return combined(edges, starts, contract, tried.effort, seed)
+
+
+def _joined_groups(edges: EdgeList, contract: Contract, seed: int) -> Split:
+    part, saved = by_groups(edges, contract, "metis", Effort(ROUNDS_OF_A_START), seed)
+    return Split(kept(edges, part, contract), saved=saved, order="groups")
+
+
+def _mean_degree(edges: EdgeList) -> float:
+    return 2 * edges.m / max(edges.touched, 1)
 
 
 def contracted(
@@ -112,23 +136,31 @@ def contracted(
     seed: int,
     *,
     closed: bool = False,
-    order: str = "neighbour",
+    order: str = "",
 ) -> Split:
     """Return split-and-connect without clones: a vertex for each edge, divided by METIS.
 
     Its graph is that of `printed` with each dominant edge contracted, so that none is cut. order:
-    as of `printed`.
+    as of `printed`; without one, `fast` takes the neighbours' and the others the better one of
+    TRIED_ORDERS.
     """
-    incidence = incidence_in(order, edges, contract, seed)
-    graph = contracted_graph(edges, closed=closed, incidence=incidence)
-    result = partition_with("metis", graph, asked_of_tool(contract, preset, seed))
-    return Split(kept(edges, result.part, contract, graph), order=order)
+    tried = (order,) if order else TRIED_ORDERS[: 1 if preset == "fast" else None]
+    found = []
+    for name in tried:
+        incidence = incidence_in(name, edges, contract, seed)
+        graph = contracted_graph(edges, closed=closed, incidence=incidence)
+        result = partition_with("metis", graph, asked_of_tool(contract, preset, seed))
+        found.append(Split(kept(edges, result.part, contract, graph), order=name))
+    best = by_copies(edges, found)[0]
+    if len(found) == 1:
+        return best
+    said = f"of the orders {' and '.join(tried)} of clones, {best.order} copies fewer vertices"
+    return replace(best, notes=(*best.notes, said))
 
 
 def has_hubs(edges: EdgeList) -> bool:
     """Return whether a vertex has many times as many edges as vertices have on average."""
-    touched = max(int(np.count_nonzero(edges.degrees)), 1)
-    return bool(edges.degrees.max() > HUB_RATIO * 2 * edges.m / touched)
+    return bool(edges.degrees.max() > HUB_RATIO * _mean_degree(edges))
 
 
 def printed(
@@ -148,4 +180,4 @@ def printed(
     clones = clone_graph(edges, closed=closed, incidence=incidence)
     result = partition_with("metis", clones.graph, asked_of_tool(contract, preset, seed, clones=2))
     part, cut = blocks_of_edges(result.part, clones, contract.targets, edges.weights)
-    return Split(kept(edges, part, contract), cut, order=order)
+    return Split(kept(edges, part, contract), cut, order=order, notes=clones.notes)

@@ -36,6 +36,14 @@ class Clones(NamedTuple):
     slots: npt.NDArray[np.int64]
     weight: int
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence where dominant edges weigh less than the paper's."""
+        if self.weight == DOMINANT_WEIGHT:
+            return ()
+        why = "METIS adds weights up in 32 bits"
+        return (f"a dominant edge weighs {self.weight:,}, not {DOMINANT_WEIGHT:,}: {why}",)
+
 
 def dominant_weight(m: int) -> int:
     """Return the weight of the dominant edges of a graph of m edges.

@@ -24,13 +24,16 @@ class Split:
     """Blocks of edges, and how they were made.
 
     partition: keeps its contract. cut_pairs: dominant edges that were cut (spac-path, spac-ring).
-    saved: copies that refinement saved. order: of the clones or of the stream, in a word.
+    saved: copies that refinement saved. order: of the clones or of the stream, in a word; several
+    joined by + were combined. notes: a sentence on each thing that was chosen, or not done as the
+    method's paper does it.
     """
 
     partition: EdgePartition
     cut_pairs: int = 0
     saved: int = 0
     order: str = ""
+    notes: tuple[str, ...] = ()
 
 
 Method = Callable[[EdgeList, Contract, str, int], Split]

@@ -66,10 +66,10 @@ def by_groups(
     part = partition_with(tool, graph, asked_of_tool(contract, "default", seed)).part
     part = enforce(graph, Partition(part, contract.k), contract).partition.part.copy()
     limits = limits_of(part, levels.groups[-1], contract)
-    saved = refine_level(levels.groups[-1], part, limits, effort, rng)
+    saved, _ = refine_level(levels.groups[-1], part, limits, effort, rng)
     for depth in range(len(levels.clusters) - 1, -1, -1):
         part = part[levels.clusters[depth]]
-        saved += refine_level(levels.groups[depth], part, limits, effort, rng)
+        saved += refine_level(levels.groups[depth], part, limits, effort, rng)[0]
     return part, saved
 
 

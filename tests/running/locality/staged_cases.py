@@ -33,3 +33,18 @@ def interactions(n=30, m=80, k=4, seed=0):
     edges = EdgeList(n, tails, heads)
     partition = EdgePartition.of(rng.integers(0, k, m), k)
     return edges, partition, StagedBlocks.of_interactions(edges, partition)
+
+
+def slow_fluxes(edges, areas, values):
+    """Return (4, n) what flows into each vertex of values (4, n), edge after edge."""
+    sums = np.zeros_like(values)
+    for u, v, area in zip(edges.tails, edges.heads, areas, strict=True):
+        flowing = np.zeros(4)
+        for end in (u, v):
+            density, across, along, energy = values[:, end]
+            force = 0.4 * (energy - 0.5 * (across**2 + along**2) / density)
+            own = across, across**2 / density + force, along * across / density
+            flowing += 0.5 * area * np.array([*own, (energy + force) * across / density])
+        sums[:, u] -= flowing
+        sums[:, v] += flowing
+    return sums

@@ -10,6 +10,7 @@ import numpy as np
 from numba import cuda, typeof
 from numba.cuda import dispatcher
 
+from evener.running.locality import rows_cuda_kernels
 from evener.running.locality import staged_cuda_kernels as kernels
 
 CAPABILITIES = (7, 5), (8, 0)
@@ -18,12 +19,17 @@ TABLE = np.zeros((4, 1))
 STAGED, LOCAL = (LONG, INT, LONG, INT), (SHORT, SHORT)
 ARGUMENTS = {
     "swapped": (LONG, INT, INT, FLOAT, FLOAT, FLOAT),
-    "by_edges": (LONG, LOCAL, FLOAT, STAGED, FLOAT, FLOAT, FLOAT, INT),
+    "by_edges": (LONG, LOCAL, FLOAT, STAGED, FLOAT, FLOAT, INT),
+    "by_cache": (LONG, SHORT, INT, FLOAT, (LONG, INT), FLOAT, FLOAT, INT),
     "by_outputs": (LONG, LOCAL, FLOAT, STAGED, FLOAT, FLOAT, INT),
     "combine": (LONG, LONG, FLOAT, FLOAT),
+    "by_rows": (LONG, INT, FLOAT, FLOAT, FLOAT),
+    "by_runs": (1, INT, INT, FLOAT, FLOAT, FLOAT),
+    "by_path": (LONG, INT, FLOAT, FLOAT, FLOAT),
     "swapped_flux": (LONG, INT, INT, FLOAT, TABLE, TABLE),
     "staged_flux": (LONG, SHORT, FLOAT, LONG, INT, TABLE, TABLE, INT),
 }
+STAGING = "by_edges", "by_outputs", "by_cache", "by_runs", "by_path", "staged_flux"
 
 
 def compiled(kernel, arguments, capability):
@@ -37,14 +43,14 @@ try:
 except Exception as error:  # of the driver or of NVVM, whatever they are
     print(f"no compiler: {type(error).__name__}")
     sys.exit()
-made = {**vars(kernels), **vars(kernels.kernels_for(kernels.entry_times))}
+made = {**vars(rows_cuda_kernels), **vars(kernels)} | vars(kernels.kernels_for(kernels.entry_times))
 for capability in CAPABILITIES:
     answer = SimpleNamespace(compute_capability=capability)
     dispatcher.get_current_device = lambda answer=answer: answer
     for name, arguments in ARGUMENTS.items():
         text = compiled(made[name], arguments, capability)
         assert ".visible .entry" in text
-        assert (".shared" in text) == name.startswith(("by_", "staged_")), name
+        assert (".shared" in text) == (name in STAGING), name
     likelihood = kernels.kernels_for(kernels.likelihood).by_edges
     assert ".visible .entry" in compiled(likelihood, ARGUMENTS["by_edges"], capability)
 print("all compiled")

@@ -7,6 +7,7 @@ from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
 from evener.running.apps.registry import APPS
+from evener.running.engine.recording import StepRecorder
 from evener.running.executing import RunWatch, run_program
 from evener.running.locality import adapting, ordering
 from evener.running.locality.adapting import Agent
@@ -49,11 +50,16 @@ def test_ordered_before_the_run(name):
 
 
 class Ready(Agent):
-    """An agent that has ended before the first superstep."""
+    """An agent that has ended after the first superstep."""
 
     def __init__(self, local, cores=None):
         super().__init__(local, cores)
-        self._thread.join()
+        self.worth_after = 0.0
+
+    def begin_after(self, spent):
+        super().begin_after(spent)
+        if self._thread is not None:
+            self._thread.join()
 
 
 @pytest.mark.parametrize("is_slower", [False, True])
@@ -77,6 +83,7 @@ def test_a_good_order_is_left_alone(monkeypatch):
     local = whole(grid((90, 90)))
     assert not is_bad_order(local)
     agent = Ready(local)
+    agent.begin_after(0.0)
     assert agent.found is None and agent.has_ended
     assert adapting.ordered(local)[0] is local
 
@@ -85,8 +92,38 @@ def test_an_agent_ends_when_it_is_stopped():
     local = whole(random_graph(200_000, 400_000, 1))
     assert is_bad_order(local)
     agent = Agent(local)
+    agent.begin_after(1.0)
     agent.stop()
     assert agent.has_ended and agent.found is None
+
+
+def test_an_agent_begins_once_enough_was_spent():
+    least = adapting.LEAST_SPENT
+    agent = Agent(whole(GRAPH))
+    agent.begin_after(0.99 * least)
+    agent.stop()
+    assert not agent.has_ended and agent.seconds == 0.0
+    agent = Agent(whole(GRAPH))
+    agent.begin_after(least)
+    agent.begin_after(least)
+    agent.stop()
+    assert agent.has_ended and agent.seconds > 0.0
+
+
+def test_short_runs_go_without_a_search_and_ask_ever_less_often(monkeypatch):
+    monkeypatch.setattr(adapting, "LEAST_SPENT", 1e9)
+    monkeypatch.setitem(STEPS, "spmv", 200)
+    asked, gathered = [], StepRecorder.gathered
+
+    def counted(steps, value):
+        asked.append(len(steps.steps))
+        return gathered(steps, value)
+
+    monkeypatch.setattr(StepRecorder, "gathered", counted)
+    found = run("spmv", 2, "auto")
+    assert [(one.step, one.seconds) for one in found.reorderings] == [(None, 0.0)] * 2
+    every_eighth = list(range(8, 72, 8))
+    assert sorted(asked)[::2] == [*every_eighth, 72, 81, 91, 102, 114, 128, 144, 162, 182]
 
 
 def test_errors_of_an_agent_are_raised(monkeypatch):
@@ -94,8 +131,10 @@ def test_errors_of_an_agent_are_raised(monkeypatch):
         raise MemoryError("no room")
 
     monkeypatch.setattr(adapting, "locality_order", fails)
+    agent = Ready(whole(GRAPH))
+    agent.begin_after(0.0)
     with pytest.raises(MemoryError, match="no room"):
-        Ready(whole(GRAPH)).stop()
+        agent.stop()
 
 
 def test_what_cannot_be_done_is_refused():

@@ -67,20 +67,29 @@ def in_runs(edges, n_rows):
     return make
 
 
-def test_fewest_blocks_that_fit():
+@pytest.mark.parametrize("room", [400, 800, 1600])
+def test_fewest_blocks_that_fit(room):
     A = matrix(200, 150, 2500)
-    edges = EdgeList.of_matrix(A)
-    make = in_runs(edges, 200)
-    found = fewest_blocks(make, 1, 800, 8, 8)
-    assert found.largest_bytes(8, 8) <= 800
-    least = next(k for k in range(1, 2500) if make(k).largest_bytes(8, 8) <= 800)
+    edges, made = EdgeList.of_matrix(A), []
+
+    def make(k):
+        made.append(k)
+        return in_runs(edges, 200)(k)
+
+    found = fewest_blocks(make, 1, room, 8, 8)
+    assert found.largest_bytes(8, 8) <= room
+    assert len(made) <= 6
+    least = next(k for k in range(1, 2500) if make(k).largest_bytes(8, 8) <= room)
     assert least <= found.k <= 1.1 * least + 1
     assert fewest_blocks(make, 1, 1 << 20, 8, 8).k == 1
 
 
 def test_what_never_fits_is_refused():
     edges = EdgeList.of_matrix(matrix())
-    with pytest.raises(InfeasibleError, match="fit into 8 bytes each"):
+    with pytest.raises(
+        InfeasibleError,
+        match="up to 90 blocks were made, and the largest does not fit into 8 bytes",
+    ):
         fewest_blocks(in_runs(edges, 23), 1, 8, 8, 8)
     wide = EdgeList(70_001, np.zeros(70_000, int), np.arange(1, 70_001))
     whole = EdgePartition.of(np.zeros(70_000, int), 1)

@@ -9,15 +9,20 @@ from evener.plans.edge_partition import EdgePartition
 from evener.running.locality.caches import Cache
 from evener.running.locality.staging import StagedBlocks
 from evener.running.locality.transactions import (
+    cached_product,
     gathered,
     of_threads,
     plain_interactions,
     plain_product,
+    product_by_path,
+    product_by_rows,
+    product_by_runs,
     reads_through_cache,
     staged_interactions,
     staged_product,
     streamed,
 )
+from tests.running.locality.staged_cases import matrix
 
 
 def test_sectors_by_hand():
@@ -59,6 +64,39 @@ def test_products_by_hand():
     assert staged.gathered == 1  # x, once
     assert staged.reads == 16 + 2 * 4 + 1 + 8 + 1  # values, local numbers, staged numbers, x
     assert staged.writes == 16
+
+
+def test_products_by_rows_by_hand():
+    column = column_of(64)
+    assert product_by_rows(column, 64, 64) == plain_product(column, 64, 64)
+    assert product_by_runs(column, 64, 64) == (16 + 8 + 8 + 2, 16, 2)  # rows' numbers, no offsets
+    assert product_by_path(column, 64, 64) == (16 + 8 + 9 + 2 + 2 * 7, 16, 2)  # two searches
+    row = EdgeList(65, np.zeros(64, int), np.arange(1, 65))
+    # One thread reads all: of values, columns and x a sector for each entry.
+    assert product_by_rows(row, 1, 32) == (3 * 64 + 1, 1, 64)
+    assert product_by_runs(row, 1, 32) == (16 + 8 + 8 + 16, 2, 16)  # written once 32 entries
+    assert product_by_path(row, 1, 32) == (16 + 8 + 1 + 16 + 2, 1, 16)
+    # Two tiles of 224 items: 200 entries and an end, 23 entries; 177 entries and an end.
+    two = EdgeList(402, np.repeat([0, 1], [200, 200]), 2 + np.arange(400))
+    assert product_by_path(two, 2, 32).writes == 1 + 1
+    assert product_by_runs(two, 2, 32).writes == 13  # both rows in one sector
+
+
+def test_products_by_rows_by_sets():
+    edges = EdgeList.of_matrix(matrix(70, 60, 900, seed=3))
+    groups = {}
+    for e, row in enumerate(edges.tails):
+        turn = e - np.searchsorted(edges.tails, row)
+        groups.setdefault((row // 32, turn), []).append(edges.heads[e] - 70)
+    x = sum(len({8 * c // 32 for c in columns}) for columns in groups.values())
+    assert product_by_rows(edges, 70, 64).gathered == x
+
+
+def test_y_staged_and_x_through_a_cache():
+    edges = column_of(64)
+    blocks = StagedBlocks.of_matrix(edges, EdgePartition.of(np.zeros(64, int), 1), 64)
+    found = cached_product(blocks, Cache(32, 32, 1))
+    assert found == (16 + 4 + 8 + 8 + 1, 16, 1)  # values, local numbers, columns, rows, x
 
 
 def test_interactions_by_hand():

@@ -18,7 +18,7 @@ from evener.cli.graph_options import (
 from evener.cli.judged import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
-from evener.cli.values import page
+from evener.cli.values import page, refuse_outputs
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.partitioning.tools import find_tool
     from evener.planning.compare import PLAN, available_tools, compare, compared_plan
 
+    if args.report is not None:
+        refuse_outputs([args.report], [args.graph, args.machine, args.coords])
     platform = machine_of(machine_options_from(args), out)
     if args.edges:
         return compare_edge_methods(edge_comparison_options_from(args), platform, out)

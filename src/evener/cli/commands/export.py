@@ -13,6 +13,7 @@ from evener.cli.graph_options import (
     read_options_from,
     recorded_reading,
 )
+from evener.cli.values import refuse_outputs
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -35,12 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Write `part[v]`, the index of v's device in the machine's order, as asked."""
+    from evener.io.plans.edge_exports import LISTS
     from evener.io.plans.partitions import write_part
     from evener.io.plans.plan import read_plan
     from evener.io.plans.promises import promise_of, promise_to_dict
     from evener.planning.evaluate import refuse_forged
 
     edges = edge_file_options_from(args, args.mesh)
+    if args.to != LISTS:  # which is a folder
+        refuse_outputs([args.output], [args.plan, args.mesh, args.coords])
     if edges is not None:
         return export_edges(edges, args.to, args.output, out)
     plan = read_plan(args.plan)

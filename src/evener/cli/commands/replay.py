@@ -7,7 +7,7 @@ import json
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.differences import differing_entries, only_known
+from evener.cli.differences import SHOWN, differing_entries, only_known, say_replayed
 from evener.cli.edge_files import edge_file_options_from, replay_edges
 from evener.cli.graph_options import (
     add_rereading_options,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from evener.plans.plan import Plan
 
 WITH_OWN_MESSAGE = ("versions", "inputs")  # entries of a plan's record
-SHOWN = 8  # differences on the terminal; all are in the JSON object
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
-    from evener.errors import InputError, ToolError, UsageError
+    from evener.errors import UsageError
     from evener.io.plans.plan import manifest_in, read_plan
     from evener.planning.plan import plan
     from evener.rebalancing.decision_log import is_decisions
@@ -62,15 +61,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         )
         new = _with_rival(old, new, reading.undirected, options)
     differences = _differences(old, new, manifest_in(args.plan))
-    out.result({"identical": not differences, "differences": differences})
-    if not differences:
-        out.say(f"Identical: {args.plan} is what this version makes of {args.graph}.")
-        return 0
-    more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
-    message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
-    if _digests(old) != _digests(new):
-        raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
-    raise ToolError(message, file=args.plan)
+    same_input = _digests(old) == _digests(new)
+    return say_replayed(args.plan, args.graph, differences, out, is_its_input=same_input)
 
 
 def _decisions(file: str, graph: str | None, out: Output) -> int:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from evener.cli.edge_files import edge_file_options_from, report_edges
 from evener.cli.graph_options import (
     add_rereading_options,
-    is_its_input,
     read_again,
     read_options_from,
+    refuse_other_input,
 )
 from evener.cli.judged import say_bottleneck
-from evener.cli.values import page
+from evener.cli.values import page, refuse_outputs
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the plan and, for the picture, what it was made from; write the page."""
-    from evener.errors import InputError
     from evener.io.plans.plan import read_plan
     from evener.planning.evaluate import refuse_forged
     from evener.rebalancing.decision_log import is_decisions
@@ -43,6 +42,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")
     output = args.output or f"{stem}.html"
+    refuse_outputs([output], [args.plan, args.mesh, args.coords])
     if is_decisions(args.plan):
         return _of_decisions(args.plan, args.mesh, output, out)
     edges = edge_file_options_from(args, args.mesh)
@@ -52,12 +52,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     graph = mesh = None
     if args.mesh is not None:
         reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
-        if not is_its_input(plan, reading.inputs):
-            raise InputError(
-                "is not the file the plan was made from (SHA-256)",
-                file=args.mesh,
-                hint=f"The plan was made from {', '.join(plan.inputs)}.",
-            )
+        refuse_other_input(plan, reading.inputs, args.mesh)
         graph, mesh = reading.undirected, reading.mesh
         refuse_forged(plan, graph, args.plan)
     with out.progress("Drawing the report") as progress:

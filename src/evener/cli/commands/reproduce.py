@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from evener.reproducing.findings import Finding, PaperResult
 
 # Papers by the names of their experiments, and what their pages are called.
-PAPERS = {"fupermod": "FuPerMod", "dhgp": "Distributed heterogeneous graph processing"}
+PAPERS = {
+    "fupermod": "FuPerMod",
+    "dhgp": "Distributed heterogeneous graph processing",
+    "spac": "Split-and-connect",
+}
 TRIALS, FEW_TRIALS = 20, 3
 LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
@@ -32,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(minutes)",
     )
     parser.add_argument(
+        "--data",
+        metavar="FOLDER",
+        help="spac: with cant.mtx, circuit5M.mtx, in-2004.mtx, mc2depi.mtx or scircuit.mtx, which "
+        "are taken in the place of generated matrices",
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="write plots, a page and the numbers there"
     )
 
@@ -39,16 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run the experiments, print the findings, write plots and numbers."""
     from evener.reproducing.findings import counted
-    from evener.reproducing.fupermod import EMULATED, write_result
+    from evener.reproducing.fupermod import write_result
 
     if args.here and args.paper != "fupermod":
         raise UsageError(f"--here is for fupermod, not {args.paper}")
-    where = "this computer" if args.here else EMULATED
+    if args.data is not None and args.paper != "spac":
+        raise UsageError(f"--data is for spac, not {args.paper}")
+    where = "this computer" if args.here else _place_of(args.paper)
     with out.progress(f"Reproducing {args.paper}") as progress:
         result = (
             _measured(FEW_TRIALS if args.fast else TRIALS, progress)
             if args.here
-            else _reproduced(args.paper, args.fast, progress)
+            else _reproduced(args.paper, args.fast, args.data, progress)
         )
         title = PAPERS[args.paper]
         written = write_result(args.output, result, where, title) if args.output else []
@@ -71,9 +83,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _reproduced(paper: str, fast: bool, progress: Progress) -> PaperResult:
-    from evener.reproducing import dhgp, fupermod
+def _place_of(paper: str) -> str:
+    """Return on which machines a paper's experiments are repeated."""
+    from evener.reproducing.fupermod import EMULATED
+    from evener.reproducing.spac import WHERE
 
+    return WHERE if paper == "spac" else EMULATED
+
+
+def _reproduced(paper: str, fast: bool, data: str | None, progress: Progress) -> PaperResult:
+    from evener.reproducing import dhgp, fupermod, spac
+
+    if paper == "spac":
+        return spac.reproduce(fast, progress, data)
     return {"fupermod": fupermod.reproduce, "dhgp": dhgp.reproduce}[paper](fast, progress)
 
 

@@ -13,8 +13,9 @@ from evener.cli.edge_options import (
     print_blocks,
     read_edges_as,
 )
+from evener.cli.judged import add_epsilon
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import count, positive_finite, refuse_outputs, share_below_one
+from evener.cli.values import count, positive_finite, refuse_outputs
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,13 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "bourse, mtkahypar",
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
-    parser.add_argument(
-        "--epsilon",
-        type=share_below_one,
-        default=0.03,
-        metavar="E",
-        help="tolerance around each target, as 0.03 or 3%% (default 0.03)",
-    )
+    add_epsilon(parser)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument(
         "--order",

@@ -2,9 +2,10 @@
 
 As the framework of [SPAC]_, section 4: the program runs in the order that was given while another
 thread makes a better one; after each superstep it is seen whether that is ready; then layout and
-order are switched together, once. The thread ends with the program. It runs at the lowest priority,
-so that on cores that the program keeps busy it gets 15 of 1,039 parts of one core (Linux: weights
-of nice 19 and 0); on another core it is as fast as any thread.
+order are switched together, once. The thread ends with the program. It begins when the program has
+taken as much CPU time as the search is to take: short runs go without. It runs at the lowest
+priority, so that on cores that the program keeps busy it gets 15 of 1,039 parts of one core (Linux:
+weights of nice 19 and 0); on another core it is as fast as any thread.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from evener.running.locality.ordering import (
     is_bad_order,
     lines_read,
     locality_order,
+    n_arcs,
     renumbered,
 )
 
@@ -39,9 +41,13 @@ LOWEST_PRIORITY = 19  # of Linux's nice
 # Supersteps after which a new order is compared to the old one, by their medians, and how much
 # longer they may take; chosen by hand, above what two equal runs differ by.
 TRIAL, MOST_SLOWER = 5, 1.02
-# Supersteps between two questions whether all devices are ready, which takes a message; a device
-# alone sees after each.
-BETWEEN = 8
+# Supersteps before several devices ask each other whether all are ready, which takes a message, and
+# what part of those until then pass before they ask again, or a device alone looks at the clock.
+BETWEEN, WAIT = 8, 1 / 8
+# CPU seconds of the program's thread before the search begins: 50 times what a search that is soon
+# stopped takes in a new process, where kernels are brought from files; and so many an arc as a
+# whole one takes on shuffled meshes (benchmarks/locality.py, `search`).
+LEAST_SPENT, SEARCH_PER_ARC = 0.5, 45e-9
 Segment = Callable[[LocalGraph, RunState | None, Keep | None], DeviceRun]
 
 
@@ -66,25 +72,35 @@ class _Better(NamedTuple):
 
 
 class Agent:
-    """A thread that looks for a better order of a part.
+    """A thread that looks for a better order of a part, once `begin_after` has let it.
 
     cores: numbers of those that it may run on; None: those of the thread that makes it. found: what
     it has found once it has ended; None: no better order. seconds: CPU time that it has taken.
+    worth_after: that of the program before it begins [s].
     """
 
     def __init__(self, local: LocalGraph, cores: set[int] | None = None) -> None:
         self.found: _Better | None = None
         self.seconds = 0.0
-        self.has_ended = False
+        self.has_begun = self.has_ended = False
+        self.worth_after = max(LEAST_SPENT, SEARCH_PER_ARC * n_arcs(local))
         self._error: BaseException | None = None
         self._stop = np.zeros(1, np.uint8)
-        self._thread = threading.Thread(target=self._work, args=(local, cores), daemon=True)
-        self._thread.start()
+        self._given = local, cores
+        self._thread: threading.Thread | None = None
+
+    def begin_after(self, spent: float) -> None:
+        """Begin, unless it has, where the program has taken enough CPU time [s]."""
+        if spent >= self.worth_after and not self.has_begun:
+            self.has_begun = True
+            self._thread = threading.Thread(target=self._work, args=self._given, daemon=True)
+            self._thread.start()
 
     def stop(self) -> None:
         """End the thread, whatever it is doing. Raises what it has raised."""
         self._stop[0] = 1
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
         if self._error is not None:
             raise self._error
 
@@ -155,7 +171,8 @@ class _Switch:
     def __init__(self, comm: Comm, agent: Agent, keep: Keep | None, *, is_dense: bool) -> None:
         self._comm, self._agent, self._keep, self._is_dense = comm, agent, keep, is_dense
         self.is_new = False
-        self._is_settled = False
+        self._began, self._spent = time.perf_counter(), time.thread_time()
+        self._next = 1 if comm.size == 1 else BETWEEN  # supersteps before there is anything to ask
         self._stopped: RunState | None = None
         self._step: int | None = None
         self._before = self._after = math.nan
@@ -164,9 +181,12 @@ class _Switch:
         """Return whether supersteps are to stop."""
         if self._keep is not None:
             self._keep(step, take, steps)
-        if self._is_settled or not (self._is_bad(steps) if self.is_new else self._is_ready(steps)):
+        if len(steps.steps) < self._next:
+            return False
+        if not (self._is_bad(steps) if self.is_new else self._is_ready(steps)):
             return False
         self.is_new = not self.is_new
+        self._next = TRIAL if self.is_new else sys.maxsize
         self._step = step if self._step is None else self._step
         self._stopped = take()
         return True
@@ -182,21 +202,33 @@ class _Switch:
 
     def _is_ready(self, steps: StepRecorder) -> bool:
         """Return whether all agents have ended, one of them with a better order."""
-        if self._comm.size > 1 and len(steps.steps) % BETWEEN:
+        agent, is_alone = self._agent, self._comm.size == 1
+        if not agent.has_begun and time.perf_counter() - self._began >= agent.worth_after:
+            agent.begin_after(time.thread_time() - self._spent)  # which takes a call of the system
+        self._next += self._pause(len(steps.steps))
+        if is_alone and not agent.has_ended:
             return False
-        own = self._agent.has_ended, self._agent.found is not None
-        found = [own] if self._comm.size == 1 else steps.gathered(own)
+        own = agent.has_ended, agent.found is not None
+        found = [own] if is_alone else steps.gathered(own)
         if not all(has_ended for has_ended, _ in found):
             return False
         self._before = _usual(steps)
-        self._is_settled = not any(is_better for _, is_better in found)
-        return not self._is_settled
+        is_better = any(is_better for _, is_better in found)
+        if not is_better:
+            self._next = sys.maxsize
+        return is_better
+
+    def _pause(self, done: int) -> int:
+        """Return the supersteps until it is asked again: ever more, as asking costs a message.
+
+        A device alone reads the clock until its agent begins; then it costs nothing to see.
+        """
+        least = BETWEEN if self._comm.size > 1 else 1
+        return least if self._agent.has_begun and least == 1 else max(least, int(WAIT * done))
 
     def _is_bad(self, steps: StepRecorder) -> bool:
         """Return whether supersteps in the new order have taken longer than those in the old."""
-        if len(steps.steps) < TRIAL:
-            return False
-        self._is_settled = True
+        self._next = sys.maxsize
         self._after = _usual(steps)
         found = steps.gathered((self._before, self._after))
         longest = [max(each) for each in zip(*found, strict=True)]

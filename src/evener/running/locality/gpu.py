@@ -6,22 +6,30 @@ With NUMBA_ENABLE_CUDASIM=1 Numba plays them on a CPU. Imported only where a dev
 # mypy: ignore-errors
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from evener.errors import InfeasibleError
+from evener.errors import InfeasibleError, one_of
+from evener.running.locality import rows_cuda_kernels as by_rows
 from evener.running.locality import staged_cuda_kernels as kernels
-from evener.running.locality.staging import Multiprocessor, StagedBlocks
+from evener.running.locality.staging import Multiprocessor, StagedBlocks, fewest_blocks
 
 ITEM = 8  # bytes of a value
-USUAL = Multiprocessor()
+# Numba launches no kernel with more: https://github.com/NVIDIA/numba-cuda/issues/94
+USUAL = Multiprocessor(shared_of_block=48 * 1024)
+RESIDENT = 2  # blocks of threads for which a multiprocessor is to have room
+# What is staged of an output and of an input, in bytes, by each kernel.
+STAGED = {"by_edges": (ITEM, ITEM), "by_outputs": (0, ITEM), "by_cache": (ITEM, 0)}
+ROWS = ("by_rows", "by_runs", "by_path")
 
 
 class StagedKernel:
     """What edges of a matrix add, on a device: y_i += message(a_ij, x_j) for all entries.
 
-    entries (m,): in the order of the EdgeList. threads: of a block. is_repeatable: sums come out
-    the same in each run; else atomics add in any order. Raises InfeasibleError where the largest
-    block needs more shared memory than there is: use `swapped`.
+    entries (m,): in the order of the EdgeList. way: the kernel; by_outputs gives the same sums in
+    each run, the others add by atomics in any order. threads: of a block. Raises InfeasibleError
+    where the largest block needs more shared memory than there is: use RowsKernel.
     """
 
     def __init__(
@@ -30,28 +38,29 @@ class StagedKernel:
         entries,
         message=kernels.entry_times,
         *,
+        way: str = "by_edges",
         threads: int = 1024,
-        is_repeatable: bool = False,
         on: Multiprocessor = USUAL,
     ) -> None:
-        self.blocks, self.threads, self.is_repeatable = blocks, threads, is_repeatable
-        self.shared = blocks.largest_bytes(0 if is_repeatable else ITEM, ITEM)
-        if on.resident(self.shared, threads) == 0:
-            raise InfeasibleError(
-                f"a block stages {self.shared:,} bytes, of {on.shared_of_block:,} that there are",
-                hint="Take more blocks, or the plain kernel.",
-            )
-        self._kernels = kernels.kernels_for(message)
-        outputs, inputs = blocks.outputs, blocks.inputs
-        put = kernels.put
-        self._starts, self._entries = put(blocks.starts), put(np.asarray(entries)[blocks.edges])
-        self._local = put(outputs.local), put(inputs.local)
-        lists = outputs.starts, outputs.vertices, inputs.starts, inputs.vertices
+        self.blocks, self.threads = blocks, threads
+        self.way = one_of("kernel", way, tuple(STAGED))
+        self.shared = blocks.largest_bytes(*STAGED[way])
+        _check_fits(self.shared, threads, on)
+        self._kernel = getattr(kernels.kernels_for(message), way)
+        self._entries = kernels.put(np.asarray(entries)[blocks.edges])
+        self._counts = kernels.put(np.zeros(blocks.k, np.int32))
+        outputs, inputs, put = blocks.outputs, blocks.inputs, kernels.put
+        if way == "by_cache":
+            lists = outputs.starts, outputs.vertices
+            self._given = put(blocks.starts), put(outputs.local), put(blocks.columns)
+        else:
+            lists = outputs.starts, outputs.vertices, inputs.starts, inputs.vertices
+            starts = _row_starts(blocks) if way == "by_outputs" else blocks.starts
+            self._given = put(starts), (put(outputs.local), put(inputs.local))
         self._staged = tuple(put(one) for one in lists)
-        self._parts = tuple(put(one) for one in outputs.parts())
-        self._rows = put(_row_starts(blocks)) if is_repeatable else None
-        size = outputs.vertices.size if is_repeatable else 0
-        self._partial, self._counts = put(np.zeros(size)), put(np.zeros(blocks.k, np.int32))
+        if way == "by_outputs":
+            self._parts = tuple(put(one) for one in outputs.parts())
+            self._partial = put(np.zeros(outputs.vertices.size))
 
     @property
     def loads(self) -> int:
@@ -63,17 +72,84 @@ class StagedKernel:
         n = self.blocks.outputs.n
         x, y = kernels.put(np.asarray(x, np.float64)), kernels.put(np.zeros(n))
         self._counts = kernels.put(np.zeros(self.blocks.k, np.int32))
+        sums = self._partial if self.way == "by_outputs" else y
+        given = *self._given, self._entries, self._staged, x, sums, self._counts
         configured = self.blocks.k, self.threads, max(self.shared, ITEM)
-        staged, partial, counts = self._staged, self._partial, self._counts
-        if self.is_repeatable:
-            given = self._rows, self._local, self._entries, staged, x, partial, counts
-            kernels.launch(self._kernels.by_outputs, *configured, *given)
+        kernels.launch(self._kernel, *configured, *given)
+        if self.way == "by_outputs":
             blocks = -(-n // self.threads)
-            kernels.launch(kernels.combine, blocks, self.threads, 0, *self._parts, partial, y)
-        else:
-            given = self._starts, self._local, self._entries, staged, x, y, partial, counts
-            kernels.launch(self._kernels.by_edges, *configured, *given)
+            kernels.launch(kernels.combine, blocks, self.threads, 0, *self._parts, sums, y)
         return y.copy_to_host()
+
+
+def _check_fits(shared: int, threads: int, on: Multiprocessor) -> None:
+    """Raise InfeasibleError where no block of so many bytes and threads can run."""
+    if on.resident(shared, threads) == 0:
+        raise InfeasibleError(
+            f"a block stages {shared:,} bytes, of {on.shared_of_block:,} that there are",
+            hint="Take more blocks, or a kernel that stages nothing.",
+        )
+
+
+class RowsKernel:
+    """Products by a matrix, a SciPy array in CSR, by rows: one of ROWS, see rows_cuda_kernels.
+
+    matrix: A. threads: of a block. run: entries of a block of by_runs.
+    """
+
+    def __init__(self, matrix, way: str = "by_path", threads: int = 128, run: int = 4096) -> None:
+        self.way, self.threads, self.run = one_of("kernel", way, ROWS), threads, run
+        put = kernels.put
+        offsets, columns = put(matrix.indptr.astype(np.int64)), put(matrix.indices.astype(np.int32))
+        self._n, items = matrix.shape[0], threads * by_rows.ITEMS
+        rows = np.repeat(np.arange(self._n, dtype=np.int32), np.diff(matrix.indptr))
+        self._given = columns, put(matrix.data)
+        blocks, shared, first = {
+            "by_rows": (-(-self._n // threads), 0, (offsets,)),
+            "by_runs": (-(-matrix.nnz // run), 2 * ITEM * threads, (run, put(rows))),
+            "by_path": (-(-(self._n + matrix.nnz) // items), ITEM * items, (offsets,)),
+        }[way]
+        self.shared, self._blocks, self._given = shared, blocks, (*first, *self._given)
+
+    def __call__(self, x):
+        """Return y (n,) for x (columns,)."""
+        x, y = kernels.put(np.asarray(x, np.float64)), kernels.put(np.zeros(self._n))
+        kernel = getattr(by_rows, self.way)
+        kernels.launch(kernel, self._blocks, self.threads, self.shared, *self._given, x, y)
+        return y.copy_to_host()
+
+
+class Chosen(NamedTuple):
+    """A product on a device, why it was taken, and the share of the threads that run at once."""
+
+    product: StagedKernel | RowsKernel
+    reason: str
+    occupancy: float
+
+
+def product_for(
+    matrix, entries, make, *, threads: int = 1024, on: Multiprocessor = USUAL
+) -> Chosen:
+    """Return products in the least number of blocks of which two fit on a multiprocessor.
+
+    entries (m,): of it in the order of the EdgeList of which make(k) gives the StagedBlocks of k
+    blocks. Where no number of blocks fits, the kernel by rows and columns, and that this is so.
+    """
+    room = on.room(RESIDENT)
+    used = np.count_nonzero(np.diff(matrix.indptr)) + np.unique(matrix.indices).size
+    try:
+        blocks = fewest_blocks(make, -(-ITEM * used // room), room, ITEM, ITEM)
+    except InfeasibleError as error:
+        plain = RowsKernel(matrix)
+        reason = f"by rows, without staging: {error}"
+        return Chosen(plain, reason, on.occupancy(plain.shared, plain.threads))
+    made = StagedKernel(blocks, entries, threads=threads, on=on)
+    occupancy = on.occupancy(made.shared, threads)
+    reason = (
+        f"{blocks.k:,} blocks stage {made.shared:,} bytes each at most, of {room:,}: "
+        f"occupancy {occupancy:.2f}"
+    )
+    return Chosen(made, reason, occupancy)
 
 
 def _row_starts(blocks: StagedBlocks):
@@ -90,16 +166,19 @@ def _row_starts(blocks: StagedBlocks):
     return starts
 
 
-def staged_fluxes(blocks: StagedBlocks, areas, values, threads: int = 384):
+def staged_fluxes(
+    blocks: StagedBlocks, areas, values, threads: int = 384, on: Multiprocessor = USUAL
+):
     """Return (4, n) the sums of what flows into each vertex, and how many vertices were staged.
 
     blocks: of interactions. areas (m,): of edges, in their order; values (4, n). threads: 384, the
-    best of the paper's section 5.3.
+    best of the paper's section 5.3. Raises InfeasibleError as StagedKernel: use `swapped_flux`.
     """
     ends, n_values = blocks.outputs, kernels.FLUX_VALUES
     put = kernels.put
     sums, counts = put(np.zeros((n_values, ends.n))), put(np.zeros(blocks.k, np.int32))
     shared = max(blocks.largest_bytes(2 * n_values * ITEM, 0), ITEM)
+    _check_fits(shared, threads, on)
     kernels.launch(
         kernels.staged_flux, blocks.k, threads, shared,
         put(blocks.starts), put(ends.local), put(np.asarray(areas)[blocks.edges]), put(ends.starts),

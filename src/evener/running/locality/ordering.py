@@ -49,6 +49,12 @@ def lines_read(local: LocalGraph) -> float:
     return lines_per_arc(_arcs_of(local), local.n_local)
 
 
+def n_arcs(local: LocalGraph) -> int:
+    """Return how many arcs a device's part has, all that are to be brought into an order."""
+    lists = (local.out,) if local.into is local.out else (local.out, local.into)
+    return sum(arcs.ends.size for arcs in lists if arcs is not None)
+
+
 def is_bad_order(local: LocalGraph) -> bool:
     """Whether another order of the vertices may read clearly less memory."""
     return lines_read(local) > BAD_LINES
@@ -81,7 +87,7 @@ def renumbered(local: LocalGraph, order: LocalNumbers, stop: Stop = NEVER) -> Lo
     """Return the same part with its own vertices in another order, each row's ends rising.
 
     order (m,): own vertices by their present local numbers, interior ones first. Ghosts keep their
-    numbers. stop: see Stop.
+    numbers. stop: see Stop; the part itself is returned then.
     """
     m, is_undirected = local.n_owned, local.out is local.into
     numbers = np.arange(local.n_local, dtype=np.uint32)
@@ -93,6 +99,8 @@ def renumbered(local: LocalGraph, order: LocalNumbers, stop: Stop = NEVER) -> Lo
     else:
         out = _renumbered_arcs(local.out, order, numbers, stop)
         into = out if is_undirected else _renumbered_arcs(local.into, order, numbers, stop)
+    if stop[0]:
+        return local
     held, degrees = local.numbers, local.degrees
     return RenumberedGraph(
         local.rank, local.k, local.n_global, local.n_interior, m,

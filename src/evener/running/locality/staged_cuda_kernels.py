@@ -3,8 +3,9 @@
 `swapped` and `swapped_flux` are the plain kernels with job swapping ([SPAC]_, section 4): thread t
 takes the edge schedule[t], and reads and adds in the device's memory. The others stage: a block of
 threads copies the values of its vertices to shared memory, adds there, and then adds each sum to
-the output (atomics), or writes it to a place of its own, which `combine` adds up in the order of
-blocks. counts (k,) int32: values that each block of threads has staged.
+the output (atomics); or, `by_outputs`, each thread writes its sum to a place of its own, and
+`combine` adds these up in the order of blocks. counts (k,) int32: values that each block of threads
+has staged.
 
 What an edge adds is given by `message(entry, value)`: `kernels_for` compiles the kernels for it.
 `flux` is the interaction of two elements of a fluid as of Rodinia's cfd: four values a vertex.
@@ -16,10 +17,10 @@ from types import SimpleNamespace
 import numpy as np
 from numba import config, cuda
 
+from evener.running.locality.fluxes_kernels import FLUX_VALUES, GAS
+
 ROOM = 0  # entries of a shared array that is as long as the launch says
-FLUX_VALUES = 4  # of a vertex: density, momentum in two directions, energy
 VALUE = np.dtype(np.float64) if config.ENABLE_CUDASIM else np.float64  # of shared arrays
-GAS = 1.4  # ratio of specific heats, as of Rodinia's cfd
 
 helper = (lambda function: function) if config.ENABLE_CUDASIM else cuda.jit(device=True)
 
@@ -45,9 +46,17 @@ def likelihood(entry, value):  # noqa: ARG001
 
 
 def kernels_for(message):
-    """Return `swapped`, `by_edges` and `by_outputs`, whose edges add what `message` says."""
+    """Return `swapped`, `by_edges`, `by_cache` and `by_outputs`; edges add what `message` says."""
     added = helper(message)
+    return SimpleNamespace(
+        swapped=_swapped(added),
+        by_edges=_by_edges(added),
+        by_cache=_by_cache(added),
+        by_outputs=_by_outputs(added),
+    )
 
+
+def _swapped(added):
     @cuda.jit
     def swapped(schedule, rows, columns, entries, x, y):
         """Add message(entry, x) to y, a thread for each entry of the schedule."""
@@ -56,9 +65,13 @@ def kernels_for(message):
             e = schedule[t]
             cuda.atomic.add(y, rows[e], added(entries[e], x[columns[e]]))
 
+    return swapped
+
+
+def _by_edges(added):
     @cuda.jit
-    def by_edges(starts, local, entries, staged, x, y, partial, counts):
-        """Stage x and sums of y; threads take edges; sums go to partial, or to y where it is empty.
+    def by_edges(starts, local, entries, staged, x, y, counts):
+        """Stage x and sums of y; threads take edges; then sums are added to y.
 
         local: of edges their output and their input. staged: starts and vertices of outputs, and of
         inputs.
@@ -80,11 +93,38 @@ def kernels_for(message):
             cuda.atomic.add(room, local[0][e], value)
         cuda.syncthreads()
         for i in range(thread, n_outputs, threads):
-            if partial.size > 0:
-                partial[first + i] = room[i]
-            else:
-                cuda.atomic.add(y, outputs[first + i], room[i])
+            cuda.atomic.add(y, outputs[first + i], room[i])
 
+    return by_edges
+
+
+def _by_cache(added):
+    @cuda.jit
+    def by_cache(starts, local, columns, entries, staged, x, y, counts):
+        """Stage sums of y alone; x comes through the cache of the multiprocessor.
+
+        local: of edges their output; columns: their input, by its number. staged: starts and
+        vertices of outputs. That cache is also the one of textures and of what is only read, from
+        compute capability 6 on.
+        """
+        room = cuda.shared.array(ROOM, VALUE)
+        output_starts, outputs = staged
+        b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
+        first, n_outputs = output_starts[b], output_starts[b + 1] - output_starts[b]
+        for i in range(thread, n_outputs, threads):
+            room[i] = 0.0
+            cuda.atomic.add(counts, b, 1)
+        cuda.syncthreads()
+        for e in range(starts[b] + thread, starts[b + 1], threads):
+            cuda.atomic.add(room, local[e], added(entries[e], x[columns[e]]))
+        cuda.syncthreads()
+        for i in range(thread, n_outputs, threads):
+            cuda.atomic.add(y, outputs[first + i], room[i])
+
+    return by_cache
+
+
+def _by_outputs(added):
     @cuda.jit
     def by_outputs(row_starts, local, entries, staged, x, partial, counts):
         """Stage x; threads take outputs, whose edges follow each other: the same sums in each run.
@@ -106,7 +146,7 @@ def kernels_for(message):
             partial[i] = total
             cuda.atomic.add(counts, b, 1)
 
-    return SimpleNamespace(swapped=swapped, by_edges=by_edges, by_outputs=by_outputs)
+    return by_outputs
 
 
 @cuda.jit

@@ -8,8 +8,10 @@ stage as many values as there are copies and vertices with an edge (section 3.1)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ from evener.running.locality import staging_kernels as kernels
 MOST_STAGED = 1 << 16  # vertices that 16-bit numbers tell apart
 GROWTH = 1.05  # of the number of blocks at least, where they do not fit
 TRIES = 12  # of numbers of blocks
+LEAST_POWER = 0.25  # of k by which the bytes of the largest block are taken to fall
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,13 @@ class StagedBlocks:
         return int(self.starts.size - 1)
 
     @property
+    def columns(self) -> npt.NDArray[np.int32]:
+        """(m,) the input of each edge, by its number, block by block."""
+        places = np.repeat(self.inputs.starts[:-1], np.diff(self.starts)) + self.inputs.local
+        columns: npt.NDArray[np.int32] = self.inputs.vertices[places]
+        return columns
+
+    @property
     def counts(self) -> IntVector:
         """(k,) vertices that each block stages, a row and a column of a matrix for themselves."""
         if self.inputs is self.outputs:
@@ -182,35 +192,58 @@ def _staged(starts: IntVector, ends: IntArray, n: int) -> Staged:
     return Staged(staged_starts, staged[: staged_starts[-1]].copy(), local, n)
 
 
+class _Try(NamedTuple):
+    """A number of blocks, and the bytes that the largest stages."""
+
+    k: int
+    need: int
+
+
 def fewest_blocks(
     make: Callable[[int], StagedBlocks], at_least: int, room: int, output: int, read: int
 ) -> StagedBlocks:
     """Return the blocks whose largest fits into `room` [B], of about the least k that does.
 
     make(k): blocks for k of them. at_least: k below which none fit. output, read: bytes staged for
-    each output and input. k grows by as much as the largest block is too large; then it is bisected
-    while TRIES last. Raises InfeasibleError where none is found: use the plain kernel.
+    each output and input. Each k is predicted from what two others stage, until it would fall by
+    less than GROWTH: usually after three or four, after TRIES at most. Raises InfeasibleError where
+    none is found: use the plain kernel.
     """
-    low, k, found = max(at_least, 1) - 1, max(at_least, 1), None
+    k, found = max(at_least, 1), None
+    too_few: list[_Try] = []
+    enough: _Try | None = None
     for _ in range(TRIES):
         made = make(k)
-        need = made.largest_bytes(output, read)
-        if need <= room:
-            found = made
+        this = _Try(k, made.largest_bytes(output, read))
+        if this.need <= room:
+            found, enough = made, this
         else:
-            low = k
-        if found is None:
-            k = max(int(k * need / room), int(k * GROWTH) + 1)
-        elif found.k - low <= max(1, int(found.k * (GROWTH - 1))):
+            too_few.append(this)
+        if not too_few or k >= made.edges.size:
             break
-        else:
-            k = (low + found.k) // 2
+        k = min(_predicted(too_few, enough, room), made.edges.size)
+        if enough is not None and k * GROWTH >= enough.k:
+            break
     if found is None:
         raise InfeasibleError(
-            f"no {TRIES} numbers of blocks up to {k:,} fit into {room:,} bytes each",
+            f"up to {this.k:,} blocks were made, and the largest does not fit into {room:,} bytes",
             hint="Some vertex or edge is too large to be staged: use the plain kernel.",
         )
     return found
+
+
+def _predicted(too_few: list[_Try], enough: _Try | None, room: int) -> int:
+    """Return the least k that may fit if bytes fall by a power of k, as between two that are known.
+
+    Above the last that was too few, by GROWTH at least, and below `enough`.
+    """
+    last = too_few[-1]
+    other = enough or (too_few[-2] if len(too_few) > 1 else None)
+    power = 1.0
+    if other is not None:
+        power = math.log(last.need / max(other.need, 1)) / math.log(other.k / last.k)
+    times: float = (last.need / room) ** (1 / min(max(power, LEAST_POWER), 1.0))
+    return max(math.ceil(last.k * times), int(last.k * GROWTH) + 1)
 
 
 class BlockProduct:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import IntArray, IntVector
 from evener.graphs.edge_list import EdgeList
@@ -20,6 +21,7 @@ from evener.running.locality.staging import Staged, StagedBlocks
 
 SECTOR, WARP = 32, 32  # bytes, threads
 NUMBER, LOCAL = 4, 2  # bytes of a vertex's number in an array, and within a block
+ITEMS = 7  # of a thread, as of rows_cuda_kernels, which need a CUDA device or its simulator
 
 
 class Transactions(NamedTuple):
@@ -52,13 +54,77 @@ def plain_product(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> 
     """Return those of y = A x where each thread takes an entry, in the order of rows.
 
     An entry's value and column are read, row offsets once, x at the column; a warp writes each of
-    its rows once. This is what a kernel by rows needs at least (CUSP's rule; cuSPARSE's is secret).
+    its rows once. This is what a kernel by rows needs at least, so also cuSPARSE's, whose rule is
+    secret. edges, here and below: of a matrix, by rows.
     """
     starts = of_threads(edges.m, threads)
     x = gathered(edges.heads - n_rows, starts, item)
     offsets = streamed(of_threads(n_rows + 1, threads), NUMBER)
     reads = streamed(starts, item) + streamed(starts, NUMBER) + offsets + x
     return Transactions(reads, gathered(edges.tails, starts, item), x)
+
+
+def product_by_rows(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
+    """Return those of `by_rows` of rows_cuda_kernels: a thread for each row, entry after entry."""
+    counts = np.bincount(edges.tails, minlength=n_rows)
+    turn = np.arange(edges.m) - np.repeat(np.cumsum(counts) - counts, counts)
+    order = np.lexsort(
+        (edges.tails, turn, edges.tails // WARP)
+    )  # entries that a warp reads at once
+    keys = np.stack([edges.tails[order] // WARP, turn[order]])
+    starts = np.append(np.flatnonzero(_is_new(keys)), edges.m)
+    x = gathered(edges.heads[order] - n_rows, starts, item)
+    own = gathered(order, starts, item) + gathered(order, starts, NUMBER)
+    offsets = streamed(of_threads(n_rows + 1, threads), NUMBER)
+    return Transactions(own + offsets + x, streamed(of_threads(n_rows, threads), item), x)
+
+
+def product_by_runs(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
+    """Return those of `by_runs`, CUSP's rule: a row's number is read for each entry.
+
+    A row is written once for each `threads` entries that it is in.
+    """
+    starts = of_threads(edges.m, threads)
+    x = gathered(edges.heads - n_rows, starts, item)
+    own = streamed(starts, item) + 2 * streamed(starts, NUMBER)
+    ends = np.append(edges.tails[1:] != edges.tails[:-1], True)
+    ends[starts[1:] - 1] = True
+    writers = np.flatnonzero(ends)
+    warps = writers // threads * threads + writers % threads // WARP
+    return Transactions(own + x, _distinct(warps, edges.tails[writers] * item // SECTOR), x)
+
+
+def product_by_path(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
+    """Return those of `by_path`, the merge-based kernel.
+
+    A block reads entries together and searches its two ends in the offsets, which are read once
+    besides. A warp writes each sector of y once in which rows end, or in which a thread leaves one.
+    """
+    places = np.arange(edges.m) + edges.tails  # of entries among entries and ends of rows
+    offsets = np.zeros(n_rows + 1, np.int64)
+    np.cumsum(np.bincount(edges.tails, minlength=n_rows), out=offsets[1:])
+    tile, items = threads * ITEMS, edges.m + n_rows
+    starts = np.searchsorted(places, of_threads(items, tile))
+    x = gathered(edges.heads - n_rows, starts, item)
+    search = 2 * (starts.size - 1) * int(np.ceil(np.log2(n_rows + 1)))
+    rows = streamed(of_threads(n_rows + 1, threads), NUMBER)
+    own = streamed(starts, item) + streamed(starts, NUMBER)
+    left = places % ITEMS == ITEMS - 1  # a thread's last item is an entry
+    written = np.concatenate([np.arange(n_rows), edges.tails[left]])
+    where = np.concatenate([offsets[1:] + np.arange(n_rows), places[left]])
+    warps = where // tile * tile + where % tile // (WARP * ITEMS)
+    return Transactions(own + rows + search + x, _distinct(warps, written * item // SECTOR), x)
+
+
+def _is_new(keys: IntArray) -> npt.NDArray[np.bool_]:
+    """Return (m,) which columns of keys (c, m) differ from the one before; the first does."""
+    return np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: keys.shape[1]]
+
+
+def _distinct(warps: IntArray, sectors: IntArray) -> int:
+    """Return how many pairs of a warp and a sector there are."""
+    order = np.lexsort((sectors, warps))
+    return int(np.count_nonzero(_is_new(np.stack([warps[order], sectors[order]]))))
 
 
 def staged_product(blocks: StagedBlocks, item: int = 8) -> Transactions:
@@ -75,6 +141,16 @@ def staged_product(blocks: StagedBlocks, item: int = 8) -> Transactions:
     return Transactions(lists + entries + x, writes, x)
 
 
+def cached_product(
+    blocks: StagedBlocks, cache: Cache, resident: int = 2, item: int = 8
+) -> Transactions:
+    """Return those of `by_cache`: y is staged, x is read as of reads_through_cache."""
+    outputs, x = blocks.outputs, reads_through_cache(blocks, cache, resident, item)
+    entries = streamed(blocks.starts, item) + streamed(blocks.starts, LOCAL)
+    lists = streamed(outputs.starts, NUMBER) + streamed(blocks.starts, NUMBER)
+    return Transactions(lists + entries + x, gathered(outputs.vertices, outputs.starts, item), x)
+
+
 def reads_through_cache(
     blocks: StagedBlocks, cache: Cache, resident: int = 2, item: int = 8
 ) -> int:
@@ -83,8 +159,7 @@ def reads_through_cache(
     cache: of a multiprocessor, for textures and what is only read; its lines are sectors. Its
     `resident` blocks, which follow each other, take turns warp by warp, from an empty cache.
     """
-    inputs, total = blocks.inputs, 0
-    columns = inputs.vertices[np.repeat(inputs.starts[:-1], np.diff(blocks.starts)) + inputs.local]
+    columns, total = blocks.columns, 0
     for b in range(0, blocks.k, resident):
         ends = blocks.starts[b : min(b + resident, blocks.k) + 1]
         own = columns[ends[0] : ends[-1]]

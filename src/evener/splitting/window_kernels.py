@@ -1,0 +1,140 @@
+"""Places those edges of a window that cost least: first at no copy, then many at one copy.
+
+An edge whose ends are in one block costs nothing there. One whose ends are in different blocks
+waits: a copy of one end in a block of the other serves all edges that wait for it, and more come.
+"""
+
+# mypy: ignore-errors
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.jit import inner, njit
+from evener.splitting.placing_kernels import fits, holds, lacking, lowest_bit, take
+
+
+class WaitingEdges(NamedTuple):
+    """Edges that wait, by vertex; those of vertex ids[v] are at offsets[v] to offsets[v + 1].
+
+    ids (n,) int64; offsets (n + 1,) int64; others, edges (2m,) int32: the other end, by its place
+    in ids, and the edge. works (m,) float64 [units].
+    """
+
+    ids: np.ndarray
+    offsets: np.ndarray
+    others: np.ndarray
+    edges: np.ndarray
+    works: np.ndarray
+
+
+@inner(counted=False)
+def _common(blocks, u, v, work, lack):
+    """Return the first block of least full that holds u and v and may take their edge, or -1."""
+    held, full = blocks.held, blocks.full
+    best, least = np.int64(-1), np.inf
+    for i in range(held.shape[1]):
+        word = held[u, i] & held[v, i]
+        while word != np.uint64(0):
+            b = 64 * i + lowest_bit(word)
+            word &= word - np.uint64(1)
+            if full[b] < least and fits(blocks, b, work, lack):
+                best, least = b, full[b]
+    return best
+
+
+@inner(counted=False)
+def _put(blocks, u, v, b, work, lack):
+    """As placing_kernels.take; the edge counts as seen."""
+    blocks.seen[u] += 1
+    blocks.seen[v] += 1
+    return take(blocks, u, v, b, work, lack)
+
+
+@njit(cache=True, nogil=True, counted=False)
+def place_free(tails, heads, works, blocks, waiting, part):
+    """Place edges that cost no copy, part[e], until as many others as waiting (s,) has room for.
+
+    Fills waiting with the others; returns how many edges were looked at, and how many wait.
+    """
+    lack = lacking(blocks)
+    e, count = 0, 0
+    while e < tails.size and count < waiting.size:
+        u, v = tails[e], heads[e]
+        b = _common(blocks, u, v, works[e], lack)
+        if b >= 0:
+            lack = _put(blocks, u, v, b, works[e], lack)
+            part[e] = b
+        else:
+            waiting[count] = e
+            count += 1
+        e += 1
+    return e, count
+
+
+@inner(counted=False)
+def _count(window, v, blocks, counts, part, lack):
+    """Place the edges of v that cost no copy; add to counts (k,) those another block would serve.
+
+    Returns what blocks lack, and how many edges got a block.
+    """
+    held, x, placed = blocks.held, window.ids[v], 0
+    for i in range(window.offsets[v], window.offsets[v + 1]):
+        e = window.edges[i]
+        if part[e] >= 0:
+            continue
+        y = window.ids[window.others[i]]
+        b = _common(blocks, x, y, window.works[e], lack)
+        if b >= 0:
+            lack = _put(blocks, x, y, b, window.works[e], lack)
+            part[e] = b
+            placed += 1
+            continue
+        for j in range(held.shape[1]):
+            word = held[y, j] & ~held[x, j]
+            while word != np.uint64(0):
+                counts[64 * j + lowest_bit(word)] += 1
+                word &= word - np.uint64(1)
+    return lack, placed
+
+
+@inner(counted=False)
+def _best(blocks, least, highest, counts, lack):
+    """Return the block of most counts, of these the least full, or -1; counts are zeros then.
+
+    Only blocks of `least` counts or more that are filled no further than `highest`.
+    """
+    best, most = np.int64(-1), 0
+    for b in range(counts.size):
+        count, counts[b] = counts[b], 0
+        if count < least or blocks.full[b] > highest or not fits(blocks, b, 1.0, lack):
+            continue
+        if count > most or (count == most and blocks.full[b] < blocks.full[best]):
+            best, most = np.int64(b), count
+    return best
+
+
+@njit(cache=True, nogil=True, counted=False)
+def place_together(window, least, wanted, highest, blocks, counts, part):
+    """Copy vertices to blocks where a copy serves `least` edges or more, until `wanted` are placed.
+
+    highest: blocks filled further, relative to targets, get no copies. counts (k,) int64: zeros.
+    Returns how many edges got a block.
+    """
+    lack, placed = lacking(blocks), 0
+    for v in range(window.ids.size):
+        x, more = window.ids[v], window.offsets[v + 1] - window.offsets[v] >= least
+        while more and placed < wanted:
+            lack, free = _count(window, v, blocks, counts, part, lack)
+            placed += free
+            b = _best(blocks, least, highest, counts, lack)
+            before = placed
+            if b >= 0:
+                for i in range(window.offsets[v], window.offsets[v + 1]):
+                    e, y = window.edges[i], window.ids[window.others[i]]
+                    work = window.works[e]
+                    if part[e] < 0 and holds(blocks.held, y, b) and fits(blocks, b, work, lack):
+                        lack = _put(blocks, x, y, b, work, lack)
+                        part[e] = b
+                        placed += 1
+            more = placed > before
+    return placed
