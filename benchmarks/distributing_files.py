@@ -104,7 +104,7 @@ def be_child(way, file, part, k):
     """Measure once, and print what `child` reads."""
     file, comm = Path(file), None
     if way == "ranks":
-        from evener.running.comm import MpiComm
+        from evener.running.mpi_comm import MpiComm
 
         comm = MpiComm()
     load_code(way, file)

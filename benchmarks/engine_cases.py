@@ -27,7 +27,7 @@ STEPS = {"pagerank": 10}  # supersteps; others end by themselves
 SMALL_ARCS = 2_000_000  # issue 16: "small graphs" have less than 1 million edges
 
 
-class Case(NamedTuple):
+class EngineCase(NamedTuple):
     """An application: our program, the suite's, and the most of the suite's time asked for."""
 
     program: VertexProgram
@@ -38,10 +38,10 @@ class Case(NamedTuple):
 
 
 APPS = {
-    "pagerank": Case(pagerank.PROGRAM, "pr", False, False, 1.0),
-    "bfs": Case(bfs.PROGRAM, "bfs", False, True, 1.0),
-    "wcc": Case(wcc.PROGRAM, "cc", False, False, 0.8),
-    "sssp": Case(sssp.PROGRAM, "sssp", True, True, 1.15),
+    "pagerank": EngineCase(pagerank.PROGRAM, "pr", False, False, 1.0),
+    "bfs": EngineCase(bfs.PROGRAM, "bfs", False, True, 1.0),
+    "wcc": EngineCase(wcc.PROGRAM, "cc", False, False, 0.8),
+    "sssp": EngineCase(sssp.PROGRAM, "sssp", True, True, 1.15),
 }
 ASKED_ON_SMALL, ASKED_SSSP_ON_MESHES = 1.1, 1.25
 ASKED_OF_HAND, ASKED_OF_HAND_SMALL_BFS = 1.1, 1.2

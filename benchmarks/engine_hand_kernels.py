@@ -17,6 +17,7 @@ from evener.running.engine.atomics_kernels import (
     VOTES,
     barrier,
     cas,
+    chunk_end,
     chunk_start,
     fetch_add,
     fetch_or,
@@ -55,16 +56,21 @@ def hand_pagerank(thread, threads, sync, offsets, ends, ranks, now, then, steps)
     barrier(sync, threads)
     chunks = np.int64(ends.size + 2 * n) // ARCS_OF_CHUNK + 1
     for _ in range(steps):
+        after, previous = np.uint64(0), np.int64(-1)
         while True:
             chunk = fetch_add(sync, TICKETS, 1) - tickets
             if chunk >= chunks:
                 break
-            first = chunk_start(offsets, n, chunk, chunks)
-            for u in range(first, chunk_start(offsets, n, chunk + 1, chunks)):
+            if chunk != previous + 1:
+                after = chunk_start(offsets, n, chunk, chunks)
+            first, previous = after, chunk
+            after = chunk_end(offsets, n, chunk, chunks, first)
+            for u in range(first, after):
                 j, end = np.uint64(offsets[u]), np.uint64(offsets[u + ONE])
                 degree = max(end - j, ONE)
                 even, odd = np.float32(0), np.float32(0)
-                while j + ONE < end:
+                last = end - ((end - j) & ONE)
+                while j < last:
                     even += now[np.uint64(ends[j])]
                     odd += now[np.uint64(ends[j + ONE])]
                     j += ONE + ONE
@@ -91,16 +97,19 @@ def pulled_level(start, end, parents, offsets, ends, bits, next_bits, n):
     """Find parents among the frontier for the vertices of some words; return how many."""
     found = np.int64(0)
     for word in range(start, end):
-        active, first = np.uint64(0), word << np.uint64(6)
+        active, left, first = np.uint64(0), np.uint64(0), word << np.uint64(6)
         for u in range(first, min(first + np.uint64(64), n)):
-            if parents[u] < 0:
-                for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
-                    v = np.uint64(ends[j])
-                    if (bits[v >> np.uint64(6)] >> (v & np.uint64(63))) & ONE != 0:
-                        parents[u] = np.int32(v)
-                        found += 1
-                        active |= ONE << (u & np.uint64(63))
-                        break
+            left |= np.uint64(parents[u] < 0) << (u - first)
+        while left != 0:
+            u = first + lowest_bit(left)
+            left &= left - ONE
+            for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
+                v = np.uint64(ends[j])
+                if (bits[v >> np.uint64(6)] >> (v & np.uint64(63))) & ONE != 0:
+                    parents[u] = np.int32(v)
+                    found += 1
+                    active |= ONE << (u & np.uint64(63))
+                    break
         next_bits[word] = active
     return found
 
@@ -135,7 +144,10 @@ def hand_bfs(thread, threads, sync, offsets, ends, source, parents, queues, bitm
                 first_of(thread, threads, length), first_of(thread + 1, threads, length)
             ):
                 u = np.uint64(queue[i])
-                fetch_or(bits, u >> np.uint64(6), ONE << (u & np.uint64(63)))
+                if threads == 1:
+                    bits[u >> np.uint64(6)] |= ONE << (u & np.uint64(63))
+                else:
+                    fetch_or(bits, u >> np.uint64(6), ONE << (u & np.uint64(63)))
             barrier(sync, threads)
             before = np.int64(0)
             while length >= before or length > np.int64(n) // 18:

@@ -17,6 +17,7 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import UsageError
+from evener.rebalancing.gains import RealizedGains
 from evener.rebalancing.regret import SHORT, Price, Regret, Watch
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class MoveCost(NamedTuple):
         return np.asarray(self.fixed + self.per_share * change)
 
 
-class Rule(Protocol):
+class MovingRule(Protocol):
     """Decides after each iteration whether to move, and to which shares (k,) of the work."""
 
     def observe(self, shares: FloatArray, seen: FloatArray) -> FloatArray | None:
@@ -60,20 +61,21 @@ class RegretRule:
     regret: Regret = field(init=False)
 
     def __post_init__(self) -> None:
-        self.regret = Regret(self.k)
+        self.regret = Regret(self.k, gains=RealizedGains())
 
     def observe(self, shares: FloatArray, seen: FloatArray) -> FloatArray | None:
         """Return new shares once regret has reached the price of the move."""
 
         def pricing(slowness: FloatArray) -> Price:
             new = balanced(slowness)
-            cost = float(self.cost.of(shares, new))
-            return Price(float((shares * slowness).max()), float((new * slowness).max()), cost)
+            cost, loads = float(self.cost.of(shares, new)), (shares, new)
+            now, then = (float((own * slowness).max()) for own in loads)
+            return Price(now, then, cost, loads)
 
-        verdict = self.regret.judge(seen, pricing)
+        verdict = self.regret.judge(seen, pricing, seconds=float((shares * seen).max()))
         if not verdict.moves:
             return None
-        self.regret.moved()
+        self.regret.moved(verdict.price.saving, verdict.price.loads)
         return balanced(verdict.slowness)
 
 
@@ -224,7 +226,7 @@ class Simulated:
 
 
 # Makes each rule from the number of devices, the cost of a move, and the number of iterations.
-RULES: dict[str, Callable[[int, MoveCost, int], Rule]] = {
+RULES: dict[str, Callable[[int, MoveCost, int], MovingRule]] = {
     "regret": lambda k, cost, n: RegretRule(k, cost),  # noqa: ARG005
     "never": lambda k, cost, n: Never(),  # noqa: ARG005
     "always": lambda k, cost, n: Every(k, 1),  # noqa: ARG005

@@ -90,12 +90,21 @@ def remarks(lines):
     known = [one for one in late if one is not None]
     seconds = [took for line in lines for *_, took in line["moves"]] or [0.0]
     asking = median(line["asking_s"] / line["seconds"] for line in lines if "moves" in line["way"])
+    gains = [one for line in moved for one in line.get("gains", ())]
+    judged = [
+        (promised, realized) for _, promised, realized, share, _ in gains if share is not None
+    ]
+    share = sum(own for _, own in judged) / sum(own for own, _ in judged) if judged else 0.0
+    counts = [len(line["moves"]) for line in moved]
     quiet_moves = [len(line["moves"]) for line in lines if line["way"] == "quiet moves"]
     return (
         f"{moved[0]['side']}² vertices, {moved[0]['supersteps']:,} supersteps. The first move "
         f"came {median(known or [0]):.0f} supersteps after the rival in the median and "
         f"{max(known, default=0)} at most, in {len(known)} of {len(moved)} runs; a move took "
-        f"{1e3 * median(seconds):.0f} ms in the median. Asking took {asking:.1%} of the time. "
+        f"{1e3 * median(seconds):.0f} ms in the median. With the rival, vertices moved "
+        f"{median(counts):.0f} times in the median run and {max(counts)} at most; {len(judged)} "
+        f"moves were judged, and realized {share:.0%} of what was predicted. Asking took "
+        f"{asking:.1%} of the time. "
         f"Without a rival, vertices moved {median(quiet_moves):.0f} times in the median run. "
         f"Values differ by {max(line['off'] for line in lines):.1g} at most, relative."
     )

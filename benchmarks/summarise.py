@@ -38,6 +38,7 @@ PAGES = {
         "fupermod": "reproduced.fupermod",
         "dhgp": "reproduced.dhgp",
         "dhgp_whole": "reproduced.dhgp",
+        "spac": "reproduced.spac",
         "here": "reproduced.here",
         "truth": "truth.table",
         "measured": "measured.table",
@@ -56,6 +57,7 @@ PAGES = {
     DOCS / "locality.md": {
         "locality": "locality.table",
         "locality_runs": "locality_runs.table",
+        "locality_fluxes": "locality_fluxes.table",
         "transactions": "transactions.table",
     },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},

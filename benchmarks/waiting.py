@@ -62,7 +62,7 @@ def child(rounds):
     """What each rank runs; the first prints a line for each case."""
     from mpi4py import MPI
 
-    from evener.running.comm import MpiComm
+    from evener.running.mpi_comm import MpiComm
 
     comm = MpiComm()
     gathered = (lambda: MPI.COMM_WORLD.allgather([1, 2, 3]), lambda: comm.allgather([1, 2, 3]))

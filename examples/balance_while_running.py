@@ -14,8 +14,9 @@ import numpy as np
 import evener as ev
 from evener.platforms.models.examples import curve_set
 from evener.running.apps.jacobi import dominant_rows
-from evener.running.comm import MpiComm, run_threads
+from evener.running.comm import run_threads
 from evener.running.emulation import EmulatedMachine
+from evener.running.mpi_comm import MpiComm
 from evener.running.spreading import move_rows, starts_of
 
 N, ITERATIONS = 440, 6

@@ -425,6 +425,7 @@ TESTED_BY = {
     "cli/": "cli/commands",  # options, through the commands that have them
     "graphs/generating/checks.py": "graphs/generating/test_families.py",
     "graphs/graph_checks.py": "graphs/test_graph.py",
+    "io/dataflow/": "io/dataflow/test_reading.py",  # formats, through `read_stream_graph`
     "io/graphs/": "io/graphs",  # formats, through `read`
     "io/meshes/": "io/meshes",  # formats, through `read`
     "io/plans/promises.py": "io/plans/test_plan.py",
@@ -436,6 +437,7 @@ TESTED_BY = {
     "partitioning/repair/flowing.py": "partitioning/test_enforce.py",
     "planning/makespan/": "planning/makespan/test_search.py",  # steps, through the whole search
     "plans/advice.py": "planning/advise",
+    "plans/stream_plan.py": "io/plans/test_stream_plan.py",
     "plans/plan.py": "io/plans/test_plan.py",
     "platforms/device.py": "platforms/test_platform.py",
     "platforms/shared_links.py": "plans/test_exchange_costs.py",

@@ -19,7 +19,7 @@ import numpy as np
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
 from evener.running.apps.spmv import Product, run, verify
-from evener.running.comm import MpiComm
+from evener.running.mpi_comm import MpiComm
 from wall_clock import machines, plans
 from wall_clock.timing import INSTANCE_SEED, WORKLOAD, MatrixBench, WeighedRows, now, pin
 

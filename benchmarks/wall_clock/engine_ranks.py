@@ -18,11 +18,11 @@ from evener.graphs.generating.delaunay import triangle_mesh
 from evener.graphs.generating.random_graphs import rmat
 from evener.plans.workload import Workload
 from evener.running.apps import bfs, pagerank, sssp, wcc
-from evener.running.comm import MpiComm
 from evener.running.distributing import distribute
 from evener.running.engine import Engine, ThreadPool
 from evener.running.engine.overlapping import interior_share
 from evener.running.engine.supersteps import SuperstepLoop
+from evener.running.mpi_comm import MpiComm
 from wall_clock.engine_plans import planned
 from wall_clock.launching import core_of
 
@@ -34,7 +34,7 @@ NO_BOUND = 1 << 40
 VALUE_BYTES = 4  # of PageRank
 # How many arcs a vertex counts for when parts are made for an application: of 3 (as in PageRank's
 # workload), 16 and 64 that with the least CPU time of the slower part, on Kronecker graphs.
-ARCS_OF_VERTEX = {"pagerank": 3, "bfs": 64, "wcc": 16, "sssp": 16}
+ARCS_OF_VERTEX = {"pagerank": 3, "bfs": 64, "wcc": 64, "sssp": 16}
 PROGRAMS = {
     "pagerank": pagerank.PROGRAM,
     "bfs": bfs.PROGRAM,

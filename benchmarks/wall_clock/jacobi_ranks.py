@@ -18,7 +18,7 @@ import numpy as np
 
 from evener import RowRebalancer
 from evener.running.apps import jacobi
-from evener.running.comm import MpiComm
+from evener.running.mpi_comm import MpiComm
 from evener.running.spreading import HeldRows
 from wall_clock.timing import pin
 

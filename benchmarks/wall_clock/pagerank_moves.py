@@ -19,9 +19,9 @@ import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.apps import pagerank
-from evener.running.comm import MpiComm
 from evener.running.executing import RunWatch, run_program
 from evener.running.moving import Rebalancing
+from evener.running.mpi_comm import MpiComm
 from wall_clock.launching import core_of
 
 SEED = 2026
@@ -49,7 +49,8 @@ class MovesBench:
             if rival and step == self.job["begins"]:
                 os.kill(rival, signal.SIGUSR1)
 
-        moves = Rebalancing(RunRebalancer(self.plan, self.graph)) if "moves" in way else None
+        adviser = RunRebalancer(self.plan, self.graph) if "moves" in way else None
+        moves = None if adviser is None else Rebalancing(adviser)
         found = run_program(
             pagerank.PROGRAM,
             self.graph,
@@ -69,6 +70,8 @@ class MovesBench:
             "way": way,
             "seconds": round(found.seconds, 6),
             "moves": [[one.step, one.vertices, round(one.seconds, 6)] for one in found.moves],
+            "gains": [] if adviser is None else [list(one) for one in adviser.gains.values()],
+            "stretches": stretches(found, self.job["begins"]),
             "asking_s": round(found.asking, 6),
             "own": by_own_times(found),
             "off": float(off),
@@ -86,6 +89,24 @@ def by_own_times(found):
     even = (seconds / np.maximum(arcs, 1) * halves).max(axis=1).sum()
     spent = sum(one.seconds for one in found.moves) + found.asking
     return [round(float(seconds.max(axis=1).sum() + spent), 6), round(float(even), 6)]
+
+
+def stretches(found, begins):
+    """Between moves: first superstep, and of a mean one the ms, those that each device computes.
+
+    Also where the rival begins.
+
+    A superstep ends when the last device has its messages: computing and waiting of the first.
+    """
+    computing, waiting = found.of_devices("computing"), found.of_devices("waiting")
+    other = found.of_devices("packing") + found.of_devices("unpacking")
+    whole = (computing + waiting + other)[:, 0]
+    firsts = sorted({0, begins, *(one.step for one in found.moves)})
+    return [
+        [first, round(1e3 * whole[first:end].mean(), 4),
+         *(1e3 * computing[first:end].mean(axis=0)).round(4).tolist()]
+        for first, end in zip(firsts, [*firsts[1:], len(whole)], strict=True) if first < end
+    ]  # fmt: skip
 
 
 def measured(job, comm=None):

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from evener.running.apps.spmv import Product, run, verify
-from evener.running.comm import MpiComm
+from evener.running.mpi_comm import MpiComm
 from wall_clock import figures, machines, plans
 from wall_clock.timing import (
     FEWEST,

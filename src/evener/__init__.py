@@ -14,12 +14,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
-    "WORKLOADS": "evener.plans.workload",
     "Advice": "evener.plans.advice",
     "Balancer": "evener.rebalancing.balancer",
     "Certificate": "evener.plans.plan",
     "Connection": "evener.platforms.platform",
     "Contract": "evener.plans.partition",
+    "CostReading": "evener.streams.readings",
     "Device": "evener.platforms.platform",
     "DeviceSpeeds": "evener.platforms.models.samples",
     "DirectedGraph": "evener.graphs.directed",
@@ -43,6 +43,7 @@ _HOME = {
     "Level": "evener.platforms.platform",
     "Link": "evener.platforms.platform",
     "LocalGraph": "evener.running.local_graphs",
+    "MapOptions": "evener.planning.stream",
     "Mapping": "evener.plans.partition",
     "Mesh": "evener.graphs.mesh",
     "NotFoundError": "evener.errors",
@@ -66,12 +67,15 @@ _HOME = {
     "SpeedSizes": "evener.sizing",
     "SpeedSurface": "evener.platforms.models.fitting",
     "SplitOptions": "evener.planning.split",
+    "StreamGraph": "evener.graphs.stream_graph",
+    "StreamPlan": "evener.plans.stream_plan",
     "Tiled": "evener.sizing.tiling.methods",
     "Tiling": "evener.plans.tiling",
     "ToolError": "evener.errors",
     "TraceLog": "evener.measuring.traces",
     "UsageError": "evener.errors",
     "VertexProgram": "evener.running.engine.program",
+    "WORKLOADS": "evener.plans.workload",
     "Workload": "evener.plans.workload",
     "advise": "evener.planning.advise.advise",
     "benchmark": "evener.measuring.benchmark",
@@ -92,6 +96,7 @@ _HOME = {
     "layered_sizes": "evener.sizing",
     "local_graph": "evener.running.distributing",
     "map_blocks": "evener.partitioning.mapping.blocks",
+    "map_filters": "evener.planning.stream",
     "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
     "plan": "evener.planning.plan",
@@ -106,6 +111,8 @@ _HOME = {
     "read_plan": "evener.io.plans.plan",
     "read_platform": "evener.io.machines.platforms",
     "read_speeds": "evener.io.machines.speeds",
+    "read_stream_graph": "evener.io.dataflow.reading",
+    "read_stream_plan": "evener.io.plans.stream_plan",
     "read_traces": "evener.measuring.traces",
     "refine": "evener.partitioning.refine",
     "refine_copies": "evener.splitting.refining",
@@ -129,28 +136,134 @@ _HOME = {
     "write_platform": "evener.io.machines.platforms",
     "write_report": "evener.reporting.html",
     "write_speeds": "evener.io.machines.speeds",
+    "write_stream_plan": "evener.io.plans.stream_plan",
 }
 
 # Written out: type checkers take no other for what is offered.
 __all__ = [
-    "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
-    "DeviceSpeeds", "DirectedGraph", "DividedEdges", "EdgeComparison", "EdgeList", "EdgeMetrics",
-    "EdgePartition", "EdgePlan", "EdgeReading", "EdgeShare", "Enforced", "Evaluation",
-    "EvenerError", "Exchange", "Graph", "GraphLike", "Halo", "InfeasibleError", "InputError",
-    "Level", "Link", "LocalGraph", "Mapping", "Mesh", "NotFoundError", "OutputError", "Partition",
-    "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike", "Precision", "Prediction",
-    "ProgramRun", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample", "Sizes",
-    "SpeedModel", "SpeedSizes", "SpeedSurface", "SplitOptions", "Tiled", "Tiling", "ToolError",
-    "TraceLog", "UsageError", "VertexProgram", "Workload", "advise", "benchmark", "best_subset",
-    "compare", "compare_edges", "contract_for", "distribute", "edge_metrics", "edge_shares",
-    "enforce", "evaluate", "evaluate_edges", "find_workload", "fit_model", "fit_surface",
-    "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks", "measured_sizes",
-    "partition_with", "plan", "policy_blocks", "rcb_blocks", "read", "read_distributed",
-    "read_edge_plan", "read_edges", "read_graph", "read_part", "read_plan", "read_platform",
-    "read_speeds", "read_traces", "refine", "refine_copies", "replan", "rib_blocks", "run_on_edges",
-    "run_program", "solve_sizes", "split", "target_sizes", "target_weights", "tile", "timed",
-    "with_curves", "write_distributed", "write_edge_plan", "write_edge_report", "write_graph",
-    "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+    "WORKLOADS",
+    "Advice",
+    "Balancer",
+    "Certificate",
+    "Connection",
+    "Contract",
+    "CostReading",
+    "Device",
+    "DeviceSpeeds",
+    "DirectedGraph",
+    "DividedEdges",
+    "EdgeComparison",
+    "EdgeList",
+    "EdgeMetrics",
+    "EdgePartition",
+    "EdgePlan",
+    "EdgeReading",
+    "EdgeShare",
+    "Enforced",
+    "Evaluation",
+    "EvenerError",
+    "Exchange",
+    "Graph",
+    "GraphLike",
+    "Halo",
+    "InfeasibleError",
+    "InputError",
+    "Level",
+    "Link",
+    "LocalGraph",
+    "MapOptions",
+    "Mapping",
+    "Mesh",
+    "NotFoundError",
+    "OutputError",
+    "Partition",
+    "PartitionLike",
+    "Plan",
+    "PlanOptions",
+    "Platform",
+    "PlatformLike",
+    "Precision",
+    "Prediction",
+    "ProgramRun",
+    "Reading",
+    "Rebalancer",
+    "Refined",
+    "RowRebalancer",
+    "Sample",
+    "Sizes",
+    "SpeedModel",
+    "SpeedSizes",
+    "SpeedSurface",
+    "SplitOptions",
+    "StreamGraph",
+    "StreamPlan",
+    "Tiled",
+    "Tiling",
+    "ToolError",
+    "TraceLog",
+    "UsageError",
+    "VertexProgram",
+    "Workload",
+    "advise",
+    "benchmark",
+    "best_subset",
+    "compare",
+    "compare_edges",
+    "contract_for",
+    "distribute",
+    "edge_metrics",
+    "edge_shares",
+    "enforce",
+    "evaluate",
+    "evaluate_edges",
+    "find_workload",
+    "fit_model",
+    "fit_surface",
+    "hilbert_blocks",
+    "layered_sizes",
+    "local_graph",
+    "map_blocks",
+    "map_filters",
+    "measured_sizes",
+    "partition_with",
+    "plan",
+    "policy_blocks",
+    "rcb_blocks",
+    "read",
+    "read_distributed",
+    "read_edge_plan",
+    "read_edges",
+    "read_graph",
+    "read_part",
+    "read_plan",
+    "read_platform",
+    "read_speeds",
+    "read_stream_graph",
+    "read_stream_plan",
+    "read_traces",
+    "refine",
+    "refine_copies",
+    "replan",
+    "rib_blocks",
+    "run_on_edges",
+    "run_program",
+    "solve_sizes",
+    "split",
+    "target_sizes",
+    "target_weights",
+    "tile",
+    "timed",
+    "with_curves",
+    "write_distributed",
+    "write_edge_plan",
+    "write_edge_report",
+    "write_graph",
+    "write_part",
+    "write_plan",
+    "write_platform",
+    "write_report",
+    "write_speeds",
+    "write_stream_plan",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -167,8 +280,10 @@ if TYPE_CHECKING:
     from evener.graphs.edge_list import EdgeList
     from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
+    from evener.graphs.stream_graph import StreamGraph
     from evener.io import Reading, read, read_graph, write_graph
     from evener.io.accept import GraphLike, PartitionLike, PlatformLike
+    from evener.io.dataflow.reading import read_stream_graph
     from evener.io.edges import EdgeReading, read_edges
     from evener.io.machines.platforms import read_platform, write_platform
     from evener.io.machines.speeds import read_speeds, write_speeds
@@ -176,6 +291,7 @@ if TYPE_CHECKING:
     from evener.io.plans.edge_plan import read_edge_plan, write_edge_plan
     from evener.io.plans.partitions import read_part, write_part
     from evener.io.plans.plan import read_plan, write_plan
+    from evener.io.plans.stream_plan import read_stream_plan, write_stream_plan
     from evener.measuring.benchmark import benchmark
     from evener.measuring.outcomes import Precision
     from evener.measuring.traces import TraceLog, read_traces, timed
@@ -193,12 +309,14 @@ if TYPE_CHECKING:
     from evener.planning.options import PlanOptions
     from evener.planning.plan import plan, replan
     from evener.planning.split import SplitOptions, split
+    from evener.planning.stream import MapOptions, map_filters
     from evener.plans import metrics as metrics
     from evener.plans.advice import Advice
     from evener.plans.edge_partition import EdgeMetrics, EdgePartition, edge_metrics
     from evener.plans.edge_plan import EdgePlan
     from evener.plans.partition import Contract, Mapping, Partition
     from evener.plans.plan import Certificate, Evaluation, Exchange, Plan, Prediction
+    from evener.plans.stream_plan import StreamPlan
     from evener.plans.tiling import Tiling
     from evener.plans.workload import WORKLOADS, Workload
     from evener.platforms.models.fitting import SpeedModel, SpeedSurface, fit_model, fit_surface
@@ -231,6 +349,7 @@ if TYPE_CHECKING:
     )
     from evener.sizing.tiling.methods import Tiled, tile
     from evener.splitting.refining import refine_copies
+    from evener.streams.readings import CostReading
 
     __version__: str
 

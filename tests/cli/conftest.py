@@ -61,6 +61,8 @@ def small_files(tmp_path_factory):
     write_graph(folder / "g.graph", graph)
     write_text(folder / "m.toml", '[[device]]\nname = "a[/b] :smile:"\nspeed = 2\n'
                '[[device]]\nname = "[bold]"\nspeed = 1\n')  # fmt: skip
+    write_text(folder / "f.toml", '[[filter]]\nname = "[b]"\nscalar = 5\n')
+    write_text(folder / "p.toml", '[[device]]\nname = "a[/b] :smile:"\nmips = 2\n')
     write_text(folder / "v.toml", '[[device]]\nname = "[bold]"\nsamples = [[9, 1], [19, 3]]\n')
     assert main(["plan", str(folder / "g.graph"), "--k", "3", "-o", str(folder / "g.plan"),
                  "--quiet"]) == 0  # fmt: skip

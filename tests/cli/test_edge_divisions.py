@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 
 from evener.cli import main
+from evener.cli.edge_divisions import edge_division
+from evener.cli.graph_options import ReadOptions
+from evener.cli.output import Output
 from evener.cli.run_records import edge_commands
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.io.plans.edge_plan import read_edge_plan
 from evener.io.read import read_graph
 from evener.io.write import write_graph
 from evener.running.apps import pagerank
+from evener.running.edge_shares import dealt_edges
 
 MACHINE = '[[device]]\nname = "old"\ncount = 2\nspeed = 1.0\n[[device]]\nname = "new"\nspeed = 2\n'
 
@@ -45,6 +49,20 @@ def test_values_in_the_order_of_the_file_and_what_was_sent(case, capsys, tmp_pat
     assert sum(device["sent"] for device in said["devices"]) == 4 * 19 * copies
 
 
+def test_checkpoints_and_an_emulated_machine(case, capsys, tmp_path):
+    kept, words = str(tmp_path / "kept"), ["--app", "bfs", "--verify", "--json"]
+    assert run(case, *words, "--checkpoint", kept, "--every", "2") == 0
+    steps = json.loads(capsys.readouterr().out)["supersteps"]
+    assert run(case, *words, "--resume", kept) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["verified"], again["supersteps"]) == (True, steps)
+    assert again["continued_after"] >= 2
+    assert run(case, *words, "--emulate", "--report", str(tmp_path / "x.html")) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verified"], found["supersteps"]) == (True, steps)
+    assert {"computing", "communicating", "waiting"} < found["devices"][0].keys()
+
+
 def test_page_samples_and_trace(case, tmp_path):
     names = [str(tmp_path / name) for name in ("run.html", "run.samples", "run.json")]
     words = ["--report", names[0], "--samples", names[1], "--trace", names[2], "--quiet"]
@@ -59,8 +77,6 @@ def test_page_samples_and_trace(case, tmp_path):
         (["--app", "cg"], "cg runs on blocks of vertices, not of edges"),
         (["--app", "bfs", "--rebalance"], "--rebalance goes with blocks of vertices"),
         (["--app", "bfs", "--locality", "on"], "--locality goes with blocks of vertices"),
-        (["--app", "bfs", "--emulate"], "--emulate goes with blocks of vertices"),
-        (["--app", "bfs", "--checkpoint", "folder"], "--checkpoint goes with blocks of vertices"),
     ],
 )
 def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):
@@ -107,6 +123,66 @@ def test_lines_that_repeat_an_edge_or_join_a_vertex_to_itself(case, of, capsys):
     assert json.loads(capsys.readouterr().out)["edges"] == 10 * (8 if of == "graph" else 5)
 
 
+@pytest.fixture(scope="module")
+def streamed(tmp_path_factory):
+    """A list of lines that repeat, turn and close, with a gap in its numbers; its array; plans."""
+    folder = tmp_path_factory.mktemp("streamed")
+    ends = np.random.default_rng(4).integers(0, 40, (300, 2))
+    ends[ends == 17] = 18
+    np.savetxt(folder / "s.el", ends, fmt="%d")
+    np.save(folder / "s.npy", ends)
+    for name in ("s.el", "s.npy"):
+        words = ["split", str(folder / name), "--stream", "--method", "hdrf", "--k", "3"]
+        assert main([*words, "-o", str(folder / f"{name}.plan"), "--quiet"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("more", [[], ["--directed"]])
+@pytest.mark.parametrize("app", ["pagerank", "bfs"])
+def test_plans_of_lines_run_on_the_graph_that_the_lines_make(streamed, app, more, tmp_path, capsys):
+    values = []
+    for name in ("s.el", "s.npy"):
+        file = str(streamed / name)
+        words = ["run", f"{file}.plan", file, "--app", app, *more, "--verify", "--json"]
+        assert main([*words, "-o", str(tmp_path / "x.npy")]) == 0
+        assert json.loads(capsys.readouterr().out)["verified"] is True
+        values.append(np.load(tmp_path / "x.npy"))
+    assert values[0].size == 39
+    assert np.array_equal(*values)
+
+
+def test_each_edge_is_where_its_first_line_is(streamed):
+    none = dict.fromkeys(("emulate", "rebalance", "checkpoint", "resume"))
+    file = str(streamed / "s.el")
+    options = SimpleNamespace(graph=file, reading=ReadOptions(), locality="off", **none)
+    graph, division = edge_division(f"{file}.plan", options, Output(quiet=True), is_rank=False)
+    listed, part = dealt_edges(graph, division.edges.divided)
+    lines, blocks = np.loadtxt(streamed / "s.el", dtype=int), division.edges.plan.partition.part
+    first = {}
+    for (u, v), block in zip(lines.tolist(), blocks.tolist(), strict=True):
+        first.setdefault((min(u, v), max(u, v)), block)
+    named = zip(graph.labels[listed.tails], graph.labels[listed.heads], strict=True)
+    assert [first[ends] for ends in named] == part.part.tolist()
+
+
+def test_a_matrix_whose_rows_have_names(streamed, capsys):
+    names = [str(streamed / name) for name in ("s.el", "m.plan")]
+    words = ["split", names[0], "--k", "2", "--as", "matrix", "-o", names[1], "--quiet"]
+    assert main([*words, "--method", "dbh"]) == 0
+    assert main(["run", names[1], names[0], "--app", "spmv", "--verify", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["verified"] is True
+
+
+def test_a_rectangular_matrix_is_no_graph(tmp_path, capsys):
+    names = [str(tmp_path / name) for name in ("r.mtx", "r.plan")]
+    head = "%%MatrixMarket matrix coordinate pattern general\n3 5 4\n"
+    (tmp_path / "r.mtx").write_text(head + "1 1\n2 3\n3 5\n1 4\n")
+    words = ["split", names[0], "--k", "2", "--as", "matrix", "-o", names[1], "--quiet"]
+    assert main(words) == 0
+    assert main(["run", names[1], names[0], "--app", "spmv"]) == 3
+    assert "Programs run on square matrices" in capsys.readouterr().err
+
+
 def test_a_plan_of_another_graph_is_refused(case, capsys):
     write_graph(case / "other.graph", barabasi_albert(40, 2, 3))
     words = ["run", str(case / "web.plan"), str(case / "other.graph"), "--app", "bfs"]
@@ -122,6 +198,10 @@ def test_the_command_that_helps_splits_again_with_the_measured_speeds(case):
     words = edge_commands(options, plan)["loads"]
     expected = "evener split web.graph --machine web.plan --speeds run.samples --method dbh"
     assert words == [*expected.split(), "-o", "web.again.plan"]
+    stream = {"stream": True, "method": "hep", "memory": 2.0**29, "buffer": None, "seed": 7}
+    lines = replace(plan, of="file", options=stream)
+    found = edge_commands(options, lines)["loads"][7:-2]
+    assert found == ["--stream", "--method", "hep", "--memory", "0.5"]
     arcs = replace(plan, of="arcs", options={"weighted": True, "seed": 3})
     assert edge_commands(options, arcs)["loads"][7:-2] == [
         "--as",

@@ -61,8 +61,14 @@ def test_plans_of_files_read_in_pieces(evener, here):
     words = ["--edges", "--as", "file", "--k", "3"]
     assert evener("export", "s.plan", "--to", "metis", "-o", "s.part").code == 0
     assert "Every block keeps" in evener("evaluate", "s.el", "s.part", *words).out
+    judged = evener("evaluate", "s.el", "s.plan", "--json")
+    assert json.loads(judged.out)["judged_by"] == "the plan's own contract"
+    assert evener("evaluate", "s.el", "s.part", *words, "--weighted").code == 2
+    assert evener("evaluate", "s.el", "s.part", *words[:-1], "201").code == 4
     (here / "s.el").write_text(lines + "0 1\n")
     assert evener("replay", "s.plan", "s.el").code == 3
+    said = evener("evaluate", "s.el", "s.plan")
+    assert (said.code, "(201,) is needed" in said.err) == (3, True)
 
 
 def test_replay_tells_what_differs(evener, here):
@@ -139,8 +145,10 @@ def test_methods_side_by_side(evener, here):
     found = json.loads(evener(*words, "--json").out)["methods"]
     assert [one["method"] for one in found] == ["order", "hdrf"]
     assert all(one["holds"] and one["largest"] <= 1.03 for one in found)
-    said = evener(*words)
-    assert [line.split()[0] for line in said.out.splitlines()] == ["method", "order", "hdrf"]
+    said = evener(*words, "--report", "x.html")
+    names = ["method", "order", "hdrf", "Written:"]
+    assert [line.split()[0] for line in said.out.splitlines()] == names
+    assert "All 2 methods end within the contract" in (here / "x.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -157,6 +165,23 @@ def test_options_of_vertices_are_refused(evener, here, words, reason):
     assert (said.code, reason in said.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["export", "g.plan", "g.npz", "--to", "npz", "-o", "g.npz"],
+        ["export", "g.plan", "--to", "npy", "-o", "g.plan"],
+        ["report", "g.plan", "g.npz", "-o", "g.npz"],
+        ["compare", "g.npz", "--edges", "--k", "2", "--report", "g.npz"],
+    ],
+)
+def test_inputs_are_not_written_over(evener, here, words):
+    before = (here / words[-1]).read_bytes()
+    said = evener(*words)
+    assert (said.code, "is an input" in said.err) == (2, True)
+    assert (here / words[-1]).read_bytes() == before
+
+
 def test_other_commands_say_what_an_edge_plan_is(evener, here):
     said = evener("distribute", "g.plan", "g.npz", "-o", "parts")
     assert (said.code, "a plan of divided edges" in said.err) == (3, True)
+    assert "--to lists" in said.err

@@ -20,6 +20,7 @@ EXAMPLES = {
     "fits": "fits g.graph --machine m.toml",
     "sizes": "sizes --machine m.toml --n 100",
     "split": "split g.graph --machine m.toml -o e.plan",
+    "map": "map f.toml --machine p.toml --method greedy -o f.plan",
     "tile": "tile --machine m.toml --size 64 --block 8",
     "measure": "measure axpy --device cpu0 --range 9:9 --time-limit 0.1 -o s.toml",
     "models": "models v.toml",

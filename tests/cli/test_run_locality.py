@@ -54,6 +54,7 @@ class Said:
 @pytest.mark.parametrize(
     ("one", "sentence", "break_even"),
     [
+        (Reordering(0.0), "was kept; the run was too short to look for a better one", None),
         (Reordering(2.0), "the order of its vertices was kept; looking", None),
         (Reordering(2.0, 0), "in another order before the run, which took 2", None),
         (Reordering(2.0, 7, 0.5, 0.1), "after superstep 7: computing 500 ms a superstep", 5.0),

@@ -16,6 +16,7 @@ from evener.io.plans.plan import write_plan
 from evener.io.sources import unpacked
 from evener.measuring.journal import Journal
 from evener.measuring.outcomes import Gap, Point
+from evener.planning.split_file import split_file
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Link
@@ -131,6 +132,8 @@ def make(folder):
     for name, plan in plans.items():
         write_plan(_in(folder, "plan", name), plan)
     write_edge_plan(_in(folder, "edge-plan", "edge.plan"), ev.split(graph, machine, preset="fast"))
+    lines = split_file(folder / "lines.edges", machine)
+    write_edge_plan(_in(folder, "edge-plan", "lines.plan"), lines)
     part = plans["seconds.plan"].partition.part
     for form in ("metis", "scotch", "npy", "csv", "json"):
         write_part(_in(folder, "part", f"a.{form}"), part, form, devices=machine.names)
@@ -152,6 +155,8 @@ def _beside(folder):
     graph = grid(SHAPE)
     ev.write_graph(folder / "grid.graph", graph)
     _put_all(folder, ".", {"three.graph": b"3 2\n2\n1 3\n2\n"})
+    lines = "".join(f"{i % 7} {i * i % 11}\n" for i in range(60))
+    _put_all(folder, ".", {"lines.edges": lines.encode()})
     _put_all(folder, ".", {"square.su2": mesh_samples.SQUARE.encode()})
     machine = ev.read_platform(folder / "machine.toml")
     write_part(folder / "grid.part", np.arange(graph.n) * machine.k // graph.n, "metis")

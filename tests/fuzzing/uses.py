@@ -128,15 +128,28 @@ def _divided(name, options, random):
 
 
 def _edge_plan(name, random):
+    graph = "lines.edges" if "lines" in name else "grid.graph"
     if run("export", name, "--to", random.choice(("metis", "npy", "csv", "json")), "-o", "x.part"):
         return
-    run("evaluate", "grid.graph", name)
+    run("evaluate", graph, name)
     run("evaluate", "grid.graph", "x.part", "--edges", *MACHINE)
-    graph = random.choice(([], ["grid.graph"]))
-    if run("report", name, *graph, "-o", "x.html") == 0:
+    beside = random.choice(([], [graph]))
+    if run("report", name, *beside, "-o", "x.html") == 0:
         _check_page("x.html")
     if random.random() < 0.3:
-        run("replay", name, "grid.graph")
+        run("replay", name, graph)
+    if random.random() < 0.3:
+        app = random.choice(("bfs", "wcc", "pagerank", "kcore"))
+        run(
+            "run",
+            name,
+            graph,
+            "--app",
+            app,
+            "--report",
+            "x.html",
+            *random.choice(([], ["--emulate"])),
+        )
 
 
 def _converted(name, options, random):

@@ -12,11 +12,12 @@ import evener as ev
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
 from evener.running.apps import bfs, jacobi, matmul, pagerank, spmv
-from evener.running.comm import MpiComm, run_threads
+from evener.running.comm import run_threads
 from evener.running.distributing import distribute, local_graph
 from evener.running.emulation import EmulatedMachine
 from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
+from evener.running.mpi_comm import MpiComm
 from evener.running.on_edges import run_on_edges
 from evener.running.spreading import HeldRows
 from tests.running.edge_cases import divided, drawn

@@ -107,7 +107,7 @@ def test_a_process_that_is_killed_or_stopped_is_named(endless, signal_name, said
     """Within seconds, and the launcher ends: the process that plays the last rank ends itself."""
     code = f"""
 import os, signal, sys, threading, evener.cli
-from evener.running.comm import MpiComm
+from evener.running.mpi_comm import MpiComm
 describe = MpiComm.describe
 def describe_and_end(self, *given):
     describe(self, *given)
@@ -122,6 +122,34 @@ sys.exit(evener.cli.main({endless[2:]!r}))
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("signal_name", "said"),
+    [
+        ("SIGSTOP", r"rank 1 \(dev1\) has not answered for ([\d.]+) s"),
+        pytest.param("SIGKILL", r"rank 1 \(dev1\) was killed()", marks=pytest.mark.slow),
+    ],
+)
+def test_a_process_that_ends_while_memory_is_shared_is_named(endless, signal_name, said):
+    """The others wait for it no longer than told: a window of MPI would wait for ever."""
+    words = [*endless[2:-4], "--timeout", "2", "--app", "bfs"]
+    code = f"""
+import os, signal, sys, evener.cli
+from evener.running import mpi_comm
+in_common = mpi_comm.in_common
+def in_common_but_one(n_bytes, rank, *given):
+    if rank == 1:
+        os.kill(os.getpid(), signal.{signal_name})
+    return in_common(n_bytes, rank, *given)
+mpi_comm.in_common = in_common_but_one
+sys.exit(evener.cli.main({words!r}))
+"""
+    done = run_words(2, "-c", code)
+    assert done.returncode != 0
+    found = re.search(said, done.stderr)
+    assert found, done.stderr
+    assert 2 <= float(found[1] or 2) < 20
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("app", ["pagerank", "bfs"])
 def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
@@ -132,15 +160,29 @@ def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
     assert took < killing.WITHIN
 
 
+LATE = """
+import os, sys, time
+from evener.running import guarding
+guarding.begin()
+import evener.cli
+code = evener.cli.main(sys.argv[1:])
+time.sleep(0.3 * int(os.environ.get("PMI_RANK", 0)))
+sys.exit(guarding.leave(code))
+"""
+
+
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_ranks_read_a_graph_together(ranks, tmp_path):
-    """Values are those of one process that holds the graph."""
+    """Values are those of one process that holds the graph.
+
+    As where much else runs, ranks end one after another: the launcher is not to end the later ones.
+    """
     graph = barabasi_albert(3000, 4, 2)
     write_graph(tmp_path / "x.graph", graph)
     write_plan(tmp_path / "x.plan", ev.plan(graph, [1, 2, 1]))
     words = ["run", str(tmp_path / "x.plan"), str(tmp_path / "x.graph"), "--app", "pagerank"]
     assert main([*words, "-o", str(tmp_path / "one.npy")]) == 0
-    done = run_words(ranks, "-m", "evener", *words, "-o", str(tmp_path / "own.npy"))
+    done = run_words(ranks, "-c", LATE, *words, "-o", str(tmp_path / "own.npy"))
     assert done.returncode == 0, done.stderr
     assert "each rank reads all of" not in done.stderr
     assert np.array_equal(np.load(tmp_path / "one.npy"), np.load(tmp_path / "own.npy"))

@@ -6,12 +6,24 @@ import numpy as np
 import pytest
 
 import evener as ev
+from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
-from evener.planning.breakdown import breakdown_of, divided_by, divided_into, limit_of
+from evener.planning.breakdown import (
+    breakdown_of,
+    divided_by,
+    divided_into,
+    edge_breakdown_of,
+    limit_of,
+)
+from evener.planning.split import SplitOptions, split
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.apps import bfs, pagerank
+from evener.running.edge_copies import copies_of
+from evener.running.edge_shares import DividedEdges
 from evener.running.engine.recording import Superstep
 from evener.running.executing import ProgramRun
+from evener.running.on_edges import run_on_edges
+from tests.running.edge_cases import drawn
 
 GRAPH = grid((20, 20))
 LINK = Level("all", Link(1e-4, 1e-8))
@@ -99,3 +111,18 @@ def test_blocks_of_a_policy_weigh_their_arcs(plan):
     assert divided.loads.sum() == GRAPH.adjncy.size
     found = breakdown_of(run_of([1.0, 3.0], [2.0, 0.0]), divided, GRAPH, pagerank.PROGRAM)
     assert limit_of(found).by == "loads"
+
+
+def test_loads_are_edges_and_messages_both_ways_of_each_copy():
+    graph = drawn(4)
+    edges = EdgeList.of_graph(graph)
+    plan = split(edges, [1e9, 2e9], SplitOptions("dbh"))
+    copies, divided = copies_of(edges, plan.partition), DividedEdges(plan.partition)
+    run = run_on_edges(pagerank.PROGRAM, graph, divided, most=3)
+    found = edge_breakdown_of(run, plan, copies, pagerank.PROGRAM, graph.adjncy.size)
+    assert np.array_equal(found.loads, plan.metrics.loads)
+    assert found.computing == pytest.approx(plan.metrics.loads / [1e9, 2e9])
+    least = run_on_edges(bfs.PROGRAM, graph, divided)
+    share = least.edges / least.supersteps / graph.adjncy.size
+    found = edge_breakdown_of(least, plan, copies, bfs.PROGRAM, graph.adjncy.size)
+    assert (found.computing * [1e9, 2e9]).sum() == pytest.approx(edges.m * share)

@@ -60,4 +60,12 @@ def test_vertices_are_kept_where_edges_save_little():
     relative = ev.plan(graph, 2)
     choice = choose_cut(relative, graph, EdgeList.of_graph(graph), ev.split(graph, 2).partition)
     assert choice.is_relative
-    assert "of the time that blocks of edges take" in choice.reason
+    assert "of the time of blocks of edges" in choice.reason
+
+
+def test_equal_predictions_are_said_to_be_equal():
+    graph = grid([2, 1])
+    two = EdgePartition.of([0], 1)
+    choice = choose_cut(ev.plan(graph, 1), graph, EdgeList.of_graph(graph), two)
+    assert "predicted to take as long as blocks of edges" in choice.reason
+    assert choice.reason.endswith("and both send 0 values.")

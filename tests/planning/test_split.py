@@ -8,6 +8,7 @@ from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
 from evener.planning.split import SplitOptions, split
 from evener.platforms.platform import Device, Platform
+from evener.splitting import split_and_connect
 
 EDGES = EdgeList.of_graph(grid((30, 30)))
 
@@ -39,7 +40,7 @@ def test_memory_bounds_the_edges_of_a_device():
     ("edges", "platform", "options", "error", "reason"),
     [
         (EdgeList(3, [], []), 1, {}, InfeasibleError, "no edge"),
-        (EdgeList(3, [0], [1]), 2, {}, InfeasibleError, "2 devices for 1 edges"),
+        (EdgeList(3, [0], [1]), 2, {}, InfeasibleError, "2 devices for 1 edge:"),
         (EDGES, 2, {"epsilon": -0.1}, UsageError, "epsilon"),
         (EDGES, 2, {"method": "no"}, UsageError, "method"),
         (EDGES, 2, {"seed": -1}, UsageError, "seed"),
@@ -48,3 +49,12 @@ def test_memory_bounds_the_edges_of_a_device():
 def test_what_cannot_be_is_refused(edges, platform, options, error, reason):
     with pytest.raises(error, match=reason):
         split(edges, platform, SplitOptions(**options))
+
+
+@pytest.mark.parametrize("method", ["spac-path", "spac-ring"])
+def test_dominant_edges_that_weigh_less_are_said_to(monkeypatch, method):
+    few = EdgeList.of_graph(grid((6, 6)))
+    assert split(few, 2, SplitOptions(method)).notes == ()
+    monkeypatch.setattr(split_and_connect, "LARGEST_SUM", 20_000)
+    (note,) = split(few, 2, SplitOptions(method)).notes
+    assert "a dominant edge weighs 164, not 1,000" in note

@@ -13,7 +13,8 @@ from tests.choosing import slow_but
 def pricing_of(shares, cost):
     def pricing(slowness):
         new = balanced(slowness)
-        return Price(float((shares * slowness).max()), float((new * slowness).max()), cost)
+        now, then = (float((own * slowness).max()) for own in (shares, new))
+        return Price(now, then, cost, (shares, new))
 
     return pricing
 
@@ -29,7 +30,7 @@ def test_moves_when_the_loss_has_reached_the_price(cost):
         waited += 1
     assert waited == pytest.approx(ENOUGH * cost * 3, abs=4)
     assert regret.lasted <= waited
-    regret.moved()
+    regret.moved(1.0, (np.ones(2), np.ones(2)))
     assert regret.regret == 0
 
 

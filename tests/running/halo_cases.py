@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evener.running.comm import comm_of
 from evener.running.halos import Halo
+from evener.running.mpi_comm import comm_of
 
 TYPES = ["f8", "f4", "i8", "u4", "i2", "?", "c16", "f2", "M8[s]", "f8,u2", "S5"]
 OPS = [

@@ -12,6 +12,8 @@ from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.checkpoints import INDEX, Checkpoints, read_checkpoint
 from evener.running.executing import RunWatch, run_program
+from evener.running.on_edges import run_on_edges
+from tests.running import edge_cases
 from tests.running.engine.parts import random_graph
 
 APPS = {"pagerank": pagerank, "bfs": bfs, "wcc": wcc, "sssp": sssp}
@@ -41,14 +43,46 @@ def ended_after(step):
     return tell
 
 
-def kept(folder, program, graph, k, step, **how):
+def kept(folder, program, graph, k, step, run=run_program, cut=divided, **how):
     """Run until one superstep after a checkpoint at `step`, and fail; return the checkpoint."""
     watch = RunWatch(ended_after(step), checkpoints=Checkpoints(folder, steps=step))
     with pytest.raises(ToolError, match="rank 0 failed: EndedError"):
-        run_program(program, graph, divided(graph, k), watch=watch, **how)
+        run(program, graph, cut(graph, k), watch=watch, **how)
     found = read_checkpoint(folder)
     assert found.state.step == step
     return found
+
+
+@pytest.mark.parametrize("name", APPS)
+@pytest.mark.parametrize("first", ["edges", "vertices"])
+def test_a_run_on_edges_continues_on_edges_and_on_vertices(tmp_path, name, first):
+    program, how = APPS[name].PROGRAM, {"most": 8} if name == "pagerank" else {}
+    graph, on_edges = path_with_chords(), (run_on_edges, edge_cases.divided)
+    given = on_edges if first == "edges" else (run_program, divided)
+    whole = run_on_edges(program, graph, edge_cases.divided(graph, 3), **how)
+    found = kept(tmp_path, program, graph, 4, 1, *given, **how)
+    for run, cut in (on_edges, (run_program, divided)):
+        for k in (1, 3):
+            again = run(program, graph, cut(graph, k), watch=RunWatch(resume=found), **how)
+            assert again.first == 1
+            if name == "pagerank":
+                assert np.allclose(again.values, whole.values, rtol=1e-5)
+                assert again.supersteps == 8
+            else:
+                assert np.array_equal(again.values, whole.values)
+
+
+@pytest.mark.parametrize("name", ["pagerank", "bfs", "sssp"])
+def test_a_run_continued_on_the_same_edges_is_the_same_run(tmp_path, name):
+    program, how = APPS[name].PROGRAM, {"most": 8} if name == "pagerank" else {}
+    graph = path_with_chords()
+    given = edge_cases.divided(graph, 3)
+    whole = run_on_edges(program, graph, given, **how)
+    step = 1 if name == "sssp" else 5
+    found = kept(tmp_path, program, graph, 3, step, run_on_edges, edge_cases.divided, **how)
+    again = run_on_edges(program, graph, given, watch=RunWatch(resume=found), **how)
+    assert np.array_equal(again.values, whole.values)
+    assert (again.first, again.supersteps) == (step, whole.supersteps)
 
 
 @pytest.mark.parametrize("name", APPS)

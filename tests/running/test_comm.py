@@ -112,21 +112,3 @@ def test_a_rank_that_computes_for_ever_does_not_hold_up_the_failure_of_another(m
     with pytest.raises(ZeroDivisionError, match="rank 0"):
         run_threads(2, work)
     leave.set()
-
-
-@pytest.mark.parametrize(
-    ("kinds", "takes"),
-    [("mpi,system", False), ("system,cuda:device:host", True), ("cuda", True), (None, False)],
-)
-def test_mpi_takes_device_memory_where_it_says_so(kinds, takes):
-    class Info(dict):
-        Get = dict.get
-        Free = dict.clear
-
-    class Group:
-        def Get_info(self):  # noqa: N802
-            return Info({} if kinds is None else {"mpi_memory_alloc_kinds": kinds})
-
-    comm = object.__new__(comm_module.MpiComm)
-    comm._comm = Group()
-    assert comm.takes_device_memory is takes

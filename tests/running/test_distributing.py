@@ -133,7 +133,8 @@ def test_parts_are_those_of_the_definition(case):
         ghosts = {q: last - first for q, (first, last) in local.receives.items()}
         sent = {q: own.size for q, own in local.sends.items()}
         boundary, has_out = local.n_owned - local.n_interior, local.out is not None
-        held = tuple(arcs.values()), ghosts, sent, boundary, has_out
+        ranges = {q for q, own in local.sends.items() if (np.diff(own.astype(int)) == 1).all()}
+        held = tuple(arcs.values()), ghosts, sent, boundary, has_out, ranges
         assert size == (local.k, local.n_owned, local.ghosts.size, *held)
     for rank in {0, partition.k // 2, partition.k - 1}:
         assert same(found[rank], local_graph(graph, partition, rank, want=want, threads=1))

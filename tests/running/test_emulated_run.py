@@ -1,18 +1,26 @@
 """Programs on emulated machines: values as anywhere, a clock that repeats, exact exchanges."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evener.errors import InputError, UsageError
+from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.random_graphs import rmat
+from evener.planning.cuts import predicted_on_edges
+from evener.plans.edge_partition import EdgePartition
 from evener.plans.exchange_costs import quotient
 from evener.plans.metrics import prediction_of
 from evener.plans.partition import Partition
 from evener.plans.workload import Workload
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.apps.registry import APPS
+from evener.running.edge_copies import copies_of
+from evener.running.edge_shares import DividedEdges
 from evener.running.emulated_run import EMULATED_ACTIVITIES, VirtualMachine
 from evener.running.executing import run_program
+from tests.running.edge_cases import star
 
 GRAPH = rmat(9, 3, 8)
 LEVELS = (Level("net", Link(2e-6, 1e-9), shared=True), Level("node", Link(1e-6, 2e-10)))
@@ -101,3 +109,46 @@ def test_devices_and_blocks_must_be_equally_many():
 def test_terms_that_make_no_sense_are_refused(terms):
     with pytest.raises(InputError, match=r"what a superstep costs|list_share"):
         VirtualMachine(platform(2, terms)).run(APPS["bfs"].program, GRAPH, blocks(2))
+
+
+def edges_divided(k):
+    part = np.random.default_rng(3).integers(0, k, EdgeList.of_graph(GRAPH).m)
+    return DividedEdges(EdgePartition.of(part, k))
+
+
+def test_on_edges_a_superstep_takes_as_long_as_predicted():
+    """Mirrors send sums, masters payloads: from the second superstep on as `choose_cut` counts."""
+    k, divided = 4, edges_divided(4)
+    program = APPS["pagerank"].program
+    found = VirtualMachine(platform(k)).run_on_edges(program, GRAPH, divided, most=3)
+    edges = EdgeList.of_graph(GRAPH)
+    both = divided.partition, copies_of(edges, divided.partition)
+    workload = Workload("arcs", bytes_per_value=4.0)
+    graph = replace(GRAPH, vwgt=GRAPH.degrees)  # units are arcs
+    expected = predicted_on_edges(graph, edges, both, platform(k), workload)
+    assert found.computing[1] == pytest.approx(expected.compute + 1e-5)
+    assert found.communicating[1] == pytest.approx(expected.communicate)
+    assert found.step_seconds[1] == found.step_seconds[2] > found.step_seconds[0]
+    with pytest.raises(UsageError, match="3 devices for 4 blocks"):
+        VirtualMachine(platform(3)).run_on_edges(program, GRAPH, divided)
+
+
+@pytest.mark.parametrize("name", ["bfs", "spmv"])
+def test_on_edges_values_are_those_of_blocks_of_vertices(name):
+    program, machine = APPS[name].program, VirtualMachine(platform(4))
+    most = {"most": 3} if name == "spmv" else {}
+    found = machine.run_on_edges(program, GRAPH, edges_divided(4), **most)
+    assert np.allclose(found.values, machine.run(program, GRAPH, blocks(4), **most).values)
+    assert found.recorded().seconds == found.seconds > 0
+
+
+def test_on_edges_the_longest_list_is_that_of_a_device():
+    """A star whose arcs are on four devices: each works on a quarter of its middle's."""
+    middle = star(400)
+    divided = DividedEdges(EdgePartition.of(np.arange(400) % 4, 4))
+    terms = {"list_share": 0.01}
+    found = VirtualMachine(platform(4, terms)).run_on_edges(
+        APPS["pagerank"].program, middle, divided, most=1
+    )
+    speeds = np.array([1e6, 4e6] * 2)
+    assert found.computing[0] == pytest.approx(100 / 0.01 / speeds + 1e-5)

@@ -83,6 +83,20 @@ def test_work_goes_on_between_start_and_finish():
         assert found == [ghost + 100 for ghost in ghosts]
 
 
+def test_own_values_are_computed_between_start_and_finish_of_a_reduction():
+    def work(comm):
+        local = path()[comm.rank]
+        halo = Halo.of(comm, local)
+        x = np.array([0, 0, *(10 * (local.ghosts + 1))])
+        halo.start_reduce(x)
+        x[2:] = -1  # the ghosts' values have been packed
+        x[:2] = local.owned
+        halo.finish()
+        return x.tolist()
+
+    assert run_threads(2, work) == [[10, 32, -1, -1], [21, 43, -1, -1]]
+
+
 def test_many_arrays_by_turns():
     """More of them than receive their ghosts in place, some of them gone meanwhile."""
 
@@ -220,7 +234,7 @@ def test_arrays_that_do_not_fit_are_refused():
         with pytest.raises(UsageError, match="no exchange has been started"):
             halo.finish()
         halo.start_exchange(np.zeros(4))
-        for again in (halo.start_exchange, halo.reduce):
+        for again in (halo.start_exchange, halo.reduce, halo.start_reduce):
             with pytest.raises(UsageError, match="not finished"):
                 again(np.zeros(4))
         halo.finish()

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+SHOWN = 8  # differences on the terminal; all are in the JSON object
 LONGEST = 40  # characters of a value that are shown
 
 
@@ -42,3 +46,23 @@ def only_known(then: Any, now: Any) -> Any:
 def _shown(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def say_replayed(
+    plan: str, graph: str, differences: Sequence[str], out: Output, *, is_its_input: bool
+) -> int:
+    """Say whether a plan that was made again from `graph` is identical.
+
+    Raises ToolError where it is not, InputError where that is another file than the plan's.
+    """
+    from evener.errors import InputError, ToolError
+
+    out.result({"identical": not differences, "differences": differences})
+    if not differences:
+        out.say(f"Identical: {plan} is what this version makes of {graph}.")
+        return 0
+    more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
+    message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
+    if not is_its_input:
+        raise InputError(message, file=plan, hint="Give the very file the plan was made from.")
+    raise ToolError(message, file=plan)

@@ -257,12 +257,22 @@ def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
     }
 
 
-def is_its_input(plan: Plan | EdgePlan, inputs: dict[str, str]) -> bool:
+def is_its_input(plan: Plan | EdgePlan, inputs: Mapping[str, str]) -> bool:
     """Whether the plan was made from files of these digests, or records no digests.
 
     inputs: file name -> SHA-256. Other files must not be drawn or counted as the plan's graph.
     """
     return not plan.inputs or bool(set(inputs.values()) & set(plan.inputs.values()))
+
+
+def refuse_other_input(plan: Plan | EdgePlan, inputs: Mapping[str, str], path: str) -> None:
+    """Raise InputError where `path`, with these digests, is not the file of the plan."""
+    if not is_its_input(plan, inputs):
+        raise InputError(
+            "is not the file the plan was made from (SHA-256)",
+            file=path,
+            hint=f"The plan was made from {', '.join(plan.inputs)}.",
+        )
 
 
 def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.plans.plan import Plan
     from evener.running.apps.registry import App
-    from evener.running.comm import MpiComm
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
+    from evener.running.mpi_comm import MpiComm
     from evener.running.slicing import RankParts
 
 

@@ -64,6 +64,11 @@ COMMANDS = {
         "divide the edges of a graph over devices, with few copies of vertices",
         "evener split web.graph --machine cluster.toml -o web.edges.plan",
     ),
+    "map": Command(
+        "evener.cli.commands.map",
+        "put the filters of a stream graph on processors, for a short period",
+        "evener map radio.toml --machine cluster.toml -o radio.plan",
+    ),
     "tile": Command(
         "evener.cli.commands.tile",
         "divide a dense matrix into a rectangle for each device",

@@ -23,6 +23,8 @@ def say_reorderings(run: ProgramRun, names: Sequence[str], out: Output) -> list[
 def _sentence(one: Reordering) -> str:
     from evener.wording import duration
 
+    if one.step is None and not one.seconds > 0:
+        return "the order of its vertices was kept; the run was too short to look for a better one."
     search = f"{duration(one.seconds)} of CPU time"
     if one.step is None:
         return f"the order of its vertices was kept; looking for a better one took {search}."

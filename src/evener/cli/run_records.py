@@ -100,8 +100,13 @@ def _breakdown(
     program: VertexProgram | Solver,
 ) -> Breakdown:
     """Return what a superstep was spent with, since vertices last changed device."""
-    from evener.planning.breakdown import breakdown_of, divided_anew, divided_by, divided_into
-    from evener.planning.edge_breakdown import edge_breakdown_of
+    from evener.planning.breakdown import (
+        breakdown_of,
+        divided_anew,
+        divided_by,
+        divided_into,
+        edge_breakdown_of,
+    )
     from evener.plans.partition import Partition
     from evener.running.slicing import RankParts
 
@@ -141,13 +146,24 @@ def edge_commands(options: RunOptions, plan: EdgePlan) -> dict[str, list[str]]:
     assert options.plan is not None
     words = ["evener", "split", options.graph, "--machine", options.plan]
     words += ["--speeds", options.samples or SAMPLES]
-    words += [] if plan.of == "graph" else ["--as", plan.of]
-    words += ["--weighted"] if plan.options.get("weighted") else []
-    for name, usual in (("method", "spac"), ("preset", "default"), ("epsilon", 0.03), ("seed", 7)):
-        if (value := plan.options.get(name, usual)) != usual:
-            words += [f"--{name}", str(value)]
+    words += _splitting(plan)
     again = str(Path(options.plan).with_suffix(".again.plan"))
     return {"loads": [*words, *_reading(options, plan), "-o", again]}
+
+
+def _splitting(plan: EdgePlan) -> list[str]:
+    """Return the options of `evener split` that made the plan."""
+    streams = bool(plan.options.get("stream"))
+    words = ["--stream"] if streams else [] if plan.of == "graph" else ["--as", plan.of]
+    words += ["--weighted"] if plan.options.get("weighted") else []
+    usual = {"method": "stream" if streams else "spac", "preset": "default", "epsilon": 0.03,
+             "seed": 7, "order": "auto", "buffer": None, "memory": None}  # fmt: skip
+    for name, default in usual.items():
+        value = plan.options.get(name, default)
+        if value != default:
+            said = f"{value / 2**30:g}" if name == "memory" else str(value)  # given in GiB
+            words += [f"--{name}", said]
+    return words
 
 
 def _workload(plan: Plan) -> list[str]:

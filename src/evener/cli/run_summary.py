@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from evener.cli.run_locality import say_reorderings
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.cli.run_programs import Asked
-    from evener.rebalancing.run_rebalancer import MoveCheck
+    from evener.rebalancing.run_rebalancer import RunRebalancer
     from evener.running.checkpoints import Checkpoints
     from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.executing import ProgramRun
@@ -33,7 +32,7 @@ class RunFound:
     run: ProgramRun
     emulated: EmulatedMachineRun | None = None
     kept: Checkpoints | None = None
-    checks: Sequence[MoveCheck] | None = None
+    adviser: RunRebalancer | None = None
 
     @property
     def seconds(self) -> float:
@@ -68,8 +67,7 @@ def say(
     out.say(f"{of}: {plural(steps, 'superstep')} in {duration(seconds)}{where}{rate}{arcs}.")
     if run.first:
         out.say(f"Continued after {plural(run.first, 'superstep')}.")
-    if found.checks is not None:
-        _say_moves(run, out)
+    moves = [] if found.adviser is None else _say_moves(run, found.adviser, out)
     ordered = say_reorderings(run, division.platform.names, out) if run.reorderings else []
     if found.kept is not None:
         spent = f" of {duration(seconds)}" if found.kept.written else ""
@@ -87,9 +85,9 @@ def say(
     by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
     if found.kept is not None:
         by |= {"checkpoints": found.kept.written, "checkpoint_seconds": found.kept.took}
-    if found.checks is not None:
-        by |= {"rebalancings": [asdict(one) for one in run.moves], "asking_seconds": run.asking,
-               "checks": [one._asdict() for one in found.checks]}  # fmt: skip
+    if found.adviser is not None:
+        by |= {"rebalancings": moves, "asking_seconds": run.asking,
+               "checks": [one._asdict() for one in found.adviser.checks]}  # fmt: skip
     if ordered:
         by |= {"reorderings": ordered}
     if run.first:
@@ -98,18 +96,34 @@ def say(
             "verified": right, "summary": summary, "devices": devices, **by}  # fmt: skip
 
 
-def _say_moves(run: ProgramRun, out: Output) -> None:
-    """Say when vertices changed device, what that took, and what it was to save."""
+def _say_moves(run: ProgramRun, adviser: RunRebalancer, out: Output) -> list[dict[str, Any]]:
+    """Say when vertices changed device, what that took, and what it saved; return it for --json."""
     from evener.wording import duration, plural
 
-    for move in run.moves:
-        vertices = plural(move.vertices, "vertex", "vertices")
+    told = []
+    for number, move in enumerate(run.moves):
+        vertices, gain = plural(move.vertices, "vertex", "vertices"), adviser.gains.get(number)
+        saved = "" if gain is None else f"; {_saved(gain.realized)}"
         out.say(
             f"Rebalanced after superstep {move.step:,}: {vertices} changed device in "
-            f"{duration(move.seconds)}, predicted to save {duration(move.saving)} a superstep."
+            f"{duration(move.seconds)}, predicted to save {duration(move.saving)} a superstep"
+            f"{saved}."
         )
+        learnt = None if gain is None else gain._asdict()
+        own = {name: learnt and learnt[name] for name in ("realized", "share", "trust")}
+        told.append(asdict(move) | own)
     done = "" if run.moves else "No vertex changed device. "
     out.say(f"{done}Asking whether that pays took {duration(run.asking)} in all.")
+    return told
+
+
+def _saved(seconds: float) -> str:
+    """Return what was measured to be saved a superstep."""
+    from evener.wording import duration
+
+    if seconds < 0:
+        return f"measured, a superstep takes {duration(-seconds)} longer"
+    return f"measured, it saves {duration(seconds)}"
 
 
 def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:

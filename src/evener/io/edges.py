@@ -134,6 +134,18 @@ def as_edges(given: EdgesLike, *, of: str = "graph", weighted: bool = False) -> 
     return _of_graph(graph.undirected() if kind == "graph" else graph, kind, weighted=weighted)
 
 
+def graph_of_lines(edges: EdgeList, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph of lines u v as `read` makes it of a list: loops and repetitions dropped.
+
+    Numbers that no line names are no vertices; `labels` keep those of the others then. directed:
+    each line is an arc.
+    """
+    named, number = _numbers(np.concatenate([edges.tails, edges.heads]), edges.n)
+    fields = {} if named.size == edges.n else {"labels": named}
+    make = DirectedGraph.from_arcs if directed else Graph.from_edges
+    return make(named.size, number[edges.tails], number[edges.heads], **fields)
+
+
 def _read_entries(
     source: Source, entry: Format, kind: Kind, given: Mapping[str, Any], *, weighted: bool
 ) -> EdgeReading | None:

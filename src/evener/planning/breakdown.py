@@ -12,11 +12,13 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.planning.bottleneck import quotient_of
 from evener.planning.evaluate import evaluate
+from evener.plans.edge_plan import EdgePlan
 from evener.plans.metrics import Quotient, prediction_of
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Evaluation, Plan
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
+from evener.running.edge_copies import Copies
 from evener.running.emulated_run import EMULATED_ACTIVITIES
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
@@ -244,3 +246,21 @@ def _describes_work(
         return True
     of_unit = (arcs / np.maximum(loads, 1e-300))[loads > 0]
     return bool(of_unit.max() < UNALIKE * of_unit.min())
+
+
+def edge_breakdown_of(
+    run: ProgramRun, plan: EdgePlan, copies: Copies, program: VertexProgram | Solver, n_arcs: int
+) -> Breakdown:
+    """Return measured and predicted seconds of a mean superstep.
+
+    copies: of the vertices by this plan. n_arcs: of the graph that was run on. Loads are the plan's
+    edges, and nothing is computed while messages flow.
+    """
+    passes = np.ones(plan.platform.k)
+    if program.schedule != "dense":
+        edges = np.bincount(plan.partition.part, minlength=plan.platform.k).astype(np.float64)
+        passes = passes_of(run, edges * (n_arcs / max(plan.partition.m, 1)))
+    nothing = np.zeros(plan.platform.k)
+    loads = np.asarray(plan.metrics.loads, np.float64)
+    terms = PredictionTerms(plan.platform, loads, copies.quotient(), nothing, WEIGHTS, passes, True)
+    return broken_down(run, terms)

@@ -22,7 +22,7 @@ from evener.plans.plan import Plan, Prediction
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.running.edge_copies import Copies, copies_of
-from evener.wording import duration, percent
+from evener.wording import duration, percent, plural
 
 Cut: TypeAlias = Literal["vertices", "edges"]
 # Share of the seconds by which edges must be faster to be taken; chosen by hand: predictions are
@@ -50,7 +50,9 @@ class CutChoice:
         own, other = self._of(self.cut), self._of(self._other)
         if self.is_relative:
             share = f"{own.makespan / other.makespan:.3g}"
-            times = f"predicted {share} of the time that blocks of {self._other} take"
+            times = f"predicted to take {share} of the time of blocks of {self._other}"
+            if share == "1":
+                times = f"predicted to take as long as blocks of {self._other}"
         else:
             theirs = f"{duration(other.makespan)} with blocks of {self._other}"
             times = f"predicted {duration(own.makespan)} an iteration, {theirs}"
@@ -59,6 +61,8 @@ class CutChoice:
     def _why(self, own: Prediction, other: Prediction) -> str:
         """Return what makes the difference, or that there is little."""
         values = f"{self.sent[self.cut]:,} values are sent, not {self.sent[self._other]:,}"
+        if self.sent["vertices"] == self.sent["edges"]:
+            values = f"both send {plural(self.sent['edges'], 'value')}"
         if own.makespan >= other.makespan * (1 - LEAST_GAIN):
             return f"edges are divided where that saves {percent(LEAST_GAIN)}, and {values}"
         computing = _most(other.compute) - _most(own.compute)

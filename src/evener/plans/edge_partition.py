@@ -122,6 +122,7 @@ def _counted(edges: EdgeList, partition: EdgePartition) -> tuple[Part, IntVector
     """Return the number of blocks of each vertex (n,) and of vertices of each block (k,)."""
     partition.checked_for(edges)
     blocks, vertices = np.zeros(edges.n, np.int32), np.zeros(partition.k, np.int64)
-    offsets, listed = edges.incidence
-    kernels.count_blocks(offsets, listed, partition.part, blocks, vertices)
+    ends = np.zeros(edges.n + 1, np.int64)
+    np.cumsum(edges.degrees, out=ends[1:])
+    kernels.count_blocks(edges.tails, edges.heads, partition.part, ends, blocks, vertices)
     return blocks, vertices

@@ -7,13 +7,24 @@ from evener.jit import njit
 
 
 @njit(cache=True, nogil=True)
-def count_blocks(offsets, edges, part, blocks, vertices):
-    """Count the blocks of each vertex (n,), and the vertices of each block (k,)."""
+def count_blocks(tails, heads, part, ends, blocks, vertices):
+    """Count the blocks of each vertex (n,), and the vertices of each block (k,).
+
+    ends (n + 1,) int64: the edges of vertex v are ends[v] to ends[v + 1] of all in the order of
+    vertices; on return v's begin is where its end was.
+    """
+    found = np.empty(2 * tails.size, np.int32)
+    for e in range(tails.size):
+        for v in (tails[e], heads[e]):
+            found[ends[v]] = part[e]
+            ends[v] += 1
     last_seen = np.full(vertices.size, -1, np.int64)
-    for v in range(offsets.size - 1):
-        for i in range(offsets[v], offsets[v + 1]):
-            b = part[edges[i]]
+    begin = 0
+    for v in range(blocks.size):
+        for i in range(begin, ends[v]):
+            b = found[i]
             if last_seen[b] != v:
                 last_seen[b] = v
                 vertices[b] += 1
                 blocks[v] += 1
+        begin = ends[v]

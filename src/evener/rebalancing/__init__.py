@@ -7,6 +7,7 @@ row_rebalancer.py  RowRebalancer: the same for rows that are all alike, as in ru
 run_rebalancer.py  RunRebalancer: what `evener run --rebalance` asks, a Rebalancer of its supersteps
 decider.py         Decider: "stay" or "move", from times and priced proposals; LoadState
 regret.py          the rule: move when the time lost has reached the price of a move
+gains.py           RealizedGains: what moves gained, and how far to believe the next prediction
 proposals.py       the partitions that could be moved to, and the seconds that moving takes
 decision_log.py    writing, reading and checking the log of decisions; repeating them
 

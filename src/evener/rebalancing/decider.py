@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
+from evener.rebalancing.gains import MoveGain, RealizedGains
+from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret, RegretVerdict
 from evener.sizing.equal_finish import together
 
 Line = dict[str, Any]
@@ -111,7 +112,9 @@ class Decision:
 
     move: index of the proposal taken, or None. now [s]: an iteration without a move; saving
     [s per iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on
-    which it is based. silent (k,): iterations since each device last gave a time.
+    which it is based. silent (k,): iterations since each device last gave a time. believed: share
+    of the saving that is, by what earlier moves gained. gain: of the last move, where it has been
+    judged since the decision before.
     """
 
     move: int | None
@@ -122,13 +125,19 @@ class Decision:
     cost: float
     slowness: FloatArray
     silent: npt.NDArray[np.int64]
+    believed: float = 1.0
+    gain: MoveGain | None = None
 
 
 class IterationSpan(NamedTuple):
-    """Of how many iterations the times are the mean, and how many are left; inf: unknown."""
+    """Of how many iterations the times are the mean, and how many are left; inf: unknown.
+
+    seconds: what one of them took as a whole, waiting included; inf: the longest of the times.
+    """
 
     iterations: float = 1.0
     left: float = np.inf
+    seconds: float = np.inf
 
     def pays(self, saving: float, cost: float) -> bool:
         """Return whether a saving [s per iteration] exceeds a cost [s] before the end."""
@@ -145,20 +154,31 @@ class Decider:
     """Decides after each iteration by the rule of regret.py.
 
     rebuild [s]: what a move takes beside transferring data, until it is measured. noise_floor: see
-    Regret. Attributes: `rebuild`, as learnt; `state`; `noise_floor`; `count`, iterations so far.
+    Regret. learns: whether what moves gained counts, see gains.py. Attributes: `rebuild`, as
+    learnt; `state`; `noise_floor`; `count`, iterations so far.
     """
 
-    def __init__(self, state: LoadState, rebuild: float, noise_floor: float = NOISE_FLOOR) -> None:
+    def __init__(
+        self,
+        state: LoadState,
+        rebuild: float,
+        noise_floor: float = NOISE_FLOOR,
+        *,
+        learns: bool = True,
+    ) -> None:
         if not (np.isfinite(rebuild) and rebuild >= 0):
             raise InputError(f"rebuild seconds must be finite and not negative, not {rebuild}")
         if not 0 <= noise_floor < 1:
             raise InputError(f"the noise floor must lie in [0, 1), not {noise_floor}")
         self.state, self.rebuild, self.noise_floor = state, float(rebuild), noise_floor
-        self._regret = Regret(state.k, noise_floor)
+        self._gains = RealizedGains() if learns else None
+        self._regret = Regret(state.k, noise_floor, self._gains)
         self._was_measured = False
         self._reach = 1.0  # seconds of the best proposal / those of ideal loads
         self._scale = 1.0  # its transfer seconds / those estimated for ideal loads
         self._taken: Proposal | None = None
+        self._saving = 0.0  # of an iteration, predicted for the move decided on
+        self._told = 0  # moves judged whose gains are in a decision
 
     @property
     def count(self) -> int:
@@ -173,20 +193,31 @@ class Decider:
         propose: called only when the regret has reached the estimated cost, and the saving will
         have by the end, where that is known.
         """
-        slowness = self.state.slowness(times)
-        verdict = self._regret.judge(slowness, self._estimate, span.iterations)
+        verdict = self._regret.judge(
+            self.state.slowness(times), self._estimate, span.iterations, _seconds(times, span)
+        )
         price, proposals, move = verdict.price, tuple[Proposal, ...](), None
-        if verdict.moves and span.pays(verdict.saving, price.cost):
+        if verdict.moves and span.pays(verdict.believed * verdict.saving, price.cost):
             loads, _ = self._aim(verdict.slowness)
             proposals = tuple(propose(verdict.slowness, loads))
-            move = self._best(proposals, price, verdict.regret, span)
+            move = self._best(proposals, verdict, span)
             self._correct(proposals, price, verdict.slowness, move)
         cost = price.cost if move is None else self._cost(proposals[move])
         saving = verdict.saving if move is None else price.now - proposals[move].seconds
+        self._saving = saving
         silent = self._regret.watch.missing
         return Decision(
-            move, proposals, price.now, saving, verdict.regret, cost, verdict.slowness, silent
-        )
+            move, proposals, price.now, saving, verdict.regret, cost, verdict.slowness, silent,
+            verdict.believed, self._judged(),
+        )  # fmt: skip
+
+    def _judged(self) -> MoveGain | None:
+        """Return what the last move gained, if that has become known since the last decision."""
+        gains = self._gains
+        if gains is None or gains.judged == self._told:
+            return None
+        self._told = gains.judged
+        return gains.latest
 
     def change(self, state: LoadState) -> None:
         """Replace the state, as weights have changed."""
@@ -194,9 +225,10 @@ class Decider:
 
     def moved(self, proposal: Proposal, state: LoadState) -> None:
         """Note that a proposal was carried out, and the state after it."""
+        loads = self.state.loads, state.loads
         self.state, self._taken = state, proposal
         self._reach = self._scale = 1.0
-        self._regret.moved()
+        self._regret.moved(self._saving, loads)
 
     def measured(self, seconds: float) -> None:
         """Learn from the seconds that the last move took as a whole.
@@ -217,7 +249,8 @@ class Decider:
         loads, seconds = self._aim(slowness)
         now = float((state.compute * slowness + state.other).max())
         transfer = float((np.abs(loads - state.loads) * state.per_unit).max())
-        return Price(now, seconds * self._reach, transfer * self._scale + self.rebuild)
+        cost = transfer * self._scale + self.rebuild
+        return Price(now, seconds * self._reach, cost, (state.loads, loads))
 
     def _aim(self, slowness: FloatArray) -> tuple[FloatArray, float]:
         state = self.state
@@ -230,19 +263,20 @@ class Decider:
         return proposal.transfer + self.rebuild
 
     def _best(
-        self, proposals: Sequence[Proposal], price: Price, regret: float, span: IterationSpan
+        self, proposals: Sequence[Proposal], verdict: RegretVerdict, span: IterationSpan
     ) -> int | None:
         """Return the index of the proposal with the largest gain, or None if none pays.
 
-        Gains assume that the imbalance lasts as long again as it has lasted, or to the end.
+        RealizedGains assume that the imbalance lasts as long again as it has lasted, or to the end.
         """
         lasted, floor = min(self._regret.lasted, span.left), self.noise_floor
         best, most = None, -np.inf
         for i, one in enumerate(proposals):
-            saving, cost = price.now - one.seconds, self._cost(one)
+            predicted, cost = verdict.price.now - one.seconds, self._cost(one)
+            saving = verdict.believed * predicted
             gain = saving * lasted - cost
-            worthy = saving > floor * one.seconds and span.pays(saving, cost)
-            if worthy and regret >= ENOUGH * cost and gain > most:
+            worthy = predicted > floor * one.seconds and span.pays(saving, cost)
+            if worthy and verdict.regret >= ENOUGH * cost and gain > most:
                 best, most = i, gain
         return best
 
@@ -265,6 +299,14 @@ class Decider:
         thought = float((np.abs(loads - self.state.loads) * self.state.per_unit).max())
         if thought > 0:
             self._scale = max(one.transfer / thought, 1.0)
+
+
+def _seconds(times: FloatArray, span: IterationSpan) -> float:
+    """Return what an iteration took [s], NaN where no device gave a time."""
+    if np.isfinite(span.seconds):
+        return span.seconds
+    told = times[np.isfinite(times)]
+    return float(told.max()) if told.size else np.nan
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:

@@ -57,7 +57,7 @@ class Recorder:
         self.last: Decision | None = None
         self._line: Line = {}
         head = {"names": list(names), "state": decider.state.as_line(), "rebuild": decider.rebuild,
-                "noise_floor": decider.noise_floor, **more}  # fmt: skip
+                "noise_floor": decider.noise_floor, "learns": True, **more}  # fmt: skip
         self._log = LogWriter(log, head)
 
     def decide(
@@ -128,6 +128,10 @@ def decision_line(
         "regret": decision.regret,
         "cost": decision.cost,
     }
+    if decision.believed != 1:
+        line["decided"]["believed"] = decision.believed
+    if decision.gain is not None:
+        line["gained"] = decision.gain._asdict()
     return line
 
 
@@ -248,8 +252,13 @@ def is_amount(value: Any) -> bool:
 
 
 def is_head(line: Line) -> bool:
-    """Return whether a first line has names, a state, the rebuild seconds, and the noise floor."""
+    """Return whether a first line has names, a state, the rebuild seconds, and the noise floor.
+
+    Also whether what moves gained counted, which it did not when logs did not say so.
+    """
     names, floor = line.get("names"), line.get("noise_floor", 1.0)
+    if not isinstance(line.get("learns", False), bool):
+        return False
     state = line.get("state")
     if not (isinstance(names, list) and is_state(state, len(names))):
         return False
@@ -317,7 +326,8 @@ class Replayed(NamedTuple):
 
 def replay(told: Decisions) -> Replayed:
     """Return what repeating all decisions gives. Raises InputError for an impossible line."""
-    decider = Decider(told.state, told.head["rebuild"], told.head["noise_floor"])
+    learns = told.head.get("learns", False)
+    decider = Decider(told.state, told.head["rebuild"], told.head["noise_floor"], learns=learns)
     count = moves = 0
     differences = []
     for number, line in enumerate(told.lines, start=2):

@@ -32,6 +32,7 @@ from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import models_of
 from evener.rebalancing.decider import (
+    MAX_TIME,
     Decider,
     Decision,
     IterationSpan,
@@ -151,6 +152,7 @@ class Rebalancer:
         *,
         iterations: float = 1.0,
         left: float | None = None,
+        seconds: float | None = None,
     ) -> Move | None:
         """Take in the seconds that each device computed in an iteration; return a Move, or None.
 
@@ -158,9 +160,11 @@ class Rebalancer:
         time, which is assumed to be as fast as before. work (n,) [units]: new vertex weights from
         this iteration on. iterations: of how many the times are means, where not each is observed.
         left: how many follow at most, where that is known: data then moves only if that pays by the
-        end. Raises InputError for a wrong number of times or weights, and for negative ones.
+        end. seconds: that an iteration took as a whole, waiting included, by which is judged what a
+        move has gained; None: the longest of the times. Raises InputError for a wrong number of
+        times or weights, and for negative ones.
         """
-        span = _checked_span(iterations, left)
+        span = _checked_span(iterations, left, seconds)
         given = checked_times(times, self._platform.k)
         changed, self._refused = None, []
         if work is not None:
@@ -256,13 +260,16 @@ class Rebalancer:
         return Move(new.part, chosen.kind, int(away.sum()), n_bytes, decision.saving, decision.cost)
 
 
-def _checked_span(iterations: float, left: float | None) -> IterationSpan:
-    """Return what both say. Raises InputError for what are no numbers of iterations."""
+def _checked_span(iterations: float, left: float | None, seconds: float | None) -> IterationSpan:
+    """Return what all say. Raises InputError for what are no numbers of iterations, or seconds."""
     if not 0 < iterations <= MOST_ITERATIONS:
         raise InputError(f"times are means of some iterations, not of {iterations}")
     if left is not None and not 0 <= left <= MOST_ITERATIONS:
         raise InputError(f"a number of iterations is left, not {left}")
-    return IterationSpan(float(iterations), float("inf") if left is None else float(left))
+    if seconds is not None and not 0 <= seconds < MAX_TIME:
+        raise InputError(f"an iteration takes some seconds, not {seconds}")
+    known = [float("inf") if one is None else float(one) for one in (left, seconds)]
+    return IterationSpan(float(iterations), *known)
 
 
 def _workload_of(plan: Plan) -> Workload:

@@ -9,6 +9,9 @@ Times are given as slowness: seconds measured / seconds by the device's model. A
 iterations has little noise but reacts late; one over few is quick but noisy. So every device has a
 window that grows while nothing changes, and restarts when its last few times differ from those
 before by more than their scatter explains (`Watch`).
+
+What a move would save is a prediction. How far it is to be believed is learnt from the moves before
+(gains.py).
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.rebalancing.gains import RealizedGains
 
 # All chosen with benchmarks/rebalancing.py, seeds 11 to 17; its published figures are of others.
 LONG, SHORT = 30, 10  # iterations of two means; a saving counts if it shows in both
@@ -118,17 +122,27 @@ def is_typical(observations: int, iterations: float) -> bool:
 
 
 class Price(NamedTuple):
-    """Seconds per iteration as things are and after a move, and the seconds that the move takes."""
+    """Seconds per iteration as things are and after a move, and the seconds that the move takes.
+
+    loads: those of devices as things are, and after the move, (k,) each.
+    """
 
     now: float
     new: float
     cost: float
+    loads: tuple[FloatArray, FloatArray]
+
+    @property
+    def saving(self) -> float:
+        """Seconds per iteration that a move is predicted to save."""
+        return self.now - self.new
 
 
 class RegretVerdict(NamedTuple):
     """Whether to move, and why: saving [s per iteration], regret [s] and the price.
 
-    slowness (k,): for which the new plan is to be made.
+    slowness (k,): for which the new plan is to be made. believed: share of the saving that is, by
+    what earlier moves gained; more than one where better was measured than is predicted.
     """
 
     moves: bool
@@ -136,6 +150,7 @@ class RegretVerdict(NamedTuple):
     regret: float
     price: Price
     slowness: FloatArray
+    believed: float = 1.0
 
 
 Pricing = Callable[[FloatArray], Price]
@@ -144,48 +159,72 @@ Pricing = Callable[[FloatArray], Price]
 class Regret:
     """The rule of this module: adds up the seconds lost since an imbalance began.
 
-    noise_floor: savings up to this share of the makespan are noise. Attribute: `regret` [s].
+    noise_floor: savings up to this share of the makespan are noise. gains: learns from moves; None:
+    all is believed that is predicted. Attributes: `regret` [s]; `gains`.
     """
 
-    def __init__(self, k: int, noise_floor: float = NOISE_FLOOR) -> None:
+    def __init__(
+        self, k: int, noise_floor: float = NOISE_FLOOR, gains: RealizedGains | None = None
+    ) -> None:
         self.watch = Watch(k)
-        self.noise_floor = noise_floor
+        self.noise_floor, self.gains = noise_floor, gains
         self.regret = 0.0
         self.since = 0  # observations at the last move
         self._done = 0.0  # iterations
         self._began = 0.0  # of these, those before the present imbalance
+        self._unseen = 0  # observations before it
 
     def judge(
-        self, slowness: FloatArray, pricing: Pricing, iterations: float = 1.0
+        self,
+        slowness: FloatArray,
+        pricing: Pricing,
+        iterations: float = 1.0,
+        seconds: float = np.nan,
     ) -> RegretVerdict:
         """Take in the slowness (k,) of an iteration, NaN where unknown; return whether to move.
 
         pricing: returns the Price at a slowness (k,). iterations: of how many it is the mean.
+        seconds: that it took, waiting included; NaN where unknown.
         """
         watch = self.watch
         watch.see(slowness)
         self._done += iterations
+        if self.gains is not None:
+            self.gains.see(seconds, watch.recent(SHORT))
         typical = watch.recent(LONG)
         prices = [pricing(typical), pricing(watch.recent(SHORT))]
-        price = min(prices, key=lambda p: p.now - p.new)
-        saving = price.now - price.new
-        if saving <= self.noise_floor * price.new:
+        price = min(prices, key=lambda p: p.saving)
+        believed = self._believed(price)
+        saving = believed * price.saving
+        if price.saving <= self.noise_floor * price.new or believed <= 0:
             self.regret *= 1 - 1 / FORGOTTEN
-            return RegretVerdict(False, saving, self.regret, prices[0], typical)
+            return RegretVerdict(False, price.saving, self.regret, prices[0], typical, believed)
         lost = iterations * saving
         if self.regret < lost:
-            self._began = self._done - iterations
+            self._began, self._unseen = self._done - iterations, watch.count - 1
         self.regret += lost
         aim = watch.ahead(float(watch.count - self.since))
-        price = pricing(aim)
-        due = is_typical(watch.count, self._done) and self.regret >= ENOUGH * price.cost
-        return RegretVerdict(due, saving, self.regret, price, aim)
+        ahead = pricing(aim)
+        due = is_typical(watch.count, self._done) and self.regret >= ENOUGH * ahead.cost
+        return RegretVerdict(due, price.saving, self.regret, ahead, aim, believed)
+
+    def _believed(self, price: Price) -> float:
+        """Return the share of the price's saving that is to be believed."""
+        if self.gains is None or price.saving <= 0:
+            return 1.0
+        return self.gains.believed(price.saving, *price.loads) / price.saving
 
     @property
     def lasted(self) -> float:
         """Iterations since the imbalance began."""
         return self._done - self._began
 
-    def moved(self) -> None:
-        """Reset the regret, as data has moved."""
+    def moved(self, saving: float, loads: tuple[FloatArray, FloatArray]) -> None:
+        """Reset the regret, as data has moved.
+
+        saving: that was predicted [s per iteration]; loads: before and after, (k,) each.
+        """
+        if self.gains is not None:
+            lasted = self.watch.count - self._unseen
+            self.gains.moved(saving, loads, lasted, self.watch.recent(SHORT))
         self.regret, self.since = 0.0, self.watch.count

@@ -23,6 +23,7 @@ from evener.graphs.graph import Graph
 from evener.plans import metrics
 from evener.plans.plan import Plan
 from evener.rebalancing.decider import Decision, plain
+from evener.rebalancing.gains import MoveGain
 from evener.rebalancing.proposals import Replan, slowed
 from evener.rebalancing.rebalancer import Rebalancer
 from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, is_typical
@@ -42,7 +43,8 @@ class MoveCheck(NamedTuple):
 
     step: supersteps done. seconds (k,): of computing, for all arcs once, None where unknown. speeds
     (k,): by these, relative to what was measured first. lost [s]: until now, by the imbalance;
-    saving [s a superstep], cost [s]: predicted. decision: "move" or "stay"; reason: why.
+    saving [s a superstep], cost [s]: predicted; believed: share of the saving that is, by what
+    earlier moves gained. decision: "move" or "stay"; reason: why.
     """
 
     step: int
@@ -51,6 +53,7 @@ class MoveCheck(NamedTuple):
     lost: float
     saving: float
     cost: float
+    believed: float
     decision: str
     reason: str
 
@@ -68,7 +71,8 @@ def _check_of(
     verb = "stay" if decision.move is None else "move"
     return MoveCheck(
         step, tuple(plain(times)), tuple(speeds.tolist()), decision.regret,
-        of_superstep * decision.saving, decision.cost, verb, _reason(decision, is_early, left),
+        of_superstep * decision.saving, decision.cost, decision.believed, verb,
+        _reason(decision, is_early, left),
     )  # fmt: skip
 
 
@@ -80,11 +84,24 @@ def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
         return "a move would save next to nothing"
     if is_early:
         return "too few observations"
+    believed = decision.believed
+    if believed <= 0:
+        return "with such blocks, supersteps were measured to take as long or longer"
     if decision.regret < ENOUGH * decision.cost:
-        return "the seconds lost are below the price of a move"
-    if left is not None and decision.saving * left <= decision.cost:
+        if decision.regret < believed * ENOUGH * decision.cost:
+            return "the seconds lost are below the price of a move"
+        return (
+            f"withheld: earlier moves gained {believed:.0%} of what was predicted, so that the "
+            "seconds lost count for less"
+        )
+    if left is not None and believed * decision.saving * left <= decision.cost:
         return "a move would save less than its price before the end"
     return "no partition was found that saves its price"
+
+
+def _of_superstep(gain: MoveGain, part: float) -> MoveGain:
+    """Return a gain of an iteration as that of a superstep, which is a part of one."""
+    return gain._replace(predicted=part * gain.predicted, realized=part * gain.realized)
 
 
 class RunRebalancer:
@@ -93,7 +110,8 @@ class RunRebalancer:
     plan, graph: of the run. replan, log: as of Rebalancer. Decisions are those of a Rebalancer
     whose speeds are scaled to the first seconds measured, since those of a machine file may be
     relative. Attributes: `rebalancer`, None until all devices have been measured; `checks`, the
-    last MOST_CHECKS observations and what came of them. Raises UsageError for several weights per
+    last MOST_CHECKS observations and what came of them; `gains`, of the moves that have been
+    judged, by their numbers, in seconds of a superstep. Raises UsageError for several weights per
     vertex.
     """
 
@@ -109,12 +127,13 @@ class RunRebalancer:
             raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
         self.rebalancer: Rebalancer | None = None
         self.checks: deque[MoveCheck] = deque(maxlen=MOST_CHECKS)
+        self.gains: dict[int, MoveGain] = {}
         self._plan, self._replan, self._log = plan, replan, log
         self._graph = graph
         # Of the supersteps since the last observation.
         self._computing: FloatArray = np.zeros(plan.platform.k)
         self._arcs: FloatArray = np.zeros(plan.platform.k)
-        self._supersteps = 0
+        self._supersteps, self._seconds = 0, 0.0
         self._sweeps = 0.0  # observed so far: all arcs, once
 
     def observe(self, seen: DeviceTimes) -> MoveAdvice | None:
@@ -122,20 +141,24 @@ class RunRebalancer:
         self._computing += seen.computing
         self._arcs += seen.arcs
         self._supersteps += seen.supersteps
+        self._seconds += seen.seconds
         if seen.is_dense:
             times, sweeps = self._computing / self._supersteps, float(self._supersteps)
         else:
             times, sweeps = self._times_of_arcs()
         if sweeps < 1 or (self.rebalancer is None and not np.isfinite(times).all()):
             return None
-        of_superstep = sweeps / self._supersteps
-        self._computing[:], self._arcs[:], self._supersteps = 0.0, 0.0, 0
+        of_superstep, seconds = sweeps / self._supersteps, self._seconds / sweeps
+        self._computing[:], self._arcs[:], self._supersteps, self._seconds = 0.0, 0.0, 0, 0.0
         if self.rebalancer is None:
             self.rebalancer = self._made(times, seen.built)
         left = seen.left if seen.is_dense else None
-        move = self.rebalancer.observe(times, iterations=sweeps, left=left)
+        took = seconds if np.isfinite(seconds) else None
+        move = self.rebalancer.observe(times, iterations=sweeps, left=left, seconds=took)
         decision = self.rebalancer.last
         assert decision is not None
+        if decision.gain is not None:
+            self.gains[decision.gain.move] = _of_superstep(decision.gain, of_superstep)
         self._sweeps += sweeps
         is_early = not is_typical(self.rebalancer.observations, self._sweeps)
         self.checks.append(_check_of(decision, times, seen.step, (is_early, of_superstep, left)))

@@ -1,7 +1,7 @@
 """Running: ranks and what they exchange, example programs, emulated machines.
 
-comm.py       ranks as threads of this process or as processes of MPI; hybrid.py: as both;
-              swaps.py: their exchanges that are made once and repeated
+comm.py       ranks as threads of this process; mpi_comm.py: as processes of MPI; hybrid.py: as
+              both; swaps.py: their exchanges that are made once and repeated
 failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
@@ -20,5 +20,5 @@ emulated_run.py  the same, with a virtual clock for the devices of a platform th
 engine/       vertex programs, compiled, on the threads of one device
 apps/         programs on unequal devices, each with run() and verify()
 
-Imports io, plans, platforms, graphs. Only comm.py imports mpi4py. Read comm.py first.
+Imports io, plans, platforms, graphs. Only mpi_comm.py imports mpi4py. Read comm.py first.
 """

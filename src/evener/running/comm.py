@@ -1,36 +1,25 @@
-"""Communication between ranks: threads of one process, or processes of MPI.
+"""Communication between ranks: Comm, and threads of one process that play ranks.
 
 Exchanges that are repeated between the same ranks, as for the halo of a block, are made once by
-`Comm.swap`, then started and finished in every iteration: nothing is allocated. The only file that
-imports mpi4py.
+`Comm.swap`, then started and finished in every iteration: nothing is allocated. mpi_comm.py has
+ranks that are processes.
 """
 
 from __future__ import annotations
 
-import os
-import pickle
 import queue
-import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol, Self, TypeVar
+from typing import Any, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
-from evener.errors import ToolError, UsageError
-from evener.running.failures import GRACE, MESSAGE, PATIENCE, MpiWaits, Names
-from evener.running.guarding import Guard
-from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
-from evener.running.swaps import Buffer, Buffers, Mail, MpiSwap, Stopped, Swap, Tagged, ThreadSwap
+from evener.errors import UsageError
+from evener.running.failures import GRACE, PATIENCE, Names
+from evener.running.sharing import Memory, alone, run_around
+from evener.running.swaps import Buffers, Mail, Stopped, Swap, ThreadSwap
 
 NO_NAMES = Names()
 T = TypeVar("T")
-SLOT = 256  # bytes that each rank may gather in one message, its length among them
-LENGTH = 8  # bytes of that length
-END_REST = 5e-3  # [s] between two looks whether all have ended; each rank waits once
 
 
 class Comm(Protocol):
@@ -137,6 +126,7 @@ class ThreadComm:
         self.barrier()
         found = list(self._shared.places)
         self.barrier()  # no rank writes the next value before all have read this one
+        self._shared.places[self.rank] = None  # nothing is kept that ranks have let go
         return found
 
     def bcast(self, value: T, root: int = 0) -> T:
@@ -234,206 +224,3 @@ def play_ranks(
     if failures or stopped:
         raise (failures or stopped)[0]
     return results
-
-
-class MpiComm:
-    """A communicator of mpi4py; MPI.COMM_WORLD by default. Raises ToolError without mpi4py."""
-
-    def __init__(self, comm: Any = None) -> None:
-        try:
-            from mpi4py import MPI
-        except (ImportError, RuntimeError) as error:
-            raise ToolError(
-                "mpi4py is not installed, or finds no MPI",
-                hint="python -m pip install 'evener[mpi]'",
-            ) from error
-        self._mpi: Any = MPI
-        self._comm = MPI.COMM_WORLD if comm is None else comm
-        self.rank, self.size = int(self._comm.Get_rank()), int(self._comm.Get_size())
-        self._neighbours: MpiNeighbours | None = None
-        self._guard: Guard | None = None
-        self.waits = MpiWaits(MPI, self._comm)
-
-    def barrier(self) -> None:
-        """Wait until all are here."""
-        self.waits.until(self._comm.Ibarrier().Test)
-
-    def allgather(self, value: T) -> list[T]:
-        """Return the values of all ranks, in their order; small ones take one exchange."""
-        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-        own, slots = np.zeros(SLOT, np.uint8), np.empty((self.size, SLOT), np.uint8)
-        own[:LENGTH].view(np.int64)[0] = len(content)
-        if len(content) <= SLOT - LENGTH:
-            own[LENGTH : LENGTH + len(content)] = np.frombuffer(content, np.uint8)
-        self.waits.until(self._comm.Iallgather(own, slots).Test)
-        lengths = slots[:, :LENGTH].copy().view(np.int64)[:, 0]
-        if lengths.max() <= SLOT - LENGTH:
-            return [
-                pickle.loads(slot[LENGTH : LENGTH + n].data)
-                for slot, n in zip(slots, lengths, strict=True)
-            ]
-        whole = np.empty(int(lengths.sum()), np.uint8)
-        request = self._comm.Iallgatherv(content, [whole, lengths, None, self._mpi.BYTE])
-        self.waits.until(request.Test)
-        return _unpickled(whole, lengths)
-
-    def bcast(self, value: T, root: int = 0) -> T:
-        """Return the value of rank `root`."""
-        content, length = b"", np.zeros(1, np.int64)
-        if self.rank == root:
-            content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-            length[0] = len(content)
-        self.waits.until(self._comm.Ibcast(length, root=root).Test)
-        buffer = np.empty(int(length[0]), np.uint8)
-        if self.rank == root:
-            buffer[:] = np.frombuffer(content, np.uint8)
-        self.waits.until(self._comm.Ibcast(buffer, root=root).Test)
-        result: T = pickle.loads(buffer.data)
-        return result
-
-    def exchange(self, parts: Sequence[T]) -> list[T]:
-        """Send parts[r] to each rank r; return what each has sent here."""
-        contents = [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts]
-        sent = np.array([len(content) for content in contents], np.int64)
-        lengths = np.empty_like(sent)
-        self.waits.until(self._comm.Ialltoall(sent, lengths).Test)
-        whole, byte = np.empty(int(lengths.sum()), np.uint8), self._mpi.BYTE
-        request = self._comm.Ialltoallv(
-            [b"".join(contents), sent, None, byte], [whole, lengths, None, byte]
-        )
-        self.waits.until(request.Test)
-        return _unpickled(whole, lengths)
-
-    def rest(self) -> None:
-        """Wait until all are here, asleep: cores are left to those that still work."""
-        self.waits.until(self._comm.Ibarrier().Test, 1e-3)
-
-    def send(self, data: bytearray | memoryview, to: int, tag: int = MESSAGE) -> None:
-        """Send bytes to a rank that receives them."""
-        self._comm.Send(data, dest=to, tag=tag)
-
-    def receive(self, buffer: bytearray | memoryview, source: int, tag: int = MESSAGE) -> int:
-        """Receive bytes, at most as many as the buffer holds; return how many."""
-        status = self._mpi.Status()
-        self._comm.Recv(buffer, source=source, tag=tag, status=status)
-        return int(status.Get_count())
-
-    def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
-        """Return an exchange of persistent requests."""
-        return self.tagged(
-            {(rank, MESSAGE): buffer for rank, buffer in outgoing.items()},
-            {(rank, MESSAGE): buffer for rank, buffer in incoming.items()},
-            sized=sized,
-        )
-
-    def tagged(self, outgoing: Tagged, incoming: Tagged, *, sized: bool = False) -> Swap:
-        """Return an exchange of buffers by rank and tag: of several between the same ranks."""
-        return MpiSwap(self._comm, self.waits, outgoing, incoming, sized=sized)
-
-    @property
-    def takes_device_memory(self) -> bool:
-        """Whether MPI says that buffers of a swap may be arrays on CUDA devices.
-
-        By the kinds of memory that MPI 4.1 lists of a communicator (its section 12.4.3).
-        """
-        info = self._comm.Get_info()
-        kinds = (info.Get("mpi_memory_alloc_kinds") or "").split(",")
-        info.Free()
-        return any(kind.split(":")[0] == "cuda" for kind in kinds)
-
-    def check_threads(self, devices: int, most: int) -> None:
-        """Raise ToolError unless a process may have so many devices, each with a thread."""
-        if devices > most:
-            raise UsageError(f"{devices} devices in a process: {most} at most")
-        if devices > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
-            raise ToolError(
-                "this MPI lets one thread of a process send alone (no MPI_THREAD_MULTIPLE)",
-                hint="Start a rank for each device.",
-            )
-
-    def beside(self) -> tuple[int, int]:
-        """Return first and end of the ranks in a row on this computer; all ranks call at first."""
-        if self._neighbours is None:
-            self._neighbours = MpiNeighbours(self._mpi, self._comm)
-        return self._neighbours.first, self._neighbours.end
-
-    @property
-    def shares_memory(self) -> bool:
-        """Whether all ranks are of one computer, and their threads may call MPI; all call."""
-        is_free = bool(self._mpi.Query_thread() == self._mpi.THREAD_MULTIPLE)
-        return self.beside() == (0, self.size) and is_free
-
-    def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory in common, a window of MPI, or None; all ranks of `beside` call."""
-        self.beside()
-        assert self._neighbours is not None
-        return self._neighbours.memory(n_bytes)
-
-    def watch(self) -> None:
-        """Start a guard that says which rank is killed; all ranks call."""
-        near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self.rank)
-        self._guard = Guard(near, self.rank)
-        near.Free()
-
-    def describe(self, names: Names, timeout: float, hint: str = "") -> None:
-        """Give the ranks names for messages, waits an end; hint: what to do where one is killed."""
-        self.waits.names, self.waits.timeout = names, timeout
-        if self._guard is not None:
-            self._guard.describe(names, hint)
-
-    def abort(self, code: int = 1) -> NoReturn:
-        """End all ranks, after this one has said why."""
-        sys.stderr.flush()
-        if self._guard is not None:
-            self._guard.ended(in_order=False)
-        self._comm.Abort(code)
-        os._exit(code)  # MPICH's Abort returns before the launcher has ended all
-
-    def end(self) -> None:
-        """End MPI when all have done everything, as writing results, for which all wait asleep.
-
-        Until then a rank that is killed would take the others with it: the guard names it.
-        """
-        request = self._comm.Ibarrier()
-        while not request.Test():
-            time.sleep(END_REST)
-        self._mpi.Finalize()
-        if self._guard is not None:
-            self._guard.ends_in_order()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """A rank that fails takes all with it: the others would wait for it for ever."""
-        if error is not None and self.size > 1:
-            traceback.print_exception(error, file=sys.stderr)
-            self.abort()
-        if self._guard is not None:
-            self._guard.ended()
-
-
-def _unpickled(whole: Buffer, lengths: npt.NDArray[np.int64]) -> list[Any]:
-    """Return the values whose pickles, of these lengths, follow each other."""
-    ends = np.cumsum(lengths)
-    return [pickle.loads(whole[end - n : end].data) for end, n in zip(ends, lengths, strict=True)]
-
-
-_duplicates: list[int] = []  # the key by which a communicator of mpi4py keeps its duplicate
-
-
-def comm_of(given: Any) -> Comm:
-    """Return a Comm as it is; of a communicator of mpi4py its duplicate, as an MpiComm.
-
-    The duplicate is made once, by all ranks together, so that messages never meet those of others.
-    """
-    if not hasattr(given, "Get_rank"):
-        known: Comm = given
-        return known
-    from mpi4py import MPI
-
-    if not _duplicates:
-        _duplicates.append(MPI.Comm.Create_keyval())
-    if given.Get_attr(_duplicates[0]) is None:
-        given.Set_attr(_duplicates[0], given.Dup())
-    return MpiComm(given.Get_attr(_duplicates[0]))

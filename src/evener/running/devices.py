@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from evener.errors import UsageError
-from evener.running.comm import MpiComm
 from evener.running.hybrid import devices_of_process
+from evener.running.mpi_comm import MpiComm
 
 _WORD = re.compile(r"cpu:(\d+(?:-\d+)?(?:\+\d+(?:-\d+)?)*)")
 _CUDA = re.compile(r"cuda:(\d+)")

@@ -26,6 +26,7 @@ from evener.running.local_graphs import (
     signed,
     unsigned,
 )
+from evener.running.local_numbers import numbers_of
 from evener.threads import cores
 from evener.wording import plural
 
@@ -71,7 +72,9 @@ class PartSize(NamedTuple):
 
     ghost_counts, sent_counts: other device -> ghosts that it owns, own vertices that are ghosts
     there. arcs: of each list that a part has. n_boundary: own vertices with an arc from or to
-    another block. has_out: whether one of the lists is of arcs that leave vertices.
+    another block. has_out: whether one of the lists is of arcs that leave vertices. ranges: other
+    devices to which own vertices are sent whose local numbers are consecutive, so that a halo keeps
+    no list of them.
     """
 
     k: int
@@ -82,6 +85,7 @@ class PartSize(NamedTuple):
     sent_counts: dict[int, int]
     n_boundary: int
     has_out: bool = True
+    ranges: frozenset[int] = frozenset()
 
     @property
     def n_local(self) -> int:
@@ -112,7 +116,10 @@ def size_of(local: LocalGraph) -> PartSize:
     n_boundary = local.n_owned - local.n_interior
     counts = tuple(arcs.values())
     has_out = local.out is not None
-    return PartSize(local.k, local.n_owned, n_ghosts, counts, ghosts, sent, n_boundary, has_out)
+    ranges = frozenset(q for q, own in local.sends.items() if isinstance(numbers_of(own), slice))
+    return PartSize(
+        local.k, local.n_owned, n_ghosts, counts, ghosts, sent, n_boundary, has_out, ranges
+    )
 
 
 def part_sizes(
@@ -130,6 +137,7 @@ def part_sizes(
     lists, k, threads = _lists(taken, want, alone=False), partition.k, threads or cores()
     numbering = numbering_of(partition, boundary_of(lists, partition.part, -1, threads), threads)
     sizes: list[PartSize] = []
+    ranges: list[set[int]] = [set() for _ in range(k)]
     for batch in with_ghosts(lists, numbering, range(k), threads):
         for built in batch:
             counts = np.diff(built.ghost_starts)
@@ -138,11 +146,15 @@ def part_sizes(
             m = int(built.owned.size)
             n_ghosts, n_boundary = sum(ghosts.values()), m - built.n_interior
             has_out = "out" in lists.wanted
+            for q in ghosts:
+                first, end = built.ghost_starts[q : q + 2] + m
+                if isinstance(numbers_of(numbering.position[built.numbers[first:end]]), slice):
+                    ranges[q].add(len(sizes))
             sizes.append(PartSize(k, m, n_ghosts, arcs, ghosts, {}, n_boundary, has_out))
     for rank, size in enumerate(sizes):
         for q, count in size.ghost_counts.items():
             sizes[q].sent_counts[rank] = count
-    return sizes
+    return [size._replace(ranges=frozenset(own)) for size, own in zip(sizes, ranges, strict=True)]
 
 
 def local_part(lists: Lists, partition: Partition, rank: int, threads: int) -> LocalGraph:

@@ -20,17 +20,20 @@ from evener.arrays import FloatArray
 from evener.errors import InputError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.plans.edge_plan import EdgePlan
 from evener.plans.exchange_costs import ExchangeCosts, Quotient
 from evener.plans.partition import Partition
 from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import seconds_at
 from evener.running.distributing import distribute
+from evener.running.edge_shares import DividedEdges, edge_shares
 from evener.running.engine.engine import MOST
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import Superstep
 from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
 from evener.running.local_graphs import LocalGraph
+from evener.running.on_edges import run_on_shares
 
 EMULATED_ACTIVITIES = ("computing", "communicating", "waiting")  # in this order
 ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost digits
@@ -181,9 +184,40 @@ class VirtualMachine:
         found = run_on_parts(program, parts, most=most, parameters=parameters, watch=RunWatch(tell))
         return self.charged(found, parts)
 
-    def charged(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> EmulatedMachineRun:
-        """Return what the supersteps of a run would have taken on this machine."""
-        computing = self._computing(found, parts)
+    def run_on_edges(
+        self,
+        program: VertexProgram | Solver,
+        graph: Graph | DirectedGraph,
+        divided: DividedEdges | EdgePlan,
+        *,
+        most: int = MOST,
+        parameters: Mapping[str, float] | None = None,
+        tell: Callable[[int], None] | None = None,
+    ) -> EmulatedMachineRun:
+        """Run a program on blocks of edges, block b on device b; otherwise as `run`.
+
+        A superstep has two rounds of messages, to masters and from them: their latencies count
+        twice. All copies of a vertex are passed.
+        """
+        divided = DividedEdges.by(divided)
+        if divided.partition.k != self.platform.k:
+            raise UsageError(f"{self.platform.k} devices for {divided.partition.k} blocks")
+        shares = edge_shares(graph, divided)
+        watch = RunWatch(tell)
+        found = run_on_shares(program, shares, most=most, parameters=parameters, watch=watch)
+        parts = [shares[device].computed for device in range(len(shares))]
+        return self.charged(found, parts, on_edges=True)
+
+    def charged(
+        self, found: ProgramRun, parts: Sequence[LocalGraph], *, on_edges: bool = False
+    ) -> EmulatedMachineRun:
+        """Return what the supersteps of a run would have taken on this machine.
+
+        on_edges: whether parts are those of EdgeShare that compute, with some arcs of a vertex
+        each, and a superstep has two rounds of messages.
+        """
+        longest = [_longest(part) if on_edges else _highest(part) for part in parts]
+        computing = self._computing(found, parts, longest)
         fixed = self.platform.fixed_seconds
         communicating, ends = np.zeros_like(computing), np.zeros_like(computing)
         known: dict[bytes, ExchangeCosts] = {}
@@ -194,12 +228,17 @@ class VirtualMachine:
                 known[key] = ExchangeCosts.of(_between(sent), self.platform, 1.0)
             exchange, ready = known[key], computing[step] + fixed
             late = exchange.lateness(ready) if self.platform.has_links else 0.0
-            communicating[step] = exchange.direct
-            ends[step] = ready + exchange.direct + late
+            communicating[step] = exchange.direct + on_edges * exchange.posting
+            ends[step] = ready + communicating[step] + late
         return EmulatedMachineRun(found, computing + fixed, communicating, ends)
 
-    def _computing(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> FloatArray:
-        """Return (supersteps, k) the seconds of computing, without those that are fixed."""
+    def _computing(
+        self, found: ProgramRun, parts: Sequence[LocalGraph], longest: Sequence[int]
+    ) -> FloatArray:
+        """Return (supersteps, k) the seconds of computing, without those that are fixed.
+
+        longest: most arcs that a vertex has on each device.
+        """
         terms = [SuperstepTerms.of(device) for device in self.platform.devices]
         edges = found.of_devices("edges")
         own = np.array([part.n_owned for part in parts], np.float64)
@@ -212,7 +251,6 @@ class VirtualMachine:
         factor = near + (1 - near) * np.array([t.far_factor for t in terms])
         work = factor * (edges + own * np.array([t.vertex_arcs for t in terms]))
         held = np.array([_arcs(part) for part in parts], np.float64)
-        longest = [int(part.degrees[: part.n_owned].max(initial=0)) for part in parts]
         lists = factor * longest / np.array([t.list_share for t in terms])
         work = np.maximum(work, np.minimum(edges / np.maximum(held, 1), 1.0) * lists)
         seconds = [seconds_at(self.platform, row) for row in work]
@@ -222,6 +260,17 @@ class VirtualMachine:
 def _arcs(part: LocalGraph) -> int:
     arcs = part.into if part.into is not None else part.out
     return 0 if arcs is None else int(arcs.ends.size)
+
+
+def _highest(part: LocalGraph) -> int:
+    """Return the highest degree of a device's own vertices."""
+    return int(part.degrees[: part.n_owned].max(initial=0))
+
+
+def _longest(part: LocalGraph) -> int:
+    """Return the most arcs that a vertex has among those of a device."""
+    arcs = part.into if part.into is not None else part.out
+    return 0 if arcs is None else int(np.diff(arcs.offsets.astype(np.int64)).max(initial=0))
 
 
 def _sent(devices: Sequence[Superstep]) -> npt.NDArray[np.int64]:

@@ -16,8 +16,8 @@ from evener.errors import EvenerError, UsageError, one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
-from evener.running.checkpoints import Checkpoint, Checkpoints, CheckpointWriter, identity_of
-from evener.running.comm import NO_NAMES, Comm, MpiComm, run_threads
+from evener.running.checkpoints import Checkpoint, Checkpoints
+from evener.running.comm import NO_NAMES, Comm, run_threads
 from evener.running.devices import Cuda
 from evener.running.distributing import distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
@@ -26,7 +26,6 @@ from evener.running.engine.program import VertexProgram, parameters_of
 from evener.running.engine.recording import (
     DeviceRun,
     Reordering,
-    StepRecorder,
     Superstep,
     VertexMove,
 )
@@ -35,6 +34,7 @@ from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 from evener.running.hybrid import devices_of_process, run_hybrid
+from evener.running.keeping import identify, keeping, start_of, writer_of
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.locality.adapting import (
     LOCALITIES,
@@ -43,6 +43,7 @@ from evener.running.locality.adapting import (
     process_cores,
 )
 from evener.running.moving import MovingDevice, Rebalancing, Segment
+from evener.running.mpi_comm import MpiComm
 from evener.running.slicing import RankParts
 from evener.running.swaps import Stopped
 from evener.wording import plural
@@ -145,7 +146,7 @@ def run_program(
     if watch.checkpoints is not None or watch.resume is not None:
         if has_cuda:
             raise UsageError("checkpoints are of runs on cores alone, without CUDA devices")
-        _identify(program, graph, watch, parameters or {})
+        identify(program, graph, watch.checkpoints, watch.resume, parameters or {})
     if watch.rebalancing is not None:
         if has_cuda:
             raise UsageError("runs on cores alone are rebalanced, without CUDA devices")
@@ -155,22 +156,6 @@ def run_program(
     share = _share_of(program, most, parameters, watch, (graph, partition))
     want = wanted_arcs(program)
     return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
-
-
-def _identify(
-    program: VertexProgram | Solver,
-    graph: Graph | DirectedGraph,
-    watch: RunWatch,
-    parameters: Mapping[str, float],
-) -> None:
-    """Compare the checkpoint that is resumed with this run; say of which run later ones are."""
-    if isinstance(program, Solver):
-        raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
-    identity = identity_of(program, parameters, graph)
-    if watch.resume is not None:
-        watch.resume.check(identity)
-    if watch.checkpoints is not None:
-        watch.checkpoints.identity = identity
 
 
 def _check_locality(
@@ -334,10 +319,9 @@ def _share_of(
         told: Reordering | None = None
         if watch.locality == "on":
             local, told = ordered(local)
-        start = None if watch.resume is None else watch.resume.state.of(local.owned)
-        first, asked = 0 if start is None else start.step, watch.checkpoints
-        writer = None if asked is None else CheckpointWriter(comm, local, asked, first)
-        keep = None if writer is None else _keeping(writer)
+        start = start_of(watch.resume, local)
+        writer = writer_of(watch.checkpoints, comm, local, start)
+        keep = None if writer is None else keeping(writer)
         if watch.locality == "auto":
             is_dense = program.schedule == "dense"
             adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=cores)
@@ -349,16 +333,6 @@ def _share_of(
         return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
 
     return share
-
-
-def _keeping(writer: CheckpointWriter) -> Keep:
-    """Return what writes checkpoints after supersteps, and stops none."""
-
-    def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
-        writer(step, take)
-        return False
-
-    return keep
 
 
 class _OnDevice(NamedTuple):
@@ -436,10 +410,12 @@ def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
 
 def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
     """Return the result of all devices, on every rank."""
-    if comm.size == 1 and not own.moves and own.reordering is None:  # its vertices are in order
-        return ProgramRun(
-            own.values, (tuple(own.steps),), own.seconds, own.first, asking=own.asking
-        )
+    told = own.reordering
+    if comm.size == 1 and not own.moves and (told is None or told.step is None):
+        return ProgramRun(  # its vertices are in order
+            own.values, (tuple(own.steps),), own.seconds, own.first, asking=own.asking,
+            reorderings=() if told is None else (told,),
+        )  # fmt: skip
     owned = local.owned if own.owned is None else own.owned
     found = comm.allgather(replace(own, values=own.values.copy(), owned=owned))
     values, part = np.empty(local.n_global, own.values.dtype), np.empty(local.n_global, np.int32)
@@ -447,6 +423,8 @@ def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
         values[one.owned], part[one.owned] = one.values, rank
     steps, seconds = tuple(tuple(one.steps) for one in found), max(one.seconds for one in found)
     moves, asking = found[0].moves, found[0].asking
-    told = tuple(one.reordering for one in found if one.reordering is not None)
+    orders = tuple(one.reordering for one in found if one.reordering is not None)
     part_now = part if moves else None
-    return ProgramRun(values, steps, seconds, own.first, moves, part_now, asking, reorderings=told)
+    return ProgramRun(
+        values, steps, seconds, own.first, moves, part_now, asking, reorderings=orders
+    )

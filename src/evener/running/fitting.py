@@ -1,7 +1,7 @@
 """Bytes that a run allocates on each device, counted before anything is made.
 
 Three sums: the part of the graph, as LocalGraph.nbytes; arrays over its vertices; and the buffers
-of their exchanges, at least Halo.nbytes, which keeps no list of numbers that are consecutive.
+of their exchanges, as Halo.nbytes, which keeps no list of numbers that are consecutive.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def bytes_of_program(
 
     graph: or the parts that ranks have read of it, which are counted as they are. cores: of each
     device, one by default, 0 for a CUDA device, of which the bytes in its own memory are counted;
-    the rest is as of `bytes_of_run`. A run that never pulls needs no buffers for exchanges of a
-    frontier, which are counted.
+    the rest is as of `bytes_of_run`. A search has buffers for supersteps that pull, whether there
+    are any or not.
     """
     if isinstance(graph, RankParts):
         sizes = graph.sizes
@@ -187,7 +187,7 @@ def bytes_on_device(
 
 
 def halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
-    """Return Halo.nbytes, or more where a neighbour happens to be sent consecutive numbers.
+    """Return Halo.nbytes.
 
     Buffers are made once for a type and number of columns, and again for reductions.
     """
@@ -200,9 +200,9 @@ def halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
 
 
 def list_bytes(size: PartSize) -> int:
-    """Return bytes of the lists of numbers sent: none where all of the boundary is."""
-    counts = size.sent_counts.values()
-    return _NUMPY_INDEX * sum(count for count in counts if count < size.n_boundary)
+    """Return bytes of the lists of numbers sent: none of those that are consecutive."""
+    listed = {q: count for q, count in size.sent_counts.items() if q not in size.ranges}
+    return _NUMPY_INDEX * sum(count for count in listed.values() if count < size.n_boundary)
 
 
 def sparse_bytes(size: PartSize, item: int) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -19,29 +18,16 @@ import numpy.typing as npt
 
 from evener.arrays import IntArray
 from evener.errors import InputError, UsageError, one_of
-from evener.running.comm import Comm, comm_of
+from evener.running.comm import Comm
+from evener.running.halo_buffers import HaloBuffers, HaloTimes, Values, check_operation
 from evener.running.local_graphs import LocalGraph
-from evener.running.local_numbers import Numbers, are_within, count_of, numbers_of
+from evener.running.local_numbers import are_within, count_of, numbers_of
+from evener.running.mpi_comm import comm_of
 from evener.running.sparse import SparseReduce
 
-Values: TypeAlias = npt.NDArray[Any]
 Op: TypeAlias = Literal["sum", "min", "max", "or"]
 MOST_BOUND = 4  # arrays that a halo holds to receive their ghosts in place
 _UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}
-
-
-@dataclass
-class HaloTimes:
-    """What the exchanges of a halo have taken so far.
-
-    packing: filling send buffers; waiting: from then on until all has arrived, or for the rest of
-    that time where work was done meanwhile; unpacking: into the array [s]; sent [B].
-    """
-
-    packing: float = 0.0
-    waiting: float = 0.0
-    unpacking: float = 0.0
-    sent: int = 0
 
 
 class Halo:
@@ -79,12 +65,12 @@ class Halo:
             fault = error.message
         self._agree(fault)
         self._check_counts()
-        self._made: dict[tuple[Any, ...], _Exchange] = {}
+        self._made: dict[tuple[Any, ...], HaloBuffers] = {}
         self._sparse: dict[np.dtype[Any], SparseReduce] = {}
-        self._bound: dict[int, _Exchange] = {}  # by id of the array, which they hold
+        self._bound: dict[int, HaloBuffers] = {}  # by id of the array, which they hold
         self._seen: deque[weakref.ref[Values]] = deque(maxlen=MOST_BOUND)
-        self._pending: tuple[_Exchange, Values] | None = None
-        self._last: _Exchange | None = None  # its outgoing buffers may still be copied from
+        self._pending: tuple[HaloBuffers, Values, np.ufunc | None] | None = None
+        self._last: HaloBuffers | None = None  # its outgoing buffers may still be copied from
 
     @classmethod
     def of(cls, comm: Any, local: LocalGraph) -> Halo:
@@ -115,6 +101,10 @@ class Halo:
         made = sum(one.nbytes for one in self._made.values())
         return own + made + sum(one.nbytes for one in self._sparse.values())
 
+    def prepare(self, x: Values) -> None:
+        """Make the buffers of exchanges of arrays like x, where there are none yet. All call."""
+        self._buffers_of(x, "exchange")
+
     def exchange(self, x: Values, rest: float = 0.0) -> None:
         """Set the values of the ghosts in x to those of their owners.
 
@@ -126,23 +116,24 @@ class Halo:
     def start_exchange(self, x: Values) -> None:
         """Begin an exchange; until `finish`, x may be read, and own values may be changed.
 
-        Raises UsageError where another one has not been finished.
+        Raises UsageError where another one, or a reduction, has not been finished.
         """
-        if self._pending is not None:
-            raise UsageError("an exchange has been started and not finished")
+        self._check_idle()
         made = self._bound.get(id(x))
         if made is None or made.shape != x.shape:
             made = self._exchange_of(x)
         self._start(made, x)
-        self._pending = made, x
+        self._pending = made, x, None
 
     def finish(self, rest: float = 0.0) -> None:
-        """Return when the ghosts of the array given to `start_exchange` have their values."""
+        """Finish what was started: ghosts have their values, or own values are combined."""
         if self._pending is None:
             raise UsageError("no exchange has been started")
-        (made, x), self._pending = self._pending, None
+        (made, x, ufunc), self._pending = self._pending, None
         made.finish(rest, self.times)
-        if made.unpacked:
+        if ufunc is not None:
+            made.combine(x, ufunc, self.times)
+        elif made.unpacked:
             made.unpack(x, self.times)
 
     def reduce(self, x: Values, op: Op = "sum", rest: float = 0.0) -> None:
@@ -152,16 +143,28 @@ class Halo:
         ranks, rising: the same on each run. Values of ghosts stay as they are; rest: as for
         exchange. Raises InputError where x is of a type without that operation.
         """
-        if self._pending is not None:
-            raise UsageError("an exchange has been started and not finished")
+        self.start_reduce(x, op)
+        self.finish(rest)
+
+    def start_reduce(self, x: Values, op: Op = "sum") -> None:
+        """Begin a reduction, as of `reduce`; until `finish`, x may be read and changed.
+
+        What is sent are the ghosts' values as they are now. They are combined with own values as
+        these are at `finish`: those that no ghost adds to can be computed meanwhile. Raises
+        UsageError where another one, or an exchange, has not been finished.
+        """
+        self._check_idle()
         ufunc = _UFUNCS[one_of("operation", op, get_args(Op))]
         made = self._buffers_of(x, "reduce")
-        _check_operation(ufunc, x)
+        check_operation(ufunc, x)
         self._start(made, x)
-        made.finish(rest, self.times)
-        made.combine(x, ufunc, self.times)
+        self._pending = made, x, ufunc
 
-    def _start(self, made: _Exchange, x: Values) -> None:
+    def _check_idle(self) -> None:
+        if self._pending is not None:
+            raise UsageError("an exchange or a reduction has been started and not finished")
+
+    def _start(self, made: HaloBuffers, x: Values) -> None:
         """Send values of x, once the last exchange is settled: both may have the same buffers."""
         if self._last is not None:
             self._last.settle(self.times)
@@ -194,8 +197,7 @@ class Halo:
 
     def sparse_of(self, dtype: npt.DTypeLike) -> SparseReduce:
         """Return the buffers of `to_owners` for a type, made where there are none yet."""
-        if self._pending is not None:
-            raise UsageError("an exchange has been started and not finished")
+        self._check_idle()
         kind = np.dtype(dtype)
         if kind not in self._sparse:
             sends, receives = (
@@ -205,7 +207,7 @@ class Halo:
             self._sparse[kind] = SparseReduce(self.comm, sends, receives, kind)
         return self._sparse[kind]
 
-    def _exchange_of(self, x: Values) -> _Exchange:
+    def _exchange_of(self, x: Values) -> HaloBuffers:
         """Return buffers for x; from its second exchange on with x itself among them."""
         if not any(seen() is x for seen in self._seen):
             made = self._buffers_of(x, "exchange")
@@ -214,18 +216,18 @@ class Halo:
         like = self._buffers_of(x, "exchange")
         if len(self._bound) == MOST_BOUND:
             del self._bound[next(iter(self._bound))]
-        made = _Exchange(self.comm, self._sends, self._receives, x, "bound", like)
+        made = HaloBuffers(self.comm, self._sends, self._receives, x, "bound", like)
         self._bound[id(x)] = made
         return made
 
-    def _buffers_of(self, x: Values, kind: str) -> _Exchange:
+    def _buffers_of(self, x: Values, kind: str) -> HaloBuffers:
         """Return buffers for arrays like x, made where there are none yet."""
         self._check_array(x)
         key = kind, x.dtype, x.shape[1:]
         if key not in self._made:
             both = self._sends, self._receives
             gives, takes = both if kind == "exchange" else both[::-1]
-            self._made[key] = _Exchange(self.comm, gives, takes, x, kind)
+            self._made[key] = HaloBuffers(self.comm, gives, takes, x, kind)
         return self._made[key]
 
     def _check_array(self, x: Values) -> None:
@@ -277,112 +279,3 @@ class Halo:
         faults = [one for one in self.comm.allgather(fault) if one]
         if faults:
             raise InputError(faults[0])
-
-
-class _Exchange:
-    """Buffers for arrays like x: what is given to each neighbour, and what is taken from it.
-
-    kind: "exchange", "reduce", or "bound": an exchange of x alone, which is held, and in which
-    values are received where they make up a range. like: whose buffers it sends from.
-    """
-
-    def __init__(
-        self,
-        comm: Comm,
-        gives: Mapping[int, Numbers],
-        takes: Mapping[int, Numbers],
-        x: Values,
-        kind: str,
-        like: _Exchange | None = None,
-    ) -> None:
-        tail, bound = x.shape[1:], kind == "bound"
-        self.shape, self._x = x.shape, x if bound else None
-        self.outgoing: dict[int, Values] = {
-            q: np.empty((count_of(n), *tail), x.dtype) if like is None else like.outgoing[q]
-            for q, n in gives.items()
-            if count_of(n)
-        }
-        incoming = {}
-        self.unpacked: list[tuple[Numbers, Values]] = []
-        for q, numbers in takes.items():
-            if not count_of(numbers):
-                continue
-            if bound and isinstance(numbers, slice):
-                incoming[q] = x[numbers]
-            else:
-                incoming[q] = np.empty((count_of(numbers), *tail), x.dtype)
-                self.unpacked.append((numbers, incoming[q]))
-        self._packed = [(gives[q], buffer) for q, buffer in self.outgoing.items()]
-        most = max((count_of(numbers) for numbers, _ in self.unpacked), default=0)
-        self._scratch = np.empty((most if kind == "reduce" else 0, *tail), x.dtype)
-        self._sent = sum(buffer.nbytes for buffer in self.outgoing.values())
-        self._swap = comm.swap(
-            {q: _bytes(b) for q, b in self.outgoing.items()},
-            {q: _bytes(b) for q, b in incoming.items()},
-        )
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the buffers."""
-        made = *self.outgoing.values(), *(buffer for _, buffer in self.unpacked)
-        return sum(buffer.nbytes for buffer in made) + self._scratch.nbytes
-
-    def start(self, x: Values, times: HaloTimes) -> None:
-        """Fill the outgoing buffers from x and send them."""
-        begin = perf_counter()
-        for numbers, buffer in self._packed:
-            _copy(x, numbers, buffer)
-        middle = perf_counter()
-        self._swap.start()
-        times.packing += middle - begin
-        times.waiting += perf_counter() - middle
-        times.sent += self._sent
-
-    def finish(self, rest: float, times: HaloTimes) -> None:
-        """Return when the incoming buffers are filled."""
-        begin = perf_counter()
-        self._swap.finish(rest)
-        times.waiting += perf_counter() - begin
-
-    def settle(self, times: HaloTimes) -> None:
-        """Return when the outgoing buffers may be filled again."""
-        begin = perf_counter()
-        self._swap.settle()
-        times.waiting += perf_counter() - begin
-
-    def unpack(self, x: Values, times: HaloTimes) -> None:
-        """Copy the incoming buffers to x."""
-        begin = perf_counter()
-        for numbers, buffer in self.unpacked:
-            x[numbers] = buffer
-        times.unpacking += perf_counter() - begin
-
-    def combine(self, x: Values, ufunc: np.ufunc, times: HaloTimes) -> None:
-        """Combine the values in x with the incoming buffers, by rising rank."""
-        begin = perf_counter()
-        for numbers, buffer in self.unpacked:
-            own = self._scratch[: len(buffer)]
-            _copy(x, numbers, own)
-            ufunc(own, buffer, out=own)
-            x[numbers] = own
-        times.unpacking += perf_counter() - begin
-
-
-def _copy(x: Values, numbers: Numbers, buffer: Values) -> None:
-    """Fill the buffer with the values of these numbers; nothing is allocated."""
-    if isinstance(numbers, slice):
-        np.copyto(buffer, x[numbers])
-    else:  # NumPy makes no copy of `out` unless it checks the numbers, which are known to be good
-        x.take(numbers, 0, buffer, "clip")
-
-
-def _bytes(buffer: Values) -> npt.NDArray[np.uint8]:
-    """Return a C-contiguous array as bytes, which MPI sends whatever the type is."""
-    return buffer.reshape(-1).view(np.uint8)
-
-
-def _check_operation(ufunc: np.ufunc, x: Values) -> None:
-    try:
-        ufunc(x[:0], x[:0])
-    except TypeError as error:
-        raise InputError(f"{ufunc.__name__} is not defined for {x.dtype}") from error

@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 from evener.errors import UsageError
-from evener.running.comm import Comm, MpiComm, Shared, ThreadComm, play_ranks
+from evener.running.comm import Comm, Shared, ThreadComm, play_ranks
 from evener.running.failures import Names
+from evener.running.mpi_comm import MpiComm
 from evener.running.sharing import Memory, alone
 from evener.running.swaps import Buffers, Swap, Tagged
 

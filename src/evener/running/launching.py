@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from evener.errors import ToolError
-from evener.running.comm import MpiComm
+from evener.running.mpi_comm import MpiComm
 
 # Variables in which launchers give each process the number of ranks: MPICH and Intel MPI, Open MPI,
 # MVAPICH2, PALS, Slurm's srun with whatever MPI.

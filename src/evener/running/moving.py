@@ -33,6 +33,9 @@ from evener.running.local_graphs import LocalGraph, Want
 # that has led to nothing but has taken long, as partitions were made, is paused for up to
 # 1 / MOST_SHARE_ONCE of its own seconds.
 MOST_SHARE, MOST_SHARE_ONCE = 0.01, 0.1
+# Seconds between two askings at least, so that a mean is over many turns of what shares a core:
+# Linux leaves a core to one of two processes for 3 to 4 ms.
+LEAST_SECONDS = 0.05
 Values = npt.NDArray[Any]
 
 
@@ -42,7 +45,7 @@ class DeviceTimes(NamedTuple):
     supersteps: how many; left: how many are left at most, None where that is unknown. computing
     (k,) [s], arcs (k,): in all of these supersteps. is_dense: whether each looked at all arcs.
     built [s]: what making the parts of the graph took, the longest of any device. step: supersteps
-    done so far.
+    done so far. seconds: of all of these supersteps, waiting included; NaN where unknown.
     """
 
     supersteps: int
@@ -52,6 +55,7 @@ class DeviceTimes(NamedTuple):
     is_dense: bool
     built: float
     step: int = 0
+    seconds: float = math.nan
 
 
 class MoveAdvice(NamedTuple):
@@ -80,7 +84,8 @@ class Adviser(Protocol):
 class Rebalancing:
     """How a run is rebalanced: whom to ask, and after how many supersteps.
 
-    every: None: so seldom that asking takes at most MOST_SHARE of the time. built [s]: what making
+    every: None: so seldom that asking takes at most MOST_SHARE of the time, and supersteps between
+    take LEAST_SECONDS. built [s]: what making
     the parts took when the run began, filled in by it.
     """
 
@@ -265,7 +270,8 @@ class _Asking:
         computing, arcs, built = np.array(gathered, np.float64).T
         left = None if most >= MOST else most - step
         is_dense = self.segment.schedule == "dense"
-        seen = DeviceTimes(count, left, computing, arcs, is_dense, float(built.max()), step)
+        longest = float(built.max())
+        seen = DeviceTimes(count, left, computing, arcs, is_dense, longest, step, seconds)
         advice = adviser.observe(seen)
         spent = time.perf_counter() - began + 2 * self._passing_on
         if advice is None:
@@ -273,5 +279,5 @@ class _Asking:
         if self.given.every is not None:
             return advice, self.given.every
         self._usual = min(self._usual, spent)
-        pause = max(self._usual / MOST_SHARE, spent / MOST_SHARE_ONCE)
+        pause = max(self._usual / MOST_SHARE, spent / MOST_SHARE_ONCE, LEAST_SECONDS)
         return advice, max(1, math.ceil(pause * count / max(seconds, 1e-9)))

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import mmap
+import os
+import platform
 import shutil
+import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 BACKED = Path("/dev/shm")  # where Linux keeps what processes share; small in some containers
+OPEN_FILES = Path("/proc/self/fd")  # Linux's way to open what another process has open
+LONGEST_NAME = 4096  # bytes of a path (Linux's PATH_MAX)
 
 
 class Memory(Protocol):
@@ -27,7 +34,7 @@ class Memory(Protocol):
         """Release the memory; all ranks that share it call, and none uses `data` afterwards."""
 
 
-def run_around(rank: int, computers: Sequence[int]) -> tuple[int, int]:
+def run_around(rank: int, computers: Sequence[object]) -> tuple[int, int]:
     """Return first and end of the consecutive ranks around this one that are on its computer."""
     first, end = rank, rank + 1
     while first > 0 and computers[first - 1] == computers[rank]:
@@ -55,60 +62,88 @@ def alone(n_bytes: int) -> Memory:
     return OwnMemory(np.empty(n_bytes, np.uint8))
 
 
-class WindowMemory:
-    """Memory of several MPI processes: a window whose bytes all belong to the first one."""
+class FileMemory:
+    """Memory of several processes: a file which the system keeps in memory, mapped by each."""
 
-    def __init__(self, near: Any, window: Any) -> None:
-        self._near, self._window = near, window
-        buffer, _ = window.Shared_query(0)
-        self.data: Bytes = np.frombuffer(buffer, np.uint8)
-        window.Lock_all()
+    def __init__(self, path: str, n_bytes: int) -> None:
+        with open(path, "r+b") as file:  # noqa: PTH123
+            self.data: Bytes = np.frombuffer(mmap.mmap(file.fileno(), max(n_bytes, 1)), np.uint8)
 
     def sync(self) -> None:
-        """Complete earlier writes before later accesses."""
-        self._window.Sync()
+        """Do nothing: a barrier is enough."""
 
     def free(self) -> None:
-        """Release the window; all ranks that share it call."""
+        """Give up the memory; it is released when no process has a part of it any more."""
         self.data = np.empty(0, np.uint8)
-        self._window.Unlock_all()
-        self._window.Free()
 
 
-class MpiNeighbours:
-    """The consecutive ranks of an MPI communicator that are on this rank's computer.
+# Sends the buffers given first by rank, receives those given then; a wait for others has an end.
+Tell = Callable[[Mapping[int, Bytes], Mapping[int, Bytes]], None]
 
-    first, end: of these ranks. Every rank makes one, at the same time.
+
+def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None:
+    """Return memory of the consecutive ranks `near` of one computer; all of them call.
+
+    None where there is no room for it. Raises ToolError where one of them does not come in time:
+    calls that make a window of MPI would wait for ever.
     """
+    if len(near) == 1:
+        return alone(n_bytes)
+    name, others = np.zeros(LONGEST_NAME, np.uint8), near[1:]
+    if rank != near[0]:
+        tell({}, {near[0]: name})
+        path = bytes(name).rstrip(b"\0").decode()
+        memory = FileMemory(path, n_bytes) if path else None
+        tell({near[0]: name}, {})
+        return memory
+    with _new_file(n_bytes) if _has_room(n_bytes) else nullcontext() as file:
+        path = "" if file is None else _path_of(file)
+        name[: len(path.encode())] = np.frombuffer(path.encode(), np.uint8)
+        tell(dict.fromkeys(others, name), {})
+        memory = None if file is None else FileMemory(path, n_bytes)
+        tell({}, {q: np.zeros_like(name) for q in others})  # all have it open
+    return memory
 
-    def __init__(self, mpi: Any, comm: Any) -> None:
-        self._mpi = mpi
-        computer = comm.Split_type(mpi.COMM_TYPE_SHARED, comm.Get_rank())
-        computers = comm.allgather(computer.allreduce(comm.Get_rank(), mpi.MIN))
-        computer.Free()
-        self.first, self.end = run_around(comm.Get_rank(), computers)
-        self._near = comm.Split(self.first, comm.Get_rank())
 
-    def memory(self, n_bytes: int) -> Memory | None:
-        """Return shared memory; all of these ranks call. None where there is no room for it."""
-        near = self._near
-        if near.Get_size() == 1:
-            return alone(n_bytes)
-        if not near.bcast(_has_room(n_bytes) if near.Get_rank() == 0 else None):
-            return None
-        window = self._mpi.Win.Allocate_shared(
-            n_bytes if near.Get_rank() == 0 else 0, 1, self._mpi.INFO_NULL, near
-        )
-        return WindowMemory(near, window)
+def computer() -> str:
+    """Return what processes that can share memory have alike.
+
+    That is the computer, the file system, and, where processes have numbers, whose numbers.
+    """
+    boot, numbers = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
+    name = boot.read_text().strip() if boot.exists() else platform.node()
+    whose = numbers.readlink() if numbers.is_symlink() else ""
+    return f"{name} {_folder().stat().st_dev} {whose}"
+
+
+def _folder() -> Path:
+    return BACKED if BACKED.is_dir() else Path(tempfile.gettempdir())
+
+
+def _new_file(n_bytes: int) -> IO[bytes]:
+    """Return a new file, all of zeros, which takes no room before it is written to.
+
+    It is gone when no process has it open; where there is /proc it has no name, so that nothing is
+    left of it if this process is killed.
+    """
+    make = tempfile.TemporaryFile if OPEN_FILES.is_dir() else tempfile.NamedTemporaryFile
+    file: IO[bytes] = make(prefix="evener-", dir=_folder())
+    file.truncate(max(n_bytes, 1))
+    return file
+
+
+def _path_of(file: IO[bytes]) -> str:
+    """Return by what path other processes open a file."""
+    return f"/proc/{os.getpid()}/fd/{file.fileno()}" if OPEN_FILES.is_dir() else str(file.name)
 
 
 def _has_room(n_bytes: int) -> bool:
     """Return whether this computer lets processes share so many bytes; warn where it does not."""
-    if not BACKED.is_dir() or (free := shutil.disk_usage(BACKED).free) >= n_bytes:
+    if (free := shutil.disk_usage(_folder()).free) >= n_bytes:
         return True
     warnings.warn(
         f"{n_bytes:,} bytes of rows are not shared between the ranks of this computer: "
-        f"{BACKED} has room for {free:,}. They will be copied when they move.",
+        f"{_folder()} has room for {free:,}. They will be copied when they move.",
         stacklevel=2,
     )
     return False

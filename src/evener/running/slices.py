@@ -36,6 +36,7 @@ from evener.running.local_graphs import (
     signed,
     unsigned,
 )
+from evener.running.local_numbers import numbers_of
 
 NONE = np.empty(0, np.int64)
 
@@ -205,7 +206,8 @@ class Slice:
         m = int(self.own.size)
         n_boundary = m - self.n_interior
         n_ghosts, has_out = int(self.ghosts.size), "out" in self.lists
-        return PartSize(k, m, n_ghosts, arcs, ghosts, sent, n_boundary, has_out)
+        ranges = frozenset(q for q, own in self.sends.items() if isinstance(numbers_of(own), slice))
+        return PartSize(k, m, n_ghosts, arcs, ghosts, sent, n_boundary, has_out, ranges)
 
     def finish(self, ghost_degrees: IntVector, facts: Facts, k: int) -> LocalGraph:
         """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""

@@ -159,7 +159,11 @@ def test_rebalancings_in_json(case, capsys, monkeypatch):
     said = json.loads(capsys.readouterr().out)
     assert said["asking_seconds"] >= 0
     (one,) = said["rebalancings"]
-    assert one.keys() == {"step", "kind", "vertices", "began", "seconds", "saving", "cost"}
+    assert one.keys() == {
+        *("step", "kind", "vertices", "began", "seconds", "saving", "cost"),
+        *("realized", "share", "trust"),
+    }
+    assert one["realized"] is None  # judged by a RunRebalancer, which is not asked here
     assert said["checks"] == []  # none of a RunRebalancer
 
 

@@ -80,8 +80,8 @@ def test_what_was_made_of_it_is_said(put):
     assert reading.graph.adjwgt.tolist() == [1, 1, 3, 3]
     labels, loops, merged = reading.notes
     assert "counted from 4" in labels
-    assert loops.startswith("1 lines join a vertex with itself")
-    assert merged.startswith("1 lines repeat an edge")
+    assert loops.startswith("1 line joins a vertex with itself")
+    assert merged.startswith("1 line repeats an edge")
     assert "the first weight counts" in merged
 
 

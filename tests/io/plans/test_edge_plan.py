@@ -47,6 +47,14 @@ def test_what_is_read_is_what_was_written(plan, tmp_path):
         lambda arrays, text: text.update(options=[]),
         lambda arrays, text: text.pop("contract"),
         lambda arrays, text: text.update(platform=3),
+        lambda arrays, text: text["inputs"].update(g=[1]),
+        lambda arrays, text: text["versions"].update(numpy=None),
+        lambda arrays, text: text["graph"].update(touched="5"),
+        lambda arrays, text: text["graph"].update(edges=1),
+        lambda arrays, text: text["options"].update(memory=10**400),
+        lambda arrays, text: text["options"].update(epsilon=True),
+        lambda arrays, text: text["options"].update(stream=1),
+        lambda arrays, text: text["options"].update(reading=[]),
     ],
 )
 def test_damaged_files_are_refused(plan, tmp_path, change):

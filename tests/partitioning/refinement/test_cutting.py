@@ -7,9 +7,10 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
 from evener.partitioning.multilevel.multilevel import edge_weights
-from evener.partitioning.refinement import cutting
+from evener.partitioning.refinement import cutting, cutting_kernels
 from evener.partitioning.refinement.cutting import cut_anew
 from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
+from evener.partitioning.refinement.maxflow_kernels import SINK, SOURCE, TIED
 from tests.assertions import grid, path
 from tests.examples import seeds
 from tests.partitioning.levels_by_hand import level_of, priced_cut
@@ -143,3 +144,13 @@ def test_groups_of_pairs_share_no_block():
     for first, last in groups:
         blocks = np.r_[pairs[order[first:last]] // k, pairs[order[first:last]] % k]
         assert np.unique(blocks).size == blocks.size
+
+
+def test_many_vertices_tied_to_the_other_side_send_no_more_than_can_be_counted():
+    """Eight of them sent 2^63 in all: a negative flow, and with it a gain that no cut had."""
+    count = 9
+    supply, side = np.full(count, TIED, np.int64), np.full(count, SOURCE, np.int8)
+    found = np.arange(count, dtype=np.int32)
+    some, sent = cutting_kernels._tie_some(supply, side, np.ones(count), found, found, count, SINK)
+    assert some
+    assert sent == TIED

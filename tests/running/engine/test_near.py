@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evener.errors import ToolError
 from evener.plans.partition import Partition
-from evener.running.apps import bfs, sssp
+from evener.running.apps import bfs, sssp, wcc
 from evener.running.comm import run_threads
 from evener.running.engine import Engine, ThreadPool, VertexProgram
 from evener.running.engine.atomics_kernels import DIRECTION
@@ -16,7 +16,7 @@ from evener.running.engine.near import NearLinks
 from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.executing import run_program
 from tests.examples import with_examples
-from tests.running.engine.parts import loop, parts
+from tests.running.engine.parts import loop, parts, random_graph
 from tests.running.random_runs import random_case
 
 LARGEST = VertexProgram(init=lambda vertex: vertex, combine="max", dtype="int64", name="largest")
@@ -26,7 +26,11 @@ LARGEST = VertexProgram(init=lambda vertex: vertex, combine="max", dtype="int64"
 def nearby():
     """Devices of a run are near each other, though they are no processes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(NearLinks, "of", classmethod(lambda cls, *given: cls(*given)))
+        patch.setattr(
+            NearLinks,
+            "of",
+            classmethod(lambda cls, comm, *given: cls(comm, *given) if comm.size > 1 else None),
+        )
         yield
 
 
@@ -56,6 +60,7 @@ def test_values_are_those_of_one_device(seed, threads):
         (bfs.PROGRAM, {"source": source}),
         (sssp.program_for(graph), {"source": source}),
         (LARGEST, {}),
+        (wcc.PROGRAM, {}),
     ):
         values, _ = run(program, graph, partition, threads, **given_)
         expected = run_program(program, graph, alone, parameters=given_).values
@@ -81,6 +86,15 @@ def test_supersteps_are_recorded_as_they_were():
     assert all(step.computing > 0 for step in one)
 
 
+def test_ranks_join_the_same_trees_and_leave_out_most_arcs():
+    graph = random_graph(3000, 60_000, 1)
+    values, steps = run(wcc.PROGRAM, graph, Partition(np.arange(3000) % 3, 3))
+    assert wcc.verify(graph, values)
+    assert [len(own) for own in steps] == [1, 1, 1]
+    assert sum(step.edges for own in steps for step in own) < 2.1 * graph.n
+    assert not any(step.sent for own in steps for step in own)
+
+
 def test_as_many_supersteps_as_asked_for():
     values, (steps, _) = run(bfs.PROGRAM, loop(90), Partition(np.arange(90) % 2, 2), most=7)
     assert len(steps) == 7
@@ -94,11 +108,12 @@ class GivesUp:
         raise ToolError("rank 1 has not answered")
 
 
-def test_a_wait_for_a_rank_that_never_comes_is_ended():
+@pytest.mark.parametrize("program", [bfs.PROGRAM, wcc.PROGRAM], ids=lambda program: program.name)
+def test_a_wait_for_a_rank_that_never_comes_is_ended(program):
     local = parts(loop(20), np.arange(20) % 2, 2)
 
     def share(comm):
-        engine = Engine(bfs.PROGRAM, local[comm.rank], ThreadPool(1))
+        engine = Engine(program, local[comm.rank], ThreadPool(1))
         engine.compile()
         links = NearLinks(comm, local[comm.rank], engine)
         if comm.rank == 1:

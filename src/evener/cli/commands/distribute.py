@@ -10,10 +10,10 @@ from evener.cli.graph_options import (
     ReadOptions,
     add_directed_option,
     add_rereading_options,
-    is_its_input,
     read_again,
     read_options_from,
     read_options_of,
+    refuse_other_input,
 )
 
 if TYPE_CHECKING:
@@ -74,24 +74,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _refuse_other_inputs(plan: Plan, inputs: dict[str, str], mesh: str) -> None:
-    from evener.errors import InputError
-
-    if not is_its_input(plan, inputs):
-        raise InputError(
-            "is not the file the plan was made from (SHA-256)",
-            file=mesh,
-            hint=f"The plan was made from {', '.join(plan.inputs)}.",
-        )
-
-
 def _in_memory(options: DistributeOptions, plan: Plan, out: Output) -> dict[str, Any]:
     """Write the parts of a graph that is read whole."""
     from evener.running.distributed import write_distributed
     from evener.running.distributing import distribute
 
     reading = read_again(options.mesh, plan, options.reading, out, options.plan)
-    _refuse_other_inputs(plan, reading.inputs, options.mesh)
+    refuse_other_input(plan, reading.inputs, options.mesh)
     with out.progress(f"Distributing {options.mesh}") as progress:
         progress("parts", 0.0)
         parts = distribute(reading.graph, plan, want=options.want)
@@ -116,7 +105,7 @@ def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[st
     try:
         stream = open_stream(options.mesh, plan.partition.n, how_read)
         inputs = {stream.source.name: digest_of(options.mesh)}
-        _refuse_other_inputs(plan, inputs, options.mesh)
+        refuse_other_input(plan, inputs, options.mesh)
         with out.progress(f"Distributing {options.mesh}") as progress:
             progress("pieces", 0.0)
             index = distribute_file(

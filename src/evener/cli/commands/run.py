@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.rebalancing.run_rebalancer import RunRebalancer
-    from evener.running.comm import MpiComm
     from evener.running.devices import Cuda
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
     from evener.running.executing import RunWatch
+    from evener.running.mpi_comm import MpiComm
     from evener.running.slicing import RankParts
 
 TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
@@ -131,9 +131,11 @@ def _divided(
         return graph, divisions_of(graph, options, out)
     from evener.io.plans.edge_plan import is_edge_plan
     from evener.io.plans.plan import read_plan
+    from evener.running.on_edges import refuse_on_edges
 
     refuse_beside_plan(options)
     if is_edge_plan(options.plan):
+        refuse_on_edges(asked.program)
         whole, division = edge_division(options.plan, options, out, is_rank=comm is not None)
         return whole, [division]
     plan = read_plan(options.plan)
@@ -266,7 +268,11 @@ def _run(
         if options.emulate:
             machine = VirtualMachine(division.platform)
             how["tell"] = tell
-            emulated = machine.run(asked.program, _whole(graph), division.partition, **how)
+            if division.edges is not None:
+                divided = division.edges.divided
+                emulated = machine.run_on_edges(asked.program, _whole(graph), divided, **how)
+            else:
+                emulated = machine.run(asked.program, _whole(graph), division.partition, **how)
             return RunFound(emulated.run, emulated)
         adviser = _adviser(options, graph, division)
         watch = _watch(options, division, tell, adviser)
@@ -277,8 +283,7 @@ def _run(
             found = run_on_edges(asked.program, graph, division.edges.divided, **how)
         else:
             found = run_program(asked.program, graph, division.partition, **how)
-        checks = None if adviser is None else adviser.checks
-        return RunFound(found, kept=watch.checkpoints, checks=checks)
+        return RunFound(found, kept=watch.checkpoints, adviser=adviser)
 
 
 def _write(

@@ -343,10 +343,11 @@ def policies() -> None:
 def splitting() -> None:
     """Divide edges by every method, weighted and not."""
     from evener.graphs.edge_list import EdgeList
-    from evener.planning.split import SplitOptions, split
+    from evener.planning.split import SplitOptions, edge_contract, split
     from evener.planning.split_file import StreamOptions, split_file
     from evener.splitting.from_files import STREAMS
     from evener.splitting.methods import METHODS, NEEDS_MORE
+    from evener.splitting.ranked import ranked_neighbourhoods
 
     edges = EdgeList.of_graph(next(places()))
     for method in METHODS.keys() - NEEDS_MORE:
@@ -354,21 +355,40 @@ def splitting() -> None:
     star = EdgeList(400, np.zeros(399, np.int32), np.arange(1, 400))  # with a hub
     for one in (edges, star):
         split(one, 4, SplitOptions("spac", "default", 0.01))
+    ranked_neighbourhoods(star, edge_contract(star, _machine()), "fast", 7)
     with TemporaryDirectory() as name:
         lines = Path(name) / "lines.npy"
         np.save(lines, np.stack([edges.tails, edges.heads], axis=1))
         for method in STREAMS:
             split_file(lines, 2, StreamOptions(method))
+        shuffled = np.random.default_rng(1).permutation(edges.m)
+        np.save(lines, np.stack([edges.tails[shuffled], edges.heads[shuffled]], axis=1))
+        split_file(lines, 2, StreamOptions("stream", buffer=edges.m // 8))
+
+
+def streams() -> None:
+    """Place the filters of a random stream graph one by one, and by search."""
+    from evener.planning.stream import MapOptions, map_filters
+    from evener.streams.generating import GraphParameters, random_machine, random_stream_graph
+    from evener.streams.methods import MethodOptions, placed_by
+    from evener.streams.period import StreamProblem
+    from evener.streams.search import SearchLimits
+
+    machine = random_machine(4, "A", 1)
+    graph = random_stream_graph(GraphParameters(20, ratio=0.1), machine, 1)
+    map_filters(graph, machine, MapOptions("greedy"))
+    placed_by("ours", StreamProblem.of(graph, machine), MethodOptions(SearchLimits(100)))
 
 
 def locality() -> None:
-    """Stage blocks of a matrix's entries, multiply by them, count misses and transactions."""
+    """Stage blocks of edges, multiply and interact by them, count misses and transactions."""
     from scipy.sparse import csr_array
 
     from evener.graphs.edge_list import EdgeList
     from evener.plans.edge_partition import EdgePartition
     from evener.running.distributing import local_graph
     from evener.running.locality.caches import Cache
+    from evener.running.locality.fluxes import BlockFluxes, fluxes
     from evener.running.locality.staging import BlockProduct, StagedBlocks
     from evener.running.locality.transactions import staged_product
 
@@ -377,6 +397,11 @@ def locality() -> None:
     BlockProduct(blocks, np.ones(4))(np.ones(4))
     staged_product(blocks)
     path = Graph.from_edges(4, [0, 1, 2], [1, 2, 3])
+    whole, ones = EdgeList.of_graph(path), np.ones((4, 4))
+    fluxes(whole, np.ones(3), ones)
+    BlockFluxes(StagedBlocks.of_interactions(whole, EdgePartition.of([0, 0, 1], 2)), np.ones(3))(
+        ones
+    )
     Cache().misses_of_product(local_graph(path, Partition(np.zeros(4, np.int32), 1), 0))
     Cache().misses([0])
 
@@ -486,4 +511,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "slicing": slicing,
     "splitting": splitting,
     "locality": locality,
+    "streams": streams,
 }

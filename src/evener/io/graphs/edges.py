@@ -38,6 +38,7 @@ from evener.io.graphs.streams import (
     lines_at_most,
 )
 from evener.io.sources import Source
+from evener.wording import plural
 
 _SUFFIXES = {".csv", ".tsv", ".edgelist", ".edges", ".el", ".snap"}
 _HEADINGS = {
@@ -110,18 +111,21 @@ def _check_columns(source: Source, layout: Layout) -> None:
 
 
 def _said_of_names(first: int, last: int, gaps: int) -> str:
-    what = f"with {gaps:,} numbers unused" if gaps else f"counted from {first}"
+    unused = plural(gaps, "number") + " unused"
+    what = f"with {unused}" if gaps else f"counted from {first}"
     return f"Vertices are named {first} to {last}, {what}: labels keep that."
 
 
 def _said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
     notes = []
     if loops:
-        notes.append(f"{loops:,} lines join a vertex with itself: they are left out.")
+        lines = plural(loops, "line joins", "lines join")
+        notes.append(f"{lines} a vertex with itself: left out.")
     if merged:
         which = "; the first weight counts" if weighted else ""
         what = "an arc" if directed else "an edge, in this or the other direction"
-        notes.append(f"{merged:,} lines repeat {what}: merged{which}.")
+        lines = plural(merged, "line repeats", "lines repeat")
+        notes.append(f"{lines} {what}: merged{which}.")
     return notes
 
 

@@ -21,17 +21,35 @@ from evener.io.archives import read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.io.machines.platforms import platform_from_dict, platform_to_dict
 from evener.io.plans import parts
-from evener.io.plans.manifest import EDGE_FORMAT, contract_of, contract_to_dict
+from evener.io.plans.manifest import EDGE_FORMAT, contract_of, contract_to_dict, texts
 from evener.io.sources import open_source
 from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 
 FORMAT_VERSION = 1
+MOST_PACKED = 2**20  # edges
 KINDS = ("graph", "arcs", "matrix", "file")
+MOST = 1e18  # of numbers among options and counts
+# Options that commands read, and their types.
+_OPTIONS: dict[str, Any] = {
+    **dict.fromkeys(("method", "preset", "order"), str),
+    **dict.fromkeys(("weighted", "stream"), bool),
+    "epsilon": int | float,
+    "seed": int,
+    "buffer": int | None,
+    "memory": int | float | None,
+    "reading": Mapping,
+}
 
 
-def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int = 6) -> None:
-    """Write the plan, whole or not at all. level: of packing, 0 to 9; 0 needs no memory."""
+def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int | None = None) -> None:
+    """Write the plan, whole or not at all.
+
+    level: of packing, 0 to 9; 0 needs no memory; None: 6, or 1 for more than a million edges, whose
+    packing else takes as long as dividing them.
+    """
+    if level is None:
+        level = 6 if plan.partition.m <= MOST_PACKED else 1
     arrays: dict[str, npt.NDArray[Any]] = {
         "part": plan.partition.part,
         "vertices": np.asarray(plan.metrics.vertices, np.int64),
@@ -121,9 +139,10 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> EdgePlan:
         raise InputError("is an edge plan whose parts do not fit together")
     if metrics.copies < 0 or not metrics.replication >= 1:
         raise InputError(f"has {metrics.copies} copies and replication {metrics.replication}")
-    options, graph, inputs, versions = (
-        _table(found[name]) for name in ("options", "graph", "inputs", "versions")
-    )
+    options, graph = _options(found["options"]), _counts(found["graph"])
+    inputs, versions = (texts(_table(found[name]), name) for name in ("inputs", "versions"))
+    if graph["edges"] != partition.m:
+        raise InputError("is an edge plan whose parts do not fit together")
     notes = tuple(map(str, found["notes"]))
     return EdgePlan(
         partition, platform, contract, metrics, of, options, graph, inputs, versions, notes
@@ -134,3 +153,25 @@ def _table(value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError("is an edge plan with options that are not tables")
     return dict(value)
+
+
+def _options(value: Any) -> dict[str, Any]:
+    """Return the options of a plan. Raises InputError for a known one of another type."""
+    options = _table(value)
+    for name, kinds in _OPTIONS.items():
+        if name not in options:
+            continue
+        given = options[name]
+        is_odd = isinstance(given, bool) != (kinds is bool) or not isinstance(given, kinds)
+        if is_odd or (isinstance(given, int | float) and not 0 <= given <= MOST):
+            raise InputError(f"holds an invalid option: {name}")
+    return options
+
+
+def _counts(value: Any) -> dict[str, Any]:
+    """Return the counts of a plan's vertices and edges. Raises InputError where there is none."""
+    counts = _table(value)
+    for name in ("vertices", "touched", "edges"):
+        if type(counts[name]) is not int or not 0 <= counts[name] <= MOST:
+            raise InputError(f"has {counts[name]!r:.40} for the number of {name}")
+    return counts

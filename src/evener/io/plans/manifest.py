@@ -162,8 +162,8 @@ def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         saturated=_numbers(data["sizes"]["saturated"], k).astype(np.bool_),
         options=_options_of(data),
         graph=_described(_mapping(data, "graph")),
-        inputs=_texts(_mapping(data, "inputs"), "inputs"),
-        versions=_texts(_mapping(data, "versions"), "versions"),
+        inputs=texts(_mapping(data, "inputs"), "inputs"),
+        versions=texts(_mapping(data, "versions"), "versions"),
         notes=tuple(str(note) for note in _list(data["notes"])),
         mapping=_mapping_of(data.get("mapping"), k),
         stages=tuple(_stage_of(one) for one in _list(data.get("stages", []))),
@@ -314,7 +314,8 @@ def _described(graph: dict[str, Any]) -> dict[str, Any]:
     return graph
 
 
-def _texts(table: dict[str, Any], name: str) -> dict[str, str]:
+def texts(table: dict[str, Any], name: str) -> dict[str, str]:
+    """Return a table of texts. Raises InputError where it holds anything else."""
     if not all(isinstance(value, str) for value in table.values()):
         raise InputError(f"{name} in the manifest holds more than text")
     return table

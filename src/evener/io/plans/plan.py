@@ -171,7 +171,11 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
         raise InputError("is not a plan file: its manifest is no text")
     data = loads(str(text), finite=True)  # as it is written
     if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
-        raise InputError("is a plan of divided edges, where one of divided vertices is needed")
+        raise InputError(
+            "is a plan of divided edges, where one of divided vertices is needed",
+            hint="`evener plan` makes one. Of divided edges `evener run` runs programs, and "
+            "`evener export --to lists` writes a file for each device.",
+        )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError("is not a plan file")
     if data["format_version"] > FORMAT_VERSION:

@@ -20,6 +20,7 @@ from evener.partitioning.refinement.maxflow_kernels import (
     FREE,
     SINK,
     SOURCE,
+    TIED,
     FlowNetwork,
     FlowScratch,
     extreme_cuts,
@@ -223,7 +224,8 @@ def _tie_some(supply, side, vwgt, found, order, wanted, to):
             i = order[at] if to == SOURCE else order[last - at]
             if side[i] == to or (free and side[i] != FREE):
                 continue
-            sent += tie(supply, i, to)
+            # One tied to the other side gives all it has, which no sum of many can hold.
+            sent = min(sent + tie(supply, i, to), TIED)
             tied += vwgt[found[i]]
             some = True
             if tied >= wanted:

@@ -47,9 +47,10 @@ def count(
 ) -> DeviceRun:
     """Return the triangles (m,) int64 at one device's vertices, in one superstep; all call.
 
-    Bytes beside the graph's: 36 a local vertex, and 9 for each thread; 4 an entry of the lists,
-    those of own vertices (half of the arcs, on one device) and of ghosts; while the latter come in,
-    33 more an entry from one device. Raises InputError for directed graphs.
+    Bytes beside the graph's: 24 a local vertex, and 9 for each thread; 4 an own vertex; 4 an entry
+    of the lists, those of own vertices (half of the arcs, on one device) and, of those of ghosts,
+    what is kept; buffers of a reduction. Messages of lists are so short that they take less than
+    what is allocated after them. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
@@ -72,6 +73,7 @@ def count(
     if comm.size > 1:
         with steps.timed("waiting"):
             steps.halo.reduce(found, "sum")
+            comm.barrier()  # so long all hold what they count in: see bytes_on_devices
         for q, (first, end) in local.receives.items():
             steps.now.count_sent(q, (end - first) * found.itemsize)
     steps.now.edges = counter.looked_at
@@ -112,12 +114,22 @@ class _Counter:
         self.places = np.zeros((2, local.n_local), np.int64)
         self.lists: Ranks = NO_RANKS
         self.looked_at = 0
-        self._n_own = 0  # entries of own vertices' lists
+        self._room: tuple[Any, ...] = ()  # what the counts are made in
         pool.prepare(kernels.find_prefixes, *self._prefixed())
         pool.prepare(kernels.count_lower, *self._own_arcs(), self.places[1])
         pool.prepare(kernels.fill_lower, *self._own_arcs(), self.places, self.lists)
         pool.prepare(kernels.count_triangles, *self._counting(NO_RANKS, 0))
         kernels.rank_by_degree(local.degrees[:0], NO_RANKS, np.zeros(1, np.int64), NO_RANKS)
+        kernels.by_vertices(self.places[0], NO_RANKS, self.places[0])
+        self._prepare_fetching()
+
+    def _prepare_fetching(self) -> None:
+        """Compile what gives and takes lists."""
+        if self.local.k > 1:
+            none, numbers, places = NO_RANKS, self.local.numbers, self.places
+            kernels.add_lengths(places, none, none, np.zeros(1, np.int64))
+            kernels.put_lists(none, places, none, none, none, numbers, none)
+            kernels.take_lists(none, none, none, numbers, none, none, 0, places, none)
 
     def has_prefixes(self) -> bool:
         """Whether the lists by number are the beginnings of the lists of neighbours.
@@ -158,8 +170,7 @@ class _Counter:
         self.pool.run(kernels.count_lower, *self._own_arcs(), stops)
         np.cumsum(stops, out=stops)
         begins[1:] = stops[:-1]
-        self._n_own = int(stops[-1]) if stops.size else 0
-        self.lists = np.empty(self._n_own, NARROW)
+        self.lists = np.empty(int(stops[-1]) if stops.size else 0, NARROW)
         self.pool.run(kernels.fill_lower, *self._own_arcs(), self.places, self.lists)
 
     def _own_arcs(self) -> tuple[Any, ...]:
@@ -172,61 +183,86 @@ class _Counter:
         What is no vertex here is left out: no triangle of own vertices has it as a corner.
         """
         with steps.timed("packing"):
-            parts: list[Any] = [None] * comm.size
-            for q, vertices in self.local.sends.items():
-                parts[q] = self._lists_of(vertices)
-                steps.now.count_sent(q, sum(part.nbytes for part in parts[q]))
+            entries = {q: self._entries_of(vertices) for q, vertices in self.local.sends.items()}
+            known = np.argsort(self.local.numbers).astype(NARROW)
         with steps.timed("waiting"):
-            found = comm.exchange(parts)
-        with steps.timed("unpacking"):
-            known = np.argsort(self.local.numbers)
-            pieces = [self.lists]
-            for q, (first, end) in self.local.receives.items():
-                before = sum(piece.size for piece in pieces)
-                pieces.append(self._ranked(known, self.ranks[first:end], found[q], before))
-            self.lists = np.concatenate(pieces)
+            rounds = self._rounds(comm, entries)
+        cuts = {
+            q: np.searchsorted(ends, int(ends[-1]) * np.arange(rounds + 1) // rounds)
+            for q, ends in entries.items()
+        }
+        for q, ends in entries.items():
+            cuts[q][0], cuts[q][-1] = 0, ends.size - 1
+        came = {q: first for q, (first, _) in self.local.receives.items()}
+        for one in range(rounds):
+            with steps.timed("packing"):
+                parts: list[Any] = [None] * comm.size
+                for q, ends in entries.items():
+                    parts[q] = self._lists_of(q, ends, *cuts[q][one : one + 2].tolist())
+                    steps.now.count_sent(q, sum(part.nbytes for part in parts[q]))
+            with steps.timed("waiting"):
+                found = comm.exchange(parts)
+            with steps.timed("unpacking"):
+                for q, ghost in came.items():
+                    self._take(known, ghost, *found[q])
+                    came[q] = ghost + found[q][0].size
 
-    def _lists_of(self, vertices: Ranks) -> tuple[Lists, Lists]:
-        """Return lengths of the lists of these own vertices, and the lists by global numbers."""
-        begins, stops = self.places[:, self.ranks[vertices]]
-        found = self.lists[_spans(begins, stops - begins)]
+    def _entries_of(self, vertices: Ranks) -> IntVector:
+        """Return (s + 1,) how many entries the lists of the own vertices before each have."""
+        ends = np.zeros(vertices.size + 1, np.int64)
+        kernels.add_lengths(self.places, self.ranks, vertices, ends)
+        return ends
+
+    def _rounds(self, comm: Comm, entries: dict[int, IntVector]) -> int:
+        """Return in how many messages lists are sent: each has less entries than local vertices."""
+        own = [int(entries[q][-1]) if q in entries else 0 for q in range(comm.size)]
+        all_sizes = comm.allgather((self.local.n_local, own))
+        sent = np.array([sizes for _, sizes in all_sizes], np.int64)
+        both = sent.sum(axis=0) + sent.sum(axis=1)
+        n_local = np.array([max(n, 1) for n, _ in all_sizes])
+        return max(1, int((-(-both // n_local)).max()))
+
+    def _lists_of(self, q: int, ends: IntVector, first: int, last: int) -> tuple[Lists, Lists]:
+        """Return lengths of lists of vertices that device q has as ghosts; the lists by number."""
         narrow = self.local.n_global <= np.iinfo(NARROW).max
-        numbers = self.local.numbers[self.by_rank[found]]
-        return (stops - begins).astype(NARROW), numbers.astype(NARROW) if narrow else numbers
+        found = np.empty(int(ends[last] - ends[first]), NARROW if narrow else np.int64)
+        vertices = self.local.sends[q][first:last]
+        given = self.places, self.ranks, self.by_rank, self.lists, self.local.numbers
+        kernels.put_lists(vertices, *given, found)
+        return np.diff(ends[first : last + 1]).astype(NARROW), found
 
-    def _ranked(
-        self, known: IntVector, ghosts: Ranks, received: tuple[Lists, Lists], first: int
-    ) -> Ranks:
-        """Return the lists of these ghosts by ranks; set where they begin and end.
+    def _take(self, known: Ranks, ghost: int, lengths: Lists, numbers: Lists) -> None:
+        """Append the lists of ghosts from this one on, by ranks; set where they begin and end.
 
-        known: local vertices by global number. received: lengths, and lists by global numbers.
-        first: how many entries there are before them.
+        known: local vertices by global number. lengths, numbers: of the lists.
         """
-        local, (lengths, numbers) = self.local, received
-        places = np.searchsorted(local.numbers, numbers, sorter=known)
-        places[places == known.size] = 0
-        vertices = known[places]
-        is_here = local.numbers[vertices] == numbers
-        kept = np.concatenate([[0], np.cumsum(is_here)])
-        ends = np.cumsum(lengths, dtype=np.int64)
-        self.places[0, ghosts] = first + kept[ends - lengths]
-        self.places[1, ghosts] = first + kept[ends]
-        found: Ranks = self.ranks[vertices[is_here]]
-        return found
+        first = self.lists.size
+        self.lists.resize(first + numbers.size, refcheck=False)
+        ghosts = self.ranks[ghost : ghost + lengths.size]
+        given = known, self.local.numbers, self.ranks
+        end = kernels.take_lists(lengths, numbers, *given, ghosts, first, self.places, self.lists)
+        self.lists.resize(end, refcheck=False)
 
     def count(self) -> IntVector:
-        """Return (n_local,) how many triangles met at own vertices have each as a corner."""
+        """Return (n_local,) how many triangles met at own vertices have each as a corner.
+
+        What they are made in is held as long as the counter: the memory that all devices take
+        together does not depend on which of them is first.
+        """
         local = self.local
         own = np.arange(local.n_local, dtype=NARROW)
         if local.k > 1:
             own = own[self.by_rank < local.n_owned]
-        given = self._counting(own, local.n_local)
+        self._room = given = self._counting(own, local.n_local)
         self.pool.run(kernels.count_triangles, *given)
         *_, counts, looked_at = given
         self.looked_at = int(looked_at.sum())
         for other in counts[1:]:
             counts[0] += other
-        found: IntVector = counts[0] if self.ranks is self.by_rank else counts[0][self.ranks]
+        found: IntVector = counts[0]
+        if self.ranks is not self.by_rank:
+            found = self.places[0]  # no longer needed
+            kernels.by_vertices(counts[0], self.ranks, found)
         return found
 
     def _counting(self, own_ranks: Ranks, n: int) -> tuple[Any, ...]:
@@ -247,16 +283,16 @@ def _spans(begins: IntVector, lengths: IntVector) -> IntVector:
 
 def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
     """Bytes on one thread; lists of ghosts are taken to be as long as own ones are on average."""
-    entries = n_arcs // 2
-    of_ghosts = entries * (n_local - n_owned) // max(n_owned, 1)
-    return 45 * n_local + 4 * (entries + of_ghosts)
+    entries, n_ghosts = n_arcs // 2, n_local - n_owned
+    of_ghosts = entries * n_ghosts // max(n_owned, 1)
+    return 33 * n_local + 4 * n_owned + 8 * n_ghosts + 4 * (entries + of_ghosts)
 
 
 def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> list[int] | None:
-    """Return the bytes of each device's arrays on one thread, at the moment when they are most.
+    """Return the bytes of each device's arrays on one thread, when it counts.
 
-    Lists are those that will be made; of ghosts' lists those that come in, of which some entries
-    are left out again. None for graphs of more than MOST_COUNTED arcs, as counting takes memory.
+    Lists are those that will be made, of ghosts those entries that are kept. None for graphs of
+    more than MOST_COUNTED arcs, as counting takes memory.
     """
     if graph.adjncy.size > MOST_COUNTED:
         return None
@@ -273,23 +309,25 @@ def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> lis
     if by_degree:
         other, own = degrees[arcs.adjncy], degrees[tails]
         before = (other > own) | ((other == own) & before)
-    lengths = np.bincount(tails[before], minlength=n)
+    lists, lengths = arcs.adjncy[before], np.bincount(tails[before], minlength=n)
+    begins = np.cumsum(lengths) - lengths
     # Each vertex once for each device that has it as a ghost.
     to = part[tails].astype(np.int64)
     away = to != part[arcs.adjncy]
     at, ghost = np.divmod(np.unique(to[away] * n + arcs.adjncy[away]), max(n, 1))
-    entries = np.zeros((k, k), np.int64)  # that one device gives another
-    np.add.at(entries, (part[ghost], at), lengths[ghost])
-    sent, came = entries.sum(axis=1), entries.sum(axis=0)
+    starts = np.searchsorted(at, np.arange(k + 1))
+    entries = np.bincount(part, lengths, k).astype(np.int64)
+    most = np.zeros(k, np.int64)  # vertices that a device gives another
+    for d in range(k):
+        ghosts = ghost[starts[d] : starts[d + 1]]
+        is_local = part == d
+        is_local[ghosts] = True
+        came = lists[_spans(begins[ghosts], lengths[ghosts])]
+        entries[d] += np.count_nonzero(is_local[came])
+        most = np.maximum(most, np.bincount(part[ghosts], minlength=k))
     owned = np.bincount(part, minlength=k)
-    local = owned + np.bincount(at, minlength=k)
-    own = np.bincount(part, lengths, k).astype(np.int64)
-    packing = 24 * local + 4 * (own + sent) + 28 * entries.max(axis=1)
-    unpacking = 32 * local + 4 * (own + sent + came) + 33 * entries.max(axis=0)
-    joining = 32 * local + 4 * (own + sent + came) + 4 * (own + came)
-    counting = 41 * local + 4 * (own + came + owned)
-    moments = [counting] if k == 1 else [packing, unpacking, joining, counting]
-    found: list[int] = np.max(moments, axis=0).tolist()
+    local = owned + np.diff(starts)
+    found: list[int] = (33 * local + 4 * owned + 4 * entries + 8 * most).tolist()
     return found
 
 

@@ -85,6 +85,55 @@ def fill_lower(thread, threads, chunks, offsets, ends, ranks, places, lists):
 
 
 @njit(cache=True, nogil=True, counted=False)
+def add_lengths(places, ranks, vertices, ends):
+    """Set ends (s + 1,): how many entries the lists of the vertices (s,) before each have."""
+    entries = np.int64(0)
+    for i in range(np.uint64(vertices.size)):
+        r = np.uint64(ranks[vertices[i]])
+        entries += places[1, r] - places[0, r]
+        ends[i + ONE] = entries
+
+
+@njit(cache=True, nogil=True, counted=False)
+def put_lists(vertices, places, ranks, by_rank, lists, numbers, found):
+    """Write to found (e,) the lists of these vertices, by global numbers."""
+    i = np.uint64(0)
+    for u in vertices:
+        r = np.uint64(ranks[u])
+        for j in range(np.uint64(places[0, r]), np.uint64(places[1, r])):
+            found[i] = numbers[by_rank[lists[j]]]
+            i += ONE
+
+
+@njit(cache=True, nogil=True, counted=False)
+def take_lists(lengths, received, known, numbers, ranks, ghosts, first, places, lists):
+    """Write to lists, from first on, those of these ghosts (g,), by ranks; return their end.
+
+    lengths (g,), received (e,): the lists by global numbers, of which those that are no vertex here
+    are left out. known (n_local,): vertices by global number. ghosts: ranks. places: are set.
+    """
+    end, j = np.int64(first), np.uint64(0)
+    for i in range(np.uint64(lengths.size)):
+        r = np.uint64(ghosts[i])
+        places[0, r] = end
+        for _ in range(np.uint64(lengths[i])):
+            number = np.int64(received[j])
+            low, high = np.int64(0), np.int64(known.size)
+            while low < high:
+                middle = (low + high) >> 1
+                if numbers[known[middle]] < number:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < known.size and numbers[known[low]] == number:
+                lists[end] = ranks[known[low]]
+                end += 1
+            j += ONE
+        places[1, r] = end
+    return end
+
+
+@njit(cache=True, nogil=True, counted=False)
 def count_triangles(
     thread,
     threads,  # noqa: ARG001
@@ -132,3 +181,10 @@ def count_triangles(
             for j in range(first, stop):
                 marked[lists[j]] = 0
     looked_at[thread] = entries
+
+
+@njit(cache=True, nogil=True, counted=False)
+def by_vertices(counts, ranks, found):
+    """Set found (n_local,): the counts, which are by rank, of each vertex."""
+    for u in range(np.uint64(ranks.size)):
+        found[u] = counts[np.uint64(ranks[u])]

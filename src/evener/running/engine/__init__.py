@@ -10,8 +10,7 @@ generating.py       a module for each program: its schedule with its functions; 
 engine.py, work.py  Engine: a program on one device's part of a graph, which checking.py looks at
 pool.py             ThreadPool: the threads
 cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedule cuda_*.py with
-                    templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device;
-                    cuda_direct.py: exchanges by an MPI that reads its memory
+                    templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device
 step_counts.py      what both kinds of engines count
 recording.py        what supersteps take; solver.py: applications with loops of their own
 states.py           RunState: what is kept of a run between supersteps, to continue it

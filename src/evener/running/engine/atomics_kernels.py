@@ -143,6 +143,16 @@ def lowest_bit(typing, word):  # noqa: ARG001
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def bits_set(typing, word):  # noqa: ARG001
+    """Return how many bits are set in a word of 64 bits."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
 sched_yield = types.ExternalFunction("sched_yield", types.int32())
 
 
@@ -301,7 +311,25 @@ def chunk_start(offsets, n, chunk, chunks):
     """
     total = np.uint64(offsets[np.uint64(n)]) + np.uint64(2) * np.uint64(n)
     asked = total * np.uint64(chunk) // np.uint64(chunks)
-    low, high = np.uint64(0), np.uint64(n)
+    return first_with(offsets, asked, np.uint64(0), np.uint64(n))
+
+
+@inner(counted=False)
+def chunk_end(offsets, n, chunk, chunks, first):
+    """Return the first vertex after a chunk, which begins at `first`: the next chunk's start.
+
+    It is looked for where the chunk's offsets are, which are to be read anyway: a search among all
+    takes a twentieth of PageRank's time on meshes.
+    """
+    total = np.uint64(offsets[np.uint64(n)]) + np.uint64(2) * np.uint64(n)
+    asked = total * np.uint64(chunk + 1) // np.uint64(chunks)
+    most = (total // np.uint64(chunks) + np.uint64(1)) // np.uint64(2) + np.uint64(1)
+    return first_with(offsets, asked, first, min(first + most, np.uint64(n)))
+
+
+@inner(counted=False)
+def first_with(offsets, asked, low, high):
+    """Return the first vertex from `low` to `high` before which are so many arcs and 2 a vertex."""
     while low < high:
         middle = (low + high) >> np.uint64(1)
         if np.uint64(offsets[middle]) + np.uint64(2) * middle < asked:

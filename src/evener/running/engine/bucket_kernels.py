@@ -186,11 +186,12 @@ def sent_from(u, value, team, part, values, marked, buckets, now, control, step,
     payload = payload_from(u, value, part, parameters)
     for way in range(ways_of(part)):
         arcs = part.out if way == 0 else part.into
-        first, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
-        edges += np.int64(end - first)
-        for j in range(first, end):
+        j, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
+        edges += np.int64(end - j)
+        while j < end:
             v = np.uint64(arcs.ends[j])
             message = message_of(payload, weight_of(arcs, j), parameters)
+            j += ONE
             changed, new = received(v, message, values, team.threads, part, step, parameters)
             if changed and v < n_owned:
                 priority = np.int64(bucket_of(new, parameters))
@@ -214,7 +215,8 @@ def handled(team, part, values, work, buckets, now, length, counts, control, ste
         u = np.uint64(work.frontier[at]) if is_shared else np.uint64(buckets.few[at])
         at += ONE
         value = values[u]
-        if np.int64(bucket_of(value, parameters)) >= now:  # else handled before, in a lower bucket
+        # Shared ones of lower buckets have been handled there; what is own was put here since.
+        if not is_shared or np.int64(bucket_of(value, parameters)) >= now:
             edges += sent_from(
                 u, value, team, part, values, work.marked, buckets, now, control, step, parameters
             )

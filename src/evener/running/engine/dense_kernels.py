@@ -15,6 +15,7 @@ from evener.running.engine.atomics_kernels import (
     STEP,
     TICKETS,
     barrier,
+    chunk_end,
     chunk_start,
     degree_of,
     fetch_add,
@@ -64,13 +65,15 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     edges = np.int64(0)
     halted = False
     while step < last and not halted:
-        row = np.uint64(step & 1)
+        row, end, previous = np.uint64(step & 1), np.uint64(0), np.int64(-1)
         while True:
             chunk = fetch_add(sync, TICKETS, 1) - tickets
             if chunk >= chunks:
                 break
-            first = chunk_start(into.offsets, n_owned, chunk, chunks)
-            end = chunk_start(into.offsets, n_owned, chunk + 1, chunks)
+            if chunk != previous + 1:  # else it begins where this thread has ended
+                end = chunk_start(into.offsets, n_owned, chunk, chunks)
+            first, previous = end, chunk
+            end = chunk_end(into.offsets, n_owned, chunk, chunks, first)
             change = 0.0
             for u in range(first, end):
                 combined = pulled(as_value(IDENTITY), u, into, now, parameters)

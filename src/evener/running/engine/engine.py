@@ -90,9 +90,18 @@ class Engine(StepCounts):
         self.kernels = generating.module_of(program)
 
     def _degrees_of(self, local: LocalGraph) -> Numbers:
-        """Return the degrees; none where `out` has the arcs that leave vertices."""
-        if local.k == 1 and local.out is not None and self.out.ends is not local.out.ends:
-            return local.degrees
+        """Return the degrees; none where kernels take them from the offsets that they read anyway.
+
+        That is, where `out` has the arcs that leave vertices, all of them, and ghosts' are not
+        asked for.
+        """
+        has_out = local.out is not None and self.out.ends is local.out.ends
+        if local.k == 1:
+            return local.kept_degrees if has_out or local.out is None else local.degrees
+        if self.program.schedule == "dense" and has_out:
+            degrees: Numbers = local.degrees[: local.n_owned]
+            if int(self.out.offsets[-1]) == int(degrees.sum(dtype=np.int64)):
+                return degrees[:0]
         return local.kept_degrees
 
     def compile(self) -> None:

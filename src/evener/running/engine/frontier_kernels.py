@@ -11,6 +11,7 @@ import numpy as np
 
 from evener.running.engine.atomics_kernels import (
     ABORTED,
+    BUFFER,
     DIRECTION,
     EDGES,
     ENDED,
@@ -57,6 +58,7 @@ from evener.running.engine.fronts_kernels import (
     QUEUE,
     VERTICES_PER_PUSH,
     Front,
+    fill_bits,
     lists_of,
     put_into_bits,
     put_into_queue,
@@ -72,7 +74,7 @@ from evener.running.engine.hooks_kernels import (
     message_of,
 )
 from evener.running.engine.near_kernels import came, enter, is_sent, sum_totals
-from evener.running.engine.pulled_front_kernels import pulled_word
+from evener.running.engine.pulled_front_kernels import FINDS_SENDERS, pulled_word
 from evener.running.engine.pushing_kernels import (
     applied_at,
     payload_from,
@@ -93,6 +95,13 @@ def is_added(bits, v, n_owned, value, parameters):
     if HAS_SETTLED and v < n_owned and is_settled(value, parameters):
         return True
     return is_newly_set(bits, v)
+
+
+@helper
+def arcs_from(u, part):
+    """Return how many arcs leave an owned vertex: its offsets are read anyway when it sends."""
+    offsets = part.out.offsets
+    return np.int64(offsets[u + ONE]) - np.int64(offsets[u])
 
 
 @helper
@@ -140,19 +149,24 @@ def first_front(team, part, values, work, lists, counts, arcs, parameters):
 
 
 @helper
-def pulled(team, part, values, lists, front, counts, step, parameters):
+def pulled(team, part, values, work, lists, front, counts, step, parameters):
     """Do a superstep that pulls; return the next frontier, the counts, how many arcs it took."""
     if front.form == QUEUE:
         put_into_bits(team, lists, front.length)
+    elif FINDS_SENDERS and front.form == ALL:
+        fill_bits(team, lists)
     words = (np.uint64(part.sizes.n_owned) + np.uint64(63)) >> np.uint64(6)
     found, edges = np.int64(0), np.int64(0)
+    senders = work.buffers[np.uint64(team.thread) * BUFFER :]
     while True:
         at = np.uint64(fetch_add(team.sync, TICKETS, 1) - counts.tickets) * TAKEN
         if at >= words:
             break
         for word in range(at, min(at + TAKEN, words)):
             is_all = front.form == ALL
-            changed, looked = pulled_word(word, part, values, lists, is_all, step, parameters)
+            changed, looked = pulled_word(
+                word, part, values, lists, senders, is_all, step, parameters
+            )
             found += changed
             edges += looked
     fetch_add(team.sync, SUMS + counts.slot, found)
@@ -178,7 +192,7 @@ def pushed_from(u, team, part, values, work, lists, counts, count, control, step
             changed, new = received(v, message, values, team.threads, part, step, parameters)
             if changed and is_added(lists.next_bits, v, n_owned, new, parameters):
                 if v < n_owned:
-                    found += degree_of(part.vertices, part.out, v)
+                    found += arcs_from(v, part)
                     count = kept(team, work.buffers, count, v, lists.then, counts)
                 else:
                     work.marked[np.uint64(fetch_add(control, MARKED, 1))] = v
@@ -227,7 +241,7 @@ def take_in(first, end, targets, found, part, values, lists, control, parameters
             if is_added(lists.bits, u, n_owned, new, parameters):
                 lists.queue[np.uint64(control[LENGTH])] = u
                 control[LENGTH] += 1
-                control[SCOUTED] += degree_of(part.vertices, part.out, u)
+                control[SCOUTED] += arcs_from(u, part)
 
 
 @helper
@@ -292,7 +306,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     while (front.length > 0 or control[SHARED] == 1) and step < last:
         if pulls(front, control[DIRECTION], sizes, arcs):
             front, counts, looked = pulled(
-                team, part, values, lists, front, counts, step, parameters
+                team, part, values, work, lists, front, counts, step, parameters
             )
         else:
             front, counts, looked = pushed(

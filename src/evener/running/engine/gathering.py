@@ -89,6 +89,10 @@ class GatherEngine:
         """Make the first values and payloads of all copies, which need no exchange for that."""
         self._engine.advance(0)
 
+    def continue_after(self, step: int) -> None:
+        """Take so many supersteps as done: `payloads` are those that the next one reads."""
+        self._engine.control[STEP] = step
+
     def gather(self) -> None:
         """Compute masters without a mirror; set `sums` of others to what arrives here for them."""
         self.change = self._interior.compute()

@@ -22,11 +22,17 @@ from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import Engine
 from evener.running.engine.gathering import GatherEngine
+from evener.running.engine.mirror_states import (
+    restore_copies,
+    restore_gathering,
+    state_of_copies,
+    state_of_gathering,
+)
 from evener.running.engine.mirror_updates import MirrorUpdates
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
-from evener.running.engine.supersteps import Totals, next_direction
+from evener.running.engine.supersteps import WHOLE, Stretch, Totals, next_direction
 from evener.running.halos import Op
 
 Numbers = npt.NDArray[Any]
@@ -39,30 +45,38 @@ def run_share(
     on: tuple[Comm, ThreadPool, Tell | None],
     most: int,
     parameters: dict[str, float],
+    stretch: Stretch = WHOLE,
 ) -> DeviceRun:
     """Run a program on one device's share, for up to `most` supersteps; all devices call.
 
     on: the ranks, one for each device; the device's threads; whom to tell how many supersteps are
-    done. Raises InputError as Engine does.
+    done. stretch: from which state of the masters, and what is called after each superstep but that
+    which ends the program. Raises InputError as Engine does.
     """
     comm, pool, tell = on
-    steps = StepRecorder(comm, share.exchanged, tell)
+    first = 0 if stretch.start is None else stretch.start.step
+    steps = StepRecorder(comm, share.exchanged, tell, first)
     if program.schedule == "dense":
         gathering = GatherEngine(program, share, pool, parameters)
         gathering.compile()
-        return _run_dense(gathering, share, steps, most)
+        return _run_dense(gathering, share, steps, most, stretch)
     engine = Engine(program, share.computed, pool, parameters)
     engine.compile()
     loop = {"frontier": FrontierLoop, "bucket": BucketLoop, "union": UnionLoop}[program.schedule]
-    return loop(comm, share, engine, steps).run(most)
+    return loop(comm, share, engine, steps, stretch).run(most)
 
 
-def _run_dense(engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int) -> DeviceRun:
+def _run_dense(
+    engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int, stretch: Stretch
+) -> DeviceRun:
     """Run the dense schedule: one message each way for each mirror and superstep."""
     program = engine.program
+    if stretch.start is not None:
+        restore_gathering(engine, share, stretch.start)
     steps.begin()
-    engine.begin()
-    for step in range(most):
+    if stretch.start is None:
+        engine.begin()
+    for step in range(steps.done, most):
         if step:
             steps.exchange(engine.payloads)
         before = engine.edges
@@ -80,28 +94,51 @@ def _run_dense(engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most
         steps.end(share.n_mirrored + (share.n_mirrors if step else 0))
         if ended:
             break
+        if stretch.keep is not None:
+            stretch.keep(step + 1, lambda: state_of_gathering(engine, share, steps.done), steps)
     return steps.result(engine.values[: share.n_masters])
 
 
 class CopiesLoop:
     """Supersteps of a schedule whose messages may arrive twice: min, max or or."""
 
-    def __init__(self, comm: Comm, share: EdgeShare, engine: Engine, steps: StepRecorder) -> None:
+    def __init__(
+        self,
+        comm: Comm,
+        share: EdgeShare,
+        engine: Engine,
+        steps: StepRecorder,
+        stretch: Stretch = WHOLE,
+    ) -> None:
         self.share, self.engine, self.steps = share, engine, steps
+        self.start, self._keep = stretch
         identity = engine.kernels.IDENTITY
         self.updates = MirrorUpdates(comm, share, engine.program.dtype, identity, steps)
 
     def run(self, most: int) -> DeviceRun:
         """Run until nothing changes on any device, or for `most` supersteps. All ranks call."""
+        self.restore()
         self.steps.begin()
-        for _ in range(most):
+        for _ in range(self.steps.done, most):
             self.compute()
             received = self.update()
             ended = all(self.steps.gathered(self.engine.has_ended))
             self.steps.end(received)
             if ended:
                 break
+            self.kept()
         return self.result()
+
+    def restore(self) -> None:
+        """Put the engine in the state from which the run is continued, if it is."""
+        if self.start is not None:
+            restore_copies(self.engine, self.share, self.steps, self.start)
+
+    def kept(self, **numbers: int) -> None:
+        """Let the state after a superstep be kept; numbers: of the run as a whole."""
+        if self._keep is not None:
+            given = self.engine, self.share, self.steps, self.read, numbers
+            self._keep(self.steps.done, lambda: state_of_copies(*given), self.steps)
 
     def compute(self) -> None:
         """Compute a superstep with the device's own arcs."""
@@ -145,8 +182,15 @@ class UnionLoop(CopiesLoop):
 class FrontierLoop(CopiesLoop):
     """The frontier schedule: all devices push or all pull."""
 
-    def __init__(self, comm: Comm, share: EdgeShare, engine: Engine, steps: StepRecorder) -> None:
-        super().__init__(comm, share, engine, steps)
+    def __init__(
+        self,
+        comm: Comm,
+        share: EdgeShare,
+        engine: Engine,
+        steps: StepRecorder,
+        stretch: Stretch = WHOLE,
+    ) -> None:
+        super().__init__(comm, share, engine, steps, stretch)
         self._flags = np.zeros(share.computed.n_local, np.uint8)  # who is in the frontier
         self._degrees = share.computed.degrees[: share.n_masters]
 
@@ -154,12 +198,19 @@ class FrontierLoop(CopiesLoop):
         """Run until no vertex changes on any device, or for `most` supersteps. All ranks call."""
         engine, steps = self.engine, self.steps
         own_arcs = int(self._degrees.sum())
+        before, direction = 0, None
+        self.restore()
         steps.begin()
-        left = sum(steps.gathered(own_arcs))
-        engine.advance(0)  # the first values
+        if self.start is None:
+            left = sum(steps.gathered(own_arcs))
+            engine.advance(0)  # the first values
+        else:
+            left, before, direction = (
+                self.start.numbers[name] for name in ("left", "before", "direction")
+            )
         self.updates.know(self.read)
-        before, direction, totals = 0, None, self._totals(left)
-        for _ in range(most):
+        totals = self._totals(left)
+        for _ in range(steps.done, most):
             if totals[0] == 0:
                 break
             has_settled = engine.program.settled is not None
@@ -172,6 +223,7 @@ class FrontierLoop(CopiesLoop):
                 left -= totals[1]
             before, totals = totals[0], self._totals(left)
             steps.end(received)
+            self.kept(left=left, before=before, direction=direction)
         return self.result()
 
     def _update(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from evener.running.comm import Comm, MpiComm
+from evener.running.comm import Comm
 from evener.running.engine import near_kernels as kernels
 from evener.running.engine.atomics_kernels import ABORTED, ASLEEP, EDGES, LOGGED, TOTALS
 from evener.running.engine.engine import Engine
@@ -22,13 +22,17 @@ from evener.running.engine.recording import StepRecorder
 from evener.running.engine.work import no_links
 from evener.running.failures import MpiWaits
 from evener.running.local_graphs import LocalGraph
+from evener.running.mpi_comm import MpiComm
+from evener.running.sharing import Memory
 
 Numbers = npt.NDArray[Any]
 NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
 MOST_LOGGED = 257  # rows of the log, after which a kernel returns
+PAGE = 1024  # parents in a page of memory
 AGREED = slice(int(TOTALS), int(TOTALS) + 4)
 WATCHED = 0.02  # seconds between two looks at whether the kernel waits
 NANO = 1e-9
+LINKED = ("frontier", "bucket", "union")  # schedules whose kernels exchange
 SPENT = ("computing", "packing", "waiting", "unpacking", "waiting")  # places 0 to 4 of a row
 
 
@@ -40,27 +44,20 @@ class NearLinks:
 
     def __init__(self, comm: Comm, local: LocalGraph, engine: Engine) -> None:
         self._comm, self._engine, kind = comm, engine, np.dtype(engine.program.dtype)
-        self._item = kind.itemsize
-        counts = np.array(comm.allgather(np.diff(local.ghost_starts).tolist()), np.int64)
-        starts = np.cumsum(counts).reshape(counts.shape) - counts
-        none = np.empty(0, np.uint32)
-        homes = comm.exchange([local.sends.get(q, none) for q in range(comm.size)])
-        total = int(counts.sum())
+        self._item, self._alone = kind.itemsize, engine.work
         words = LINE * (kernels.FIRST_LINE + comm.size) + comm.size**2
-        first, second = WORD * words, WORD * (words + -(-total * NUMBER // WORD))
-        self._memory = comm.memory(second + total * self._item)
+        make = _shared_trees if engine.program.schedule == "union" else _message_places
+        self._memory, links = make(comm, local, kind, WORD * words)
         if self._memory is None:
             return
-        shared = self._memory.data
-        sync = shared[:first].view(np.int64)
+        sync = self._memory.data[: WORD * words].view(np.int64)
         if comm.rank == 0:
             sync[:] = 0
         self._log = np.zeros((MOST_LOGGED, kernels.FIRST_SENT + comm.size), np.int64)
-        begins = local.n_owned + np.asarray(local.ghost_starts, np.int64)
-        places = shared[first : first + total * NUMBER].view(np.uint32)
-        values = shared[second : second + total * self._item].view(kind)
-        given = sync, begins, starts, np.concatenate([none, *homes]), places, values, self._log
-        engine.work = engine.work._replace(links=kernels.Links(comm.rank, comm.size, *given))
+        links = links._replace(rank=comm.rank, ranks=comm.size, sync=sync, log=self._log)
+        engine.work = engine.work._replace(links=links)
+        if engine.program.schedule == "union":
+            engine.work = engine.work._replace(parents=links.places)
         self._waits: MpiWaits | None = comm.waits if isinstance(comm, MpiComm) else None
         self._error: BaseException | None = None
         self._ended = threading.Event()
@@ -72,8 +69,7 @@ class NearLinks:
         """Return the links of a rank's engine; None where not all ranks can have some. All call."""
         if not isinstance(comm, MpiComm) or comm.size == 1:
             return None
-        can = isinstance(engine, Engine) and engine.program.schedule in ("frontier", "bucket")
-        # First who waits with an end: windows of MPI are made and freed by calls that have none.
+        can = isinstance(engine, Engine) and engine.program.schedule in LINKED
         if not all(comm.allgather(can)) or not comm.shares_memory:
             return None
         made = cls(comm, local, cast(Engine, engine))
@@ -86,7 +82,7 @@ class NearLinks:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._ended.set()
         self._watch.join()
-        self._engine.work = self._engine.work._replace(links=no_links(self._engine.program.dtype))
+        self._engine.work = self._alone
         if error is None and self._memory is not None:
             self._comm.barrier()
             self._memory.free()  # by all; after an error the others are ended
@@ -102,7 +98,7 @@ class NearLinks:
         if self._error is not None:
             raise self._error
         count, (length, scouted, left, _) = int(control[LOGGED]), control[AGREED].tolist()
-        if length == 0 or self._engine.program.schedule == "bucket":
+        if length == 0 or self._engine.program.schedule != "frontier":
             steps.stop()
         self._log[count, kernels.LOOKED] = control[EDGES]
         self._record(count, before, steps)
@@ -137,3 +133,43 @@ class NearLinks:
                     self._error = error
                     control[ABORTED] = 1
                     return
+
+
+def _message_places(
+    comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
+) -> tuple[Memory | None, kernels.Links]:
+    """Make memory for a message of each ghost, after `first` bytes; return links that have it."""
+    links, counts = no_links(kind.name), comm.allgather(np.diff(local.ghost_starts).tolist())
+    starts = np.cumsum(counts).reshape(comm.size, comm.size) - np.array(counts, np.int64)
+    homes = comm.exchange([local.sends.get(q, links.homes) for q in range(comm.size)])
+    total = int(np.sum(counts))
+    second = first + WORD * -(-total * NUMBER // WORD)
+    memory = comm.memory(second + total * kind.itemsize)
+    if memory is None:
+        return None, links
+    return memory, links._replace(
+        begins=local.n_owned + np.asarray(local.ghost_starts, np.int64),
+        starts=starts,
+        homes=np.concatenate(homes),
+        places=memory.data[first : first + total * NUMBER].view(np.uint32),
+        values=memory.data[second : second + total * kind.itemsize].view(kind),
+    )
+
+
+def _shared_trees(
+    comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
+) -> tuple[Memory | None, kernels.Links]:
+    """Make memory for the parents of all vertices, after `first` bytes; return links with them.
+
+    They take the place of the engine's own, which stay untouched: what the system had not given
+    before, it need not give.
+    """
+    links, memory = no_links(kind.name), comm.memory(first + local.n_global * NUMBER)
+    if memory is None:
+        return None, links
+    begins = np.cumsum([0, *comm.allgather(local.n_owned)])
+    trees = memory.data[first : first + local.n_global * NUMBER].view(np.uint32)
+    trees[begins[comm.rank] : begins[comm.rank + 1]] = 0  # pages are there before the clock starts
+    comm.barrier()
+    trees[::PAGE].max(initial=0)
+    return memory, links._replace(begins=begins, places=trees)

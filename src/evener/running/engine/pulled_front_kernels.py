@@ -6,10 +6,12 @@ Part of the template frontier_kernels, as pushing_kernels is.
 # mypy: ignore-errors
 import numpy as np
 
-from evener.running.engine.atomics_kernels import ONE, bit_of, is_set
+from evener.running.engine.atomics_kernels import ONE, bits_set, is_set, lowest_bit
 from evener.running.engine.hooks_kernels import (
+    GOES_BOTH_WAYS,
     HAS_SETTLED,
     IDENTITY,
+    IS_WEIGHTED,
     TAKES_FIRST,
     as_value,
     helper,
@@ -18,6 +20,23 @@ from evener.running.engine.hooks_kernels import (
     message_of,
 )
 from evener.running.engine.pushing_kernels import applied_at, payload_from, ways_of, weight_of
+
+# Whether one message, which does not depend on its arc, will do: who sends it is found apart.
+FINDS_SENDERS = TAKES_FIRST and not (IS_WEIGHTED or GOES_BOTH_WAYS)
+
+
+@helper
+def unsettled(first, last, values, parameters):
+    """Return the bits of the vertices of a word that messages can change.
+
+    Apart from what follows, without branches, so that several vertices are asked at once: in late
+    supersteps of a search nearly all are settled.
+    """
+    found = np.uint64(0)
+    for u in range(first, last):
+        is_open = not (HAS_SETTLED and is_settled(values[u], parameters))
+        found |= np.uint64(is_open) << (u - first)
+    return found
 
 
 @helper
@@ -42,21 +61,76 @@ def gathered(u, part, values, bits, is_all, parameters):
 
 
 @helper
-def pulled_word(word, part, values, lists, is_all, step, parameters):
-    """Pull to the 64 vertices of a word of the bitmap: how many changed, how many arcs it took."""
-    active, found, edges = np.uint64(0), np.int64(0), np.int64(0)
-    first = word << np.uint64(6)
-    for u in range(first, min(first + np.uint64(64), np.uint64(part.sizes.n_owned))):
-        old = values[u]
-        if HAS_SETTLED and is_settled(old, parameters):
-            continue
+def changed(u, combined, part, values, step, parameters):
+    """Apply what a vertex pulled: whether it changed."""
+    old = values[u]
+    new = applied_at(u, old, combined, part, step, parameters)
+    if new == old:
+        return False
+    values[u] = new
+    return True
+
+
+@helper
+def all_pulled(first, last, part, values, lists, is_all, step, parameters):
+    """Pull to the vertices of a word: the bits of those that changed, how many arcs it took."""
+    active, edges = np.uint64(0), np.int64(0)
+    left = unsettled(first, last, values, parameters)
+    while left != 0:
+        at = lowest_bit(left)
+        left &= left - ONE
+        u = first + at
         combined, looked = gathered(u, part, values, lists.bits, is_all, parameters)
         edges += looked
-        if combined != as_value(IDENTITY):
-            new = applied_at(u, old, combined, part, step, parameters)
-            if new != old:
-                values[u] = new
-                found += 1
-                active |= bit_of(u)
+        if combined != as_value(IDENTITY) and changed(u, combined, part, values, step, parameters):
+            active |= ONE << at
+    return active, edges
+
+
+@helper
+def first_pulled(first, last, part, values, lists, senders, step, parameters):
+    """Do the same where FINDS_SENDERS.
+
+    senders: room for 64 numbers. Who sends is found first, and what they send is read afterwards:
+    so reads from memory overlap instead of holding up the search. lists.bits says who is in it.
+    """
+    offsets, ends, bits = part.into.offsets, part.into.ends, lists.bits
+    active, reached, edges = np.uint64(0), np.uint64(0), np.int64(0)
+    left = unsettled(first, last, values, parameters)
+    while left != 0:
+        at = lowest_bit(left)
+        left &= left - ONE
+        j, end = np.uint64(offsets[first + at]), np.uint64(offsets[first + at + ONE])
+        begin = j
+        while j < end:
+            v = np.uint64(ends[j])
+            j += ONE
+            if is_set(bits, v):
+                senders[at] = v
+                reached |= ONE << at
+                break
+        edges += np.int64(j - begin)
+    while reached != 0:
+        at = lowest_bit(reached)
+        reached &= reached - ONE
+        v = np.uint64(senders[at])
+        payload = payload_from(v, values[v], part, parameters)
+        message = message_of(payload, np.uint32(1), parameters)
+        if message != as_value(IDENTITY) and changed(
+            first + at, message, part, values, step, parameters
+        ):
+            active |= ONE << at
+    return active, edges
+
+
+@helper
+def pulled_word(word, part, values, lists, senders, is_all, step, parameters):
+    """Pull to the 64 vertices of a word of the bitmap: how many changed, how many arcs it took."""
+    first = word << np.uint64(6)
+    last = min(first + np.uint64(64), np.uint64(part.sizes.n_owned))
+    if FINDS_SENDERS:
+        active, edges = first_pulled(first, last, part, values, lists, senders, step, parameters)
+    else:
+        active, edges = all_pulled(first, last, part, values, lists, is_all, step, parameters)
     lists.next_bits[word] = active
-    return found, edges
+    return bits_set(active), edges

@@ -34,7 +34,8 @@ def pulled(combined, u, arcs, payloads, parameters):
     """
     j, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
     other = as_value(IDENTITY)
-    while j + ONE < end:
+    last = end - ((end - j) & ONE)
+    while j < last:
         combined = joined(combined, message(payloads, arcs, j, parameters))
         other = joined(other, message(payloads, arcs, j + ONE, parameters))
         j += ONE + ONE

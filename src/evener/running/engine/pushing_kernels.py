@@ -1,7 +1,8 @@
 """What the schedules frontier and bucket share: sending a vertex's value, and receiving it.
 
 Part of both templates, see hooks_kernels: `generating` puts this file's text, too, in place of its
-import.
+import. Asking 64 arcs at once which of them change a value, as pulls ask vertices, takes 1.3 to 2.3
+times as long: values are gathered from all over memory.
 """
 
 # mypy: ignore-errors

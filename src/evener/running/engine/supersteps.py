@@ -119,6 +119,10 @@ class SuperstepLoop:
         """Make what exchanges need, before the clock starts; return in what they take place."""
         engine = self.engine
         if engine.program.schedule != "dense":
+            if self._flags.size and isinstance(engine, Engine):
+                # Of supersteps that pull: there may be none, but memory is to suffice for them.
+                self.steps.halo.prepare(engine.shared_values)
+                self.steps.halo.prepare(self._flags)
             if self._keep is None and self._start is None:
                 self._near = NearLinks.of(self.comm, self.local, engine)
             if self._near is not None:

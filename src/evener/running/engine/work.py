@@ -95,13 +95,17 @@ class BucketWork(NamedTuple):
 
 
 class UnionWork(NamedTuple):
-    """Parents in the trees; a table of samples; ghosts that changed, and what was sent of them."""
+    """Parents in the trees; a table of samples; ghosts that changed, and what was sent of them.
+
+    links: what ranks of one computer share, who then have the parents of all vertices in common.
+    """
 
     parents: Numbers
     table: Numbers
     counts: Numbers
     marked: Numbers
     sent: Numbers
+    links: Links
 
 
 @cache
@@ -170,6 +174,7 @@ def _union(program: VertexProgram, sizes: LocalSizes, _: int, __: int, empty: Em
         empty(2 * SAMPLES, np.int64),
         empty(ghosts, np.uint32),
         empty(ghosts, program.dtype),
+        no_links(program.dtype),
     )
 
 

@@ -1,0 +1,72 @@
+"""What a run that is kept, or continued, does on each device: see checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from evener.errors import UsageError
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.checkpoints import Checkpoint, Checkpoints, CheckpointWriter, identity_of
+from evener.running.comm import Comm
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.recording import StepRecorder
+from evener.running.engine.solver import Solver
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import Keep, Stretch
+from evener.running.local_graphs import LocalGraph
+
+
+def identify(
+    program: VertexProgram | Solver,
+    graph: Graph | DirectedGraph,
+    asked: Checkpoints | None,
+    resume: Checkpoint | None,
+    parameters: Mapping[str, float],
+) -> None:
+    """Compare the checkpoint that is resumed with this run; say of which run later ones are.
+
+    asked: where the run is kept. Raises UsageError for solvers, InputError for another run's.
+    """
+    if asked is None and resume is None:
+        return
+    if isinstance(program, Solver):
+        raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
+    identity = identity_of(program, parameters, graph)
+    if resume is not None:
+        resume.check(identity)
+    if asked is not None:
+        asked.identity = identity
+
+
+def stretch_of(
+    asked: Checkpoints | None, resume: Checkpoint | None, comm: Comm, local: LocalGraph
+) -> Stretch:
+    """Return from which state of its own vertices a device runs, and what keeps later ones."""
+    start = start_of(resume, local)
+    writer = writer_of(asked, comm, local, start)
+    return Stretch(start, None if writer is None else keeping(writer))
+
+
+def start_of(resume: Checkpoint | None, local: LocalGraph) -> RunState | None:
+    """Return the state of a device's own vertices; None where a run begins."""
+    return None if resume is None else resume.state.of(local.owned)
+
+
+def writer_of(
+    asked: Checkpoints | None, comm: Comm, local: LocalGraph, start: RunState | None
+) -> CheckpointWriter | None:
+    """Return what writes checkpoints, where they are asked for; all devices call."""
+    if asked is None:
+        return None
+    return CheckpointWriter(comm, local, asked, 0 if start is None else start.step)
+
+
+def keeping(writer: CheckpointWriter) -> Keep:
+    """Return what writes checkpoints after supersteps, and stops none."""
+
+    def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
+        writer(step, take)
+        return False
+
+    return keep
