@@ -29,7 +29,8 @@ from evener.plans.metrics import comm_volumes, quotient
 from evener.running.apps.registry import APPS
 from evener.running.distributing import distribute
 from evener.running.edge_shares import DividedEdges, edge_shares
-from evener.running.executing import run_on_parts, wanted_arcs
+from evener.running.executing import run_on_parts
+from evener.running.on_device import wanted_arcs
 from evener.running.on_edges import run_on_shares
 
 RESULTS = Path(__file__).parent / "results" / "edge_running.jsonl"

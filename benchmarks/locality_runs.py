@@ -25,7 +25,8 @@ from evener.running.apps import laplacian_kernels, rows_kernels
 from evener.running.apps.registry import APPS
 from evener.running.distributing import distribute
 from evener.running.engine.pool import ThreadPool
-from evener.running.executing import RunWatch, run_on_parts, wanted_arcs
+from evener.running.executing import run_on_parts
+from evener.running.on_device import RunWatch, wanted_arcs
 
 RESULTS = Path(__file__).parent / "results" / "locality_runs.jsonl"
 RUNS = [

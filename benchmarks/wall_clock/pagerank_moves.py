@@ -19,9 +19,10 @@ import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.apps import pagerank
-from evener.running.executing import RunWatch, run_program
+from evener.running.executing import run_program
 from evener.running.moving import Rebalancing
 from evener.running.mpi_comm import MpiComm
+from evener.running.on_device import RunWatch
 from wall_clock.launching import core_of
 
 SEED = 2026

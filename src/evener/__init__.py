@@ -56,7 +56,7 @@ _HOME = {
     "PlatformLike": "evener.io.accept",
     "Precision": "evener.measuring.outcomes",
     "Prediction": "evener.plans.plan",
-    "ProgramRun": "evener.running.executing",
+    "ProgramRun": "evener.running.program_run",
     "Reading": "evener.io",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
@@ -332,10 +332,11 @@ if TYPE_CHECKING:
     from evener.running.distributing import distribute, local_graph
     from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
     from evener.running.engine.program import VertexProgram
-    from evener.running.executing import ProgramRun, run_program
+    from evener.running.executing import run_program
     from evener.running.halos import Halo
     from evener.running.local_graphs import LocalGraph
     from evener.running.on_edges import run_on_edges
+    from evener.running.program_run import ProgramRun
     from evener.sizing import (
         Sizes,
         SpeedSizes,

@@ -7,7 +7,7 @@ import numpy as np
 
 from evener.reporting.run_supersteps import COLUMNS, LEFT, RIGHT, ROW, WIDTH, superstep_chart
 from evener.running.engine.recording import Superstep
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 
 
 def run_of(edges, seconds=None, first=0):

@@ -11,7 +11,7 @@ from evener.platforms.platform import Device, Level, Link, Platform
 from evener.reporting.runs import COLUMNS, ROW, _filled, advice_of, machine_names, write_run
 from evener.running.apps import pagerank
 from evener.running.engine.recording import Superstep
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 from tests.reporting.pages import parse
 
 GRAPH = grid((30, 20))

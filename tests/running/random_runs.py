@@ -6,8 +6,9 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, kcore, pagerank, spmv, sssp, triangles, wcc
-from evener.running.executing import RunWatch, run_program
+from evener.running.executing import run_program
 from evener.running.moving import MoveAdvice, Rebalancing
+from evener.running.on_device import RunWatch
 
 APPS = ("pagerank", "bfs", "wcc", "sssp", "spmv", "kcore", "triangles")
 MOVING = APPS[:5]  # those whose vertices may change device in a run

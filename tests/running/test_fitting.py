@@ -17,8 +17,8 @@ from evener.running.engine.engine import Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import SuperstepLoop
-from evener.running.executing import wanted_arcs
 from evener.running.fitting import Held, RunBytes, bytes_of_program, bytes_of_run
+from evener.running.on_device import wanted_arcs
 from tests.running.engine.parts import random_graph
 from tests.running.test_distributing import cases
 

@@ -13,8 +13,9 @@ from evener.running.comm import run_threads
 from evener.running.distributing import distribute
 from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
-from evener.running.executing import RunWatch, run_on_parts, run_program
+from evener.running.executing import run_on_parts, run_program
 from evener.running.moving import Rebalancing, moved_state
+from evener.running.on_device import RunWatch
 from tests.examples import seeds
 from tests.running import random_runs
 from tests.running.random_runs import RandomMoves, is_right, moving, random_case

@@ -13,7 +13,8 @@ from evener.running.checkpoints import Checkpoints
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges
 from evener.running.engine.program import VertexProgram
-from evener.running.executing import RunWatch, run_program
+from evener.running.executing import run_program
+from evener.running.on_device import RunWatch
 from evener.running.on_edges import run_on_edges
 from tests.running.edge_cases import divided, drawn, edges_of, star
 

@@ -11,7 +11,8 @@ from evener.graphs.generating.grid import grid
 from evener.io.machines.speeds import read_speeds, write_speeds
 from evener.platforms.platform import Device, Platform
 from evener.running.apps import bfs, pagerank
-from evener.running.executing import ProgramRun, run_program
+from evener.running.executing import run_program
+from evener.running.program_run import ProgramRun
 from evener.running.records import samples_of, trace_of, write_trace
 
 SPANS = {"computing", "packing", "waiting", "unpacking"}

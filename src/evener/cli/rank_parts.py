@@ -31,8 +31,8 @@ def read_by_ranks(
     """
     from evener.io.graphs.streams import WholeNeeded
     from evener.io.streaming import digest_of, open_stream
-    from evener.running.executing import wanted_arcs
     from evener.running.hybrid import devices_of_process
+    from evener.running.on_device import wanted_arcs
     from evener.running.slicing import read_parts
 
     app, program = run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.running.engine.recording import Reordering
-    from evener.running.executing import ProgramRun
+    from evener.running.program_run import ProgramRun
 
 
 def say_reorderings(run: ProgramRun, names: Sequence[str], out: Output) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evener.running.apps.registry import App
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
-    from evener.running.executing import ProgramRun
+    from evener.running.program_run import ProgramRun
 
 
 @dataclass(frozen=True)

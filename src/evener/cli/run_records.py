@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evener.reporting.runs import RunAdvice
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
-    from evener.running.executing import ProgramRun
+    from evener.running.program_run import ProgramRun
     from evener.running.slicing import RankParts
 
 SAMPLES = "run.samples"  # file of samples in a command, where none was asked for

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evener.rebalancing.run_rebalancer import RunRebalancer
     from evener.running.checkpoints import Checkpoints
     from evener.running.emulated_run import EmulatedMachineRun
-    from evener.running.executing import ProgramRun
+    from evener.running.program_run import ProgramRun
 
 SHOWN = 40  # devices in the table
 # Columns of seconds; an emulated machine has the second of them for the third and the last.

@@ -22,7 +22,7 @@ from evener.running.edge_copies import Copies
 from evener.running.emulated_run import EMULATED_ACTIVITIES
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 from evener.running.slicing import RankParts
 
 ACTIVITIES = ("computing", "packing", "waiting", "unpacking")

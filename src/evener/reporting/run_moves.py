@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 from evener.wording import duration, plural
 
 AROUND = 30  # supersteps before and after a move, of which medians are shown

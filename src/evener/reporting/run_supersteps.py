@@ -10,7 +10,7 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.planning.breakdown import activities_of
 from evener.reporting.decisions import ticks
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 from evener.wording import count, duration, memory
 
 WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 26.0, 8.0, 46.0, 26.0, 26.0

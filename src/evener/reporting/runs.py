@@ -21,7 +21,7 @@ from evener.reporting.decisions import ticks
 from evener.reporting.html import render
 from evener.reporting.run_moves import move_rows, move_spans
 from evener.reporting.run_supersteps import superstep_chart
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 from evener.wording import duration, memory, percent, plural, ratio, units
 
 MAX_DEVICES = 32  # with a bar; of more, half of them busiest and half waiting most

@@ -31,9 +31,11 @@ from evener.running.engine.engine import MOST
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import Superstep
 from evener.running.engine.solver import Solver
-from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
+from evener.running.executing import run_on_parts
 from evener.running.local_graphs import LocalGraph
+from evener.running.on_device import RunWatch, wanted_arcs
 from evener.running.on_edges import run_on_shares
+from evener.running.program_run import ProgramRun
 
 EMULATED_ACTIVITIES = ("computing", "communicating", "waiting")  # in this order
 ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost digits

@@ -23,8 +23,8 @@ from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 from evener.running.engine.work import LocalSizes, work_bytes
-from evener.running.executing import wanted_arcs
 from evener.running.local_graphs import Want
+from evener.running.on_device import wanted_arcs
 from evener.running.slicing import RankParts
 from evener.running.sparse import room
 

@@ -13,7 +13,6 @@ of the first rank calls `watch_launched` instead, before MPI starts.
 import os
 import select
 import signal
-import stat
 import sys
 import time
 from contextlib import suppress
@@ -134,8 +133,8 @@ def _speak_beside(launcher: int) -> None:
         for pid in (launcher, int(_stat(launcher)[PARENT])):
             name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8")
             if name.startswith(LAUNCHERS):
-                path = f"/proc/{pid}/fd/2"
-                if not stat.S_ISREG(os.stat(path).st_mode):  # in files places would be overwritten
+                path = Path(f"/proc/{pid}/fd/2")
+                if not path.is_file():  # there, places would be overwritten
                     file = os.open(path, os.O_WRONLY | os.O_NOCTTY)
                     os.dup2(file, 2)
                     os.close(file)

@@ -17,20 +17,13 @@ from evener.running.engine.mirror_loop import run_share
 from evener.running.engine.program import VertexProgram, parameters_of
 from evener.running.engine.recording import DeviceRun
 from evener.running.engine.solver import Solver
-from evener.running.executing import (
-    Devices,
-    ProgramRun,
-    RunWatch,
-    Share,
-    Tell,
-    on_own_parts,
-    on_threads,
-    refuse_other_numbers,
-)
+from evener.running.executing import on_own_parts, on_threads, refuse_other_numbers
 from evener.running.hybrid import devices_of_process
 from evener.running.keeping import identify, stretch_of
 from evener.running.local_graphs import LocalGraph
 from evener.running.mpi_comm import MpiComm
+from evener.running.on_device import UNWATCHED, Devices, RunWatch, Share, Tell
+from evener.running.program_run import ProgramRun
 
 
 def run_on_edges(
@@ -41,7 +34,7 @@ def run_on_edges(
     comm: Comm | None = None,
     devices: Devices | None = None,
     most: int = MOST,
-    watch: RunWatch | None = None,
+    watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on one device for each block of edges, for up to `most` supersteps.
@@ -50,7 +43,6 @@ def run_on_edges(
     UsageError for what edge partitions are not run with, InputError as Engine and `edge_shares` do,
     and ToolError where a device fails or does not answer.
     """
-    watch = watch or RunWatch()
     refuse_on_edges(program)
     _refuse(devices, watch)
     identify(program, graph, watch.checkpoints, watch.resume, parameters or {})
@@ -77,7 +69,7 @@ def run_on_shares(
     *,
     devices: Devices | None = None,
     most: int = MOST,
-    watch: RunWatch | None = None,
+    watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on all shares of a graph's edges, each by a thread of this process.
@@ -85,7 +77,6 @@ def run_on_shares(
     Arguments, result and errors as of `run_on_edges`. A watch with checkpoints names the run that
     they are of.
     """
-    watch = watch or RunWatch()
     refuse_on_edges(program)
     _refuse(devices, watch)
     share = _share_of(program, shares, most, parameters, watch)

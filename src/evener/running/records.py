@@ -21,7 +21,7 @@ from evener.plans.plan import Plan
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device
 from evener.running.engine.recording import Superstep, VertexMove
-from evener.running.executing import ProgramRun
+from evener.running.program_run import ProgramRun
 
 CONFIDENCE = 0.95  # of the intervals of samples, as `evener measure` states them by default
 MICROSECOND = 1e-6  # [s], the unit of times in a trace

@@ -9,8 +9,9 @@ from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine.engine import Engine
 from evener.running.engine.program import VertexProgram
-from evener.running.executing import RunWatch, run_program
+from evener.running.executing import run_program
 from evener.running.failures import Names
+from evener.running.on_device import RunWatch
 from tests.examples import seeds
 from tests.running.engine.parts import random_graph
 

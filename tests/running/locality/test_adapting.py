@@ -8,10 +8,11 @@ from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
 from evener.running.apps.registry import APPS
 from evener.running.engine.recording import StepRecorder
-from evener.running.executing import RunWatch, run_program
+from evener.running.executing import run_program
 from evener.running.locality import adapting, ordering
 from evener.running.locality.adapting import Agent
 from evener.running.locality.ordering import is_bad_order
+from evener.running.on_device import RunWatch
 from tests.running.engine.parts import random_graph, whole
 
 STEPS = {"pagerank": 40, "jacobi": 60, "spmv": 40}

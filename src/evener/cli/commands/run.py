@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from evener.running.devices import Cuda
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
-    from evener.running.executing import RunWatch
     from evener.running.mpi_comm import MpiComm
+    from evener.running.on_device import RunWatch
     from evener.running.slicing import RankParts
 
 TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
@@ -208,9 +208,9 @@ def _watch(
     from pathlib import Path
 
     from evener.running.checkpoints import Checkpoints, read_checkpoint
-    from evener.running.executing import RunWatch
     from evener.running.failures import Names
     from evener.running.moving import Rebalancing
+    from evener.running.on_device import RunWatch
 
     kept = (
         None

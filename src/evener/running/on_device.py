@@ -1,0 +1,171 @@
+"""What one device does in a run of a vertex program or a solver, and what is watched meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+from evener.errors import EvenerError, UsageError
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
+from evener.running.checkpoints import Checkpoint, Checkpoints
+from evener.running.comm import NO_NAMES, Comm
+from evener.running.devices import Cuda
+from evener.running.engine.engine import WAYS, Engine
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import VertexProgram, parameters_of
+from evener.running.engine.recording import DeviceRun, Reordering
+from evener.running.engine.solver import Solver
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
+from evener.running.failures import PATIENCE, Names
+from evener.running.keeping import keeping, start_of, writer_of
+from evener.running.local_graphs import LocalGraph, Want
+from evener.running.locality.adapting import AdaptiveDevice, ordered, process_cores
+from evener.running.moving import MovingDevice, Rebalancing, Segment
+from evener.running.program_run import ProgramRun, gathered
+from evener.running.swaps import Stopped
+
+Devices = Sequence[Sequence[int] | Cuda]
+Tell = Callable[[int], None]
+# What one device does in a run, given its rank, its part, its threads or CudaDevice, and whom to
+# tell of progress.
+Share = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
+
+
+@dataclass(frozen=True)
+class RunWatch:
+    """What is told during a run, and when it is given up.
+
+    tell: called on the first device with the number of supersteps done. timeout [s]: how long a
+    device waits for another that is a thread of this process. names: of devices, for messages.
+    checkpoints: where and when the run is kept. resume: from what it is continued. rebalancing:
+    who is asked whether vertices are to change device meanwhile. locality: whether each device
+    brings its vertices into a better order: "on", before it runs; "auto", while it does; "off".
+    """
+
+    tell: Tell | None = None
+    timeout: float = PATIENCE
+    names: Names = NO_NAMES
+    checkpoints: Checkpoints | None = None
+    resume: Checkpoint | None = None
+    rebalancing: Rebalancing | None = None
+    locality: str = "off"
+
+
+UNWATCHED = RunWatch()
+
+
+def share_of(
+    program: VertexProgram | Solver,
+    most: int,
+    parameters: Mapping[str, float] | None,
+    watch: RunWatch,
+    whole: tuple[Graph | DirectedGraph, Partition] | None = None,
+) -> Share:
+    """Return what a device does to run a program; whole: what parts can be made from anew."""
+    chosen = parameters_of(program.name, program.parameters, parameters or {})
+    cores = process_cores()  # before this thread is bound to those of a device
+
+    def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
+        def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
+            if writer is not None:
+                writer.local = local
+            given = _OnDevice(comm, on, tell, local, Stretch(start, keep), most, chosen)
+            if isinstance(program, Solver):
+                return _solved(program, given)
+            return _looped(program, given)
+
+        told: Reordering | None = None
+        if watch.locality == "on":
+            local, told = ordered(local)
+        start = start_of(watch.resume, local)
+        writer = writer_of(watch.checkpoints, comm, local, start)
+        keep = None if writer is None else keeping(writer)
+        if watch.locality == "auto":
+            is_dense = program.schedule == "dense"
+            adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=cores)
+            return adaptive.run(local, start, keep)
+        if watch.rebalancing is None or whole is None:
+            made = segment(local, start, keep)
+            return replace(made, owned=local.owned, reordering=told) if told else made
+        how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
+        return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
+
+    return share
+
+
+class _OnDevice(NamedTuple):
+    """What one device runs a program with.
+
+    comm: its rank. device: its threads or CudaDevice. tell: whom to tell of progress. local: its
+    part. stretch: what of the run. most: supersteps. parameters: all of them.
+    """
+
+    comm: Comm
+    device: Any
+    tell: Tell | None
+    local: LocalGraph
+    stretch: Stretch
+    most: int
+    parameters: Mapping[str, float]
+
+
+def _looped(program: VertexProgram, given: _OnDevice) -> DeviceRun:
+    """Run a vertex program on one device."""
+    comm, device, tell, local, stretch, most, parameters = given
+    engine: DeviceEngine
+    if isinstance(device, ThreadPool):
+        engine = Engine(program, local, device, parameters)
+    else:
+        from evener.running.engine.cuda_engine import cuda_engine
+
+        engine = cast(DeviceEngine, cuda_engine(program, local, device, parameters))
+    return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
+
+
+def _solved(solver: Solver, given: _OnDevice) -> DeviceRun:
+    """Run a solver on one device."""
+    comm, pool, tell, local, stretch, most, parameters = given
+    if not isinstance(pool, ThreadPool):
+        raise UsageError(f"{solver.name} runs on cores alone, without CUDA devices")
+    more: dict[str, Any] = {"stretch": stretch} if solver.moves else {}
+    return solver.solve(comm, local, pool, tell, most=most, **more, **parameters)
+
+
+def wanted_arcs(program: VertexProgram | Solver) -> Want:
+    """Return which arcs the program's schedule reads."""
+    if isinstance(program, Solver):
+        return program.want
+    ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
+    return "both" if len(ways) == 2 else ways[0]  # type: ignore[return-value]
+
+
+def on_rank(
+    comm: Comm, share: Share, local: LocalGraph, devices: Devices | None, watch: RunWatch
+) -> ProgramRun:
+    """Run one device's share; return the whole result. Errors name the device."""
+    try:
+        with _opened(None if devices is None else devices[comm.rank]) as on:
+            own = share(comm, local, on, watch.tell if comm.rank == 0 else None)
+        return gathered(comm, local, own)
+    except (EvenerError, Stopped):
+        raise
+    except Exception as error:
+        raise watch.names.failed(comm.rank, error) from error
+
+
+@contextmanager
+def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
+    """Give the threads of a device, or a CudaDevice, which the calling thread drives."""
+    if isinstance(device, Cuda):
+        from evener.running.engine.device_cuda_kernels import CudaDevice
+
+        yield CudaDevice(device.number)
+    else:
+        bound = None if device is None else list(device)
+        with ThreadPool(len(bound) if bound else 1, bound) as pool, pool.bound():
+            yield pool

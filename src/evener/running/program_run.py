@@ -1,0 +1,84 @@
+"""The result of a vertex program on all devices: values, supersteps, moves, orders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import Part
+from evener.running.comm import Comm
+from evener.running.engine.recording import DeviceRun, Reordering, Superstep, VertexMove
+from evener.running.local_graphs import LocalGraph
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramRun:
+    """The result of a program, and what its supersteps took on each device.
+
+    values (n,): by the graph's numbers. steps: of each device, its supersteps in order. seconds:
+    wall time of all supersteps, the longest of any device, without reading, distributing and
+    compiling. first: supersteps that were done before, where a run was continued. moves: of
+    vertices between devices. part (n,): the device of each at the end; None: where it was at first.
+    asking [s]: whether vertices were to move, without what has led to moves. is_emulated: whether
+    seconds are those of a virtual clock, see EmulatedMachineRun.recorded. reorderings: of each
+    device's vertices, where asked for.
+    """
+
+    values: npt.NDArray[Any]
+    steps: tuple[tuple[Superstep, ...], ...]
+    seconds: float
+    first: int = 0
+    moves: tuple[VertexMove, ...] = ()
+    part: Part | None = None
+    asking: float = 0.0
+    is_emulated: bool = False
+    reorderings: tuple[Reordering, ...] = ()
+
+    @property
+    def supersteps(self) -> int:
+        """Number of supersteps, with those before this run."""
+        return self.first + len(self.steps[0])
+
+    @property
+    def edges(self) -> int:
+        """Arcs looked at, over all devices and supersteps."""
+        return sum(step.edges for device in self.steps for step in device)
+
+    def since_last_move(self) -> ProgramRun:
+        """Return the supersteps since vertices last changed device, as a run; all if none did."""
+        if not self.moves:
+            return self
+        last = self.moves[-1]
+        steps = tuple(device[last.step - self.first :] for device in self.steps)
+        seconds = self.seconds - last.began - last.seconds
+        return replace(self, steps=steps, seconds=seconds, first=last.step, moves=())
+
+    def of_devices(self, name: str) -> npt.NDArray[np.float64]:
+        """Return (supersteps, k) one field of Superstep."""
+        rows = [[getattr(step, name) for step in device] for device in self.steps]
+        return np.array(rows, np.float64).reshape(len(self.steps), -1).T
+
+
+def gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
+    """Return the result of all devices, on every rank."""
+    told = own.reordering
+    if comm.size == 1 and not own.moves and (told is None or told.step is None):
+        return ProgramRun(  # its vertices are in order
+            own.values, (tuple(own.steps),), own.seconds, own.first, asking=own.asking,
+            reorderings=() if told is None else (told,),
+        )  # fmt: skip
+    owned = local.owned if own.owned is None else own.owned
+    found = comm.allgather(replace(own, values=own.values.copy(), owned=owned))
+    values, part = np.empty(local.n_global, own.values.dtype), np.empty(local.n_global, np.int32)
+    for rank, one in enumerate(found):
+        values[one.owned], part[one.owned] = one.values, rank
+    steps, seconds = tuple(tuple(one.steps) for one in found), max(one.seconds for one in found)
+    moves, asking = found[0].moves, found[0].asking
+    orders = tuple(one.reordering for one in found if one.reordering is not None)
+    part_now = part if moves else None
+    return ProgramRun(
+        values, steps, seconds, own.first, moves, part_now, asking, reorderings=orders
+    )
