@@ -23,7 +23,6 @@ WATCHED = b"\1"
 MOST = 1 << 20  # bytes of names
 GRACE = 1.0  # seconds that the launcher has to end the ranks that are left
 SEARCH, PAUSE = 2.0, 0.002  # seconds: ranks are looked for so long, and so often
-LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun")  # how their processes' names begin
 PARENT, START = 1, 19  # places in /proc/PID/stat, counted from the state, which follows the name
 
 
@@ -123,24 +122,6 @@ def _end(events: select.epoll, watched: dict[int, int]) -> None:
             signal.pidfd_send_signal(file, signal.SIGKILL)
 
 
-def _speak_beside(launcher: int) -> None:
-    """Let standard error be the launcher's own, where the launcher runs on this computer.
-
-    What a rank writes passes through the launcher, which does not wait for the last of it when it
-    ends: on a busy computer it could end before this process has said who was killed.
-    """
-    with suppress(OSError, ValueError):  # of another user, or it has ended: words pass through it
-        for pid in (launcher, int(_stat(launcher)[PARENT])):
-            name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8")
-            if name.startswith(LAUNCHERS):
-                path = Path(f"/proc/{pid}/fd/2")
-                if not path.is_file():  # there, places would be overwritten
-                    file = os.open(path, os.O_WRONLY | os.O_NOCTTY)
-                    os.dup2(file, 2)
-                    os.close(file)
-                return
-
-
 def _kills_for_memory() -> int:
     """Return how many processes Linux has killed so far because memory had run out."""
     try:
@@ -158,7 +139,6 @@ def watch_launched(
     numbers, variables: as `found` takes them.
     """
     try:
-        _speak_beside(numbers[1])
         ranks = found(*numbers, *variables)
         if ranks is not None:
             main(flags, *ranks)
