@@ -87,10 +87,11 @@ def name_of(pid):
         return None
 
 
-def killed(run, draw):
+def killed(run, draw, output):
     """Kill a rank; return whether it was named, and how many seconds it took the run to end.
 
-    Raises AssertionError where the run hangs or another rank is named.
+    output: the file that the run writes last. Raises AssertionError where the run hangs or another
+    rank is named.
     """
     victims = ranks_of(run.pid)
     try:
@@ -115,6 +116,8 @@ def killed(run, draw):
     assert "EXIT CODE: 9" in said, said
     if age < START:
         return "named by the launcher alone, as Python started", took
+    if output.exists():  # the rank had said that it ended, and was killed before its process had
+        return "named by the launcher alone, after its end", took
     print(f"not named, {age:.2f} s after its start: {said}", flush=True)
     return "not named", took
 
@@ -128,7 +131,8 @@ def killed_and_continued(folder, app, draw):
     k = int(draw.choice([2, 3, 5]))
     ranks = int(draw.integers(2, min(k, 3) + 1))
     every = str(draw.choice(["20", "150", "0.05s"]))
-    run = started(folder, app, k, ranks, "--checkpoint", kept, "--every", every)
+    whole = folder / f"whole-{kept.name}.npy"
+    run = started(folder, app, k, ranks, "--checkpoint", kept, "--every", every, "-o", whole)
     if draw.random() < 0.8:  # else while Python starts, files are read, kernels loaded
         began = time.monotonic()
         while not kept.exists() and time.monotonic() - began < LONGEST_START:
@@ -136,7 +140,10 @@ def killed_and_continued(folder, app, draw):
         time.sleep(draw.uniform(0, BEGUN))
     else:
         time.sleep(draw.uniform(0, STARTED))
-    ended, took = killed(run, draw)
+    ended, took = killed(run, draw, whole)
+    expected = np.load(folder / f"{app}.npy")
+    if whole.exists():
+        assert np.array_equal(np.load(whole), expected), f"{app}: other values, {ended}"
     has = (kept / "checkpoint.json").exists()
     other = int(draw.choice([2, 3, 5]))
     output = folder / "again.npy"
@@ -146,8 +153,7 @@ def killed_and_continued(folder, app, draw):
     )
     said = again.communicate(timeout=120)[1]
     assert again.returncode == 0, said
-    expected, found = np.load(folder / f"{app}.npy"), np.load(output)
-    assert np.array_equal(found, expected), f"{app}: other values after {ended}"
+    assert np.array_equal(np.load(output), expected), f"{app}: other values after {ended}"
     output.unlink()
     return f"{ended}, {'continued' if has else 'begun anew'}", took
 
