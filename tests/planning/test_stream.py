@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.graphs.stream_graph import StreamGraph
-from evener.planning.stream import MapOptions, map_filters
+from evener.planning.stream import MapOptions, counted, map_filters, problem_of
 from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
 from evener.streams.readings import CostReading
@@ -58,6 +58,16 @@ def test_a_link_that_is_busier_than_every_device_is_named():
         slower, platform_of(1e-6), MapOptions("round-robin"), CostReading(pays="sender")
     ).notes
     assert any("hub" in note and "carries bytes for longer" in note for note in said)
+
+
+def test_what_a_plan_says_is_counted_again(plan):
+    assert counted(plan, problem_of(plan)).seconds == plan.period
+    for change in ({"period": 0.5}, {"computing": np.ones(4) * 2}, {"part": plan.part * 0}):
+        with pytest.raises(InputError, match="says a period of"):
+            counted(dataclasses.replace(plan, **change), problem_of(plan))
+    for options in ({}, {**plan.options, "compute": "cail"}, {**plan.options, "pays": ["both"]}):
+        with pytest.raises(InputError, match="invalid options"):
+            problem_of(dataclasses.replace(plan, options=options))
 
 
 @pytest.mark.parametrize("wrong", [{"seconds": 0.0}, {"seed": -1}])

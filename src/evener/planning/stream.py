@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 
 import numpy as np
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.graphs.stream_graph import StreamGraph
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Platform
@@ -20,6 +20,7 @@ from evener.streams.readings import CostReading
 from evener.streams.search import SearchLimits
 
 LINKS_KEPT = 10  # of the busiest links, in a plan
+SAME = 1e-9  # relative difference up to which sums of seconds are the same
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def map_filters(
     said = [*notes, *found.notes, *_notes(period, ended=found.ended)]
     return StreamPlan(
         found.part,
-        graph.names,
+        graph,
         platform,
         period.seconds,
         bounds_of(problem).best,
@@ -78,6 +79,36 @@ def map_filters(
         tuple(said),
         seconds,
     )
+
+
+def problem_of(plan: StreamPlan) -> StreamProblem:
+    """Return the problem that a plan solves. Raises InputError where it holds no such options."""
+    words = {field.name: plan.options.get(field.name) for field in fields(CostReading)}
+    if not isinstance(words["overlap"], bool):
+        raise InputError(f"holds invalid options: overlap is {words['overlap']!r:.40}")
+    try:
+        return StreamProblem.of(plan.graph, plan.platform, CostReading(**words))  # type: ignore[arg-type]
+    except (TypeError, UsageError) as error:
+        raise InputError(f"holds invalid options: {error}") from error
+
+
+def counted(plan: StreamPlan, problem: StreamProblem) -> Period:
+    """Return the period of a plan's mapping, computed from its graph and its devices.
+
+    Raises InputError where the plan says another one.
+    """
+    period = period_of(problem, plan.part)
+    said = np.stack([plan.computing, plan.communicating])
+    found = np.stack([period.computing, period.communicating])
+    if not np.allclose(said, found, rtol=SAME, atol=0.0) or not np.isclose(
+        plan.period, period.seconds, rtol=SAME, atol=0.0
+    ):
+        raise InputError(
+            f"says a period of {plan.period:.6g} s, and its mapping has one of "
+            f"{period.seconds:.6g} s",
+            hint="Make it again with `evener map`.",
+        )
+    return period
 
 
 def _notes(period: Period, *, ended: bool) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evener.arrays import FloatArray, Part
+from evener.graphs.stream_graph import StreamGraph
 from evener.platforms.platform import Platform
 from evener.wording import duration, two_lines
 
@@ -17,7 +18,7 @@ from evener.wording import duration, two_lines
 class StreamPlan:
     """Filters on the devices of a platform.
 
-    part (n,) int32: the device of each filter, in the file's order; names: of the filters.
+    part (n,) int32: the device of each filter of `graph`, in the file's order.
     period [s]: of the busiest device, `bottleneck`; bound [s]: no mapping's is shorter.
     computing, communicating (k,) [s]: of the devices in an iteration. links [s]: how long each
     link carries bytes, by name, the slowest few. options: all that influenced the result; inputs:
@@ -25,7 +26,7 @@ class StreamPlan:
     """
 
     part: Part
-    names: tuple[str, ...]
+    graph: StreamGraph
     platform: Platform
     period: float
     bound: float
@@ -41,6 +42,11 @@ class StreamPlan:
     def __repr__(self) -> str:
         first = f"{len(self.names):,} filters", f"{self.platform.k:,} devices"
         return two_lines("StreamPlan", first, [f"period {duration(self.period)}"])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the filters."""
+        return self.graph.names
 
     @property
     def loads(self) -> FloatArray:

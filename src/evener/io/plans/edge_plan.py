@@ -6,7 +6,6 @@ everything else. Equal plans give equal bytes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,14 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import Part, as_integers, as_numbers
-from evener.errors import EvenerError, InputError
-from evener.files.writing import atomic_write
-from evener.io.archives import read_arrays, write_arrays
-from evener.io.json_text import loads
+from evener.errors import InputError
 from evener.io.machines.platforms import platform_from_dict, platform_to_dict
 from evener.io.plans import parts
+from evener.io.plans.archived import format_in, read_archived, write_archived
 from evener.io.plans.manifest import EDGE_FORMAT, contract_of, contract_to_dict, texts
-from evener.io.sources import open_source
 from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 
@@ -53,36 +49,18 @@ def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int | None = Non
     arrays: dict[str, npt.NDArray[Any]] = {
         "part": plan.partition.part,
         "vertices": np.asarray(plan.metrics.vertices, np.int64),
-        "manifest": np.array(json.dumps(edge_manifest(plan), indent=1, allow_nan=False)),
     }
-    with atomic_write(path) as file:
-        write_arrays(file, arrays, level=level)
+    write_archived(path, arrays, edge_manifest(plan), level)
 
 
 def read_edge_plan(path: str | Path) -> EdgePlan:
     """Read a file of an edge plan. Raises InputError where it is none, or damaged."""
-    try:
-        source = open_source(path, folders=False)
-        arrays = read_arrays(source.data, ("part", "vertices", "manifest"))
-        return _plan_of(arrays, loads(str(arrays["manifest"][()])))
-    except EvenerError as error:
-        error.file = error.file or str(path)
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            f"is not a file of an edge plan, or a damaged one ({type(error).__name__}: {error})",
-            file=str(path),
-        ) from error
+    return read_archived(path, ("part", "vertices"), _plan_of, "an edge plan")
 
 
 def is_edge_plan(path: str | Path) -> bool:
     """Whether a file is an edge plan, of any version; False for what cannot be read."""
-    try:
-        found = read_arrays(open_source(path, folders=False).data, ("manifest",))
-        manifest = loads(str(found["manifest"][()]))
-    except (EvenerError, ArithmeticError, LookupError, TypeError, ValueError):
-        return False
-    return isinstance(manifest, Mapping) and manifest.get("format") == EDGE_FORMAT
+    return format_in(path) == EDGE_FORMAT
 
 
 def read_edge_part(path: str | Path, m: int) -> Part:

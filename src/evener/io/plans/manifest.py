@@ -34,6 +34,7 @@ from evener.plans.workload import WEIGHTS, workload_from_dict
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
 EDGE_FORMAT = "evener-edge-plan"  # of plans of divided edges
+STREAM_FORMAT = "evener-stream-plan"  # of plans of stream graphs
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip

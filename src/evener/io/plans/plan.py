@@ -20,7 +20,14 @@ from evener.errors import EvenerError, InputError
 from evener.files.writing import atomic_write
 from evener.io.archives import Arrays, read_arrays, write_arrays
 from evener.io.json_text import loads
-from evener.io.plans.manifest import EDGE_FORMAT, FORMAT, FORMAT_VERSION, manifest_text, plan_of
+from evener.io.plans.manifest import (
+    EDGE_FORMAT,
+    FORMAT,
+    FORMAT_VERSION,
+    STREAM_FORMAT,
+    manifest_text,
+    plan_of,
+)
 from evener.io.sources import Source, open_source
 from evener.plans.plan import Certificate, Exchange, Plan, Prediction
 
@@ -175,6 +182,12 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
             "is a plan of divided edges, where one of divided vertices is needed",
             hint="`evener plan` makes one. Of divided edges `evener run` runs programs, and "
             "`evener export --to lists` writes a file for each device.",
+        )
+    if isinstance(data, dict) and data.get("format") == STREAM_FORMAT:
+        raise InputError(
+            "is a plan of a stream graph, where one of divided vertices is needed",
+            hint="`evener plan` makes one. Of stream graphs `evener report` writes a page, "
+            "`evener evaluate` counts again, `evener export` and `evener replay` work, too.",
         )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError("is not a plan file")

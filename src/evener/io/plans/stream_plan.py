@@ -1,12 +1,12 @@
 """Reads and writes files of stream plans, which NumPy alone can open.
 
-An `.npz` archive of `part` (n,) int32, `loads` (2, k) float64 and `manifest`, JSON text with
-everything else. Equal plans give equal bytes.
+An `.npz` archive of `part` (n,) int32, `loads` (2, k) float64, the stream graph (of filters
+`scalar`, `vector`, `stateful`, `needs`; of edges `tails`, `heads`, `nbytes`, `tokens`) and
+`manifest`, JSON text with everything else. Equal plans give equal bytes.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,24 +15,50 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import as_integers, as_numbers
-from evener.errors import EvenerError, InputError
-from evener.files.writing import atomic_write
-from evener.io.archives import read_arrays, write_arrays
-from evener.io.json_text import loads
+from evener.errors import InputError
+from evener.graphs.stream_graph import StreamGraph
 from evener.io.machines.platforms import platform_from_dict, platform_to_dict
-from evener.io.sources import open_source
+from evener.io.plans.archived import format_in, read_archived, write_archived
+from evener.io.plans.manifest import STREAM_FORMAT, texts
 from evener.plans.stream_plan import StreamPlan
 
-STREAM_FORMAT, FORMAT_VERSION = "evener stream plan", 1
+FORMAT_VERSION = 1
+_OF_GRAPH = ("scalar", "vector", "tails", "heads", "nbytes", "stateful", "tokens")
 
 
 def write_stream_plan(path: str | Path, plan: StreamPlan) -> None:
     """Write the plan, whole or not at all."""
-    manifest = {
+    graph = plan.graph
+    needs = np.array(list(graph.needs.values()), np.float64).reshape(len(graph.needs), graph.n)
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "part": plan.part,
+        "loads": np.stack([plan.computing, plan.communicating]),
+        **{name: np.asarray(getattr(graph, name)) for name in _OF_GRAPH},
+        "needs": needs,
+    }
+    write_archived(path, arrays, stream_manifest(plan))
+
+
+def read_stream_plan(path: str | Path) -> StreamPlan:
+    """Read a file of a stream plan. Raises InputError where it is none, or damaged."""
+    return read_archived(
+        path, ("part", "loads", "needs", *_OF_GRAPH), _plan_of, "a plan of a stream graph"
+    )
+
+
+def is_stream_plan(path: str | Path) -> bool:
+    """Whether a file is a stream plan, of any version; False for what cannot be read."""
+    return format_in(path) == STREAM_FORMAT
+
+
+def stream_manifest(plan: StreamPlan) -> dict[str, Any]:
+    """Return everything of a plan but its arrays, for JSON; without dates and folders."""
+    return {
         "format": STREAM_FORMAT,
         "format_version": FORMAT_VERSION,
         "verdict": plan.verdict(),
         "filters": list(plan.names),
+        "needs": list(plan.graph.needs),
         "platform": platform_to_dict(plan.platform),
         "period": plan.period,
         "bound": plan.bound,
@@ -42,29 +68,6 @@ def write_stream_plan(path: str | Path, plan: StreamPlan) -> None:
         "versions": dict(plan.versions),
         "notes": list(plan.notes),
     }
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "part": plan.part,
-        "loads": np.stack([plan.computing, plan.communicating]),
-        "manifest": np.array(json.dumps(manifest, indent=1, allow_nan=False)),
-    }
-    with atomic_write(path) as file:
-        write_arrays(file, arrays, level=6)
-
-
-def read_stream_plan(path: str | Path) -> StreamPlan:
-    """Read a file of a stream plan. Raises InputError where it is none, or damaged."""
-    try:
-        source = open_source(path, folders=False)
-        arrays = read_arrays(source.data, ("part", "loads", "manifest"))
-        return _plan_of(arrays, loads(str(arrays["manifest"][()])))
-    except EvenerError as error:
-        error.file = error.file or str(path)
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            f"is not a file of a stream plan, or a damaged one ({type(error).__name__}: {error})",
-            file=str(path),
-        ) from error
 
 
 def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
@@ -73,15 +76,19 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
     platform = platform_from_dict(found["platform"])
     part = as_integers(arrays["part"], "part")
     seconds = as_numbers(arrays["loads"], "loads", ndim=2)
-    names = tuple(map(str, found["filters"]))
-    inside = part.size == 0 or 0 <= int(part.min()) <= int(part.max()) < platform.k
-    if part.size != len(names) or seconds.shape != (2, platform.k) or not inside:
-        raise InputError("is a stream plan whose parts do not fit together")
-    options, links, inputs, versions = (
-        dict(found[key]) for key in ("options", "links", "inputs", "versions")
+    needs = dict(zip(found["needs"], as_numbers(arrays["needs"], "needs", ndim=2), strict=True))
+    graph = StreamGraph(
+        tuple(map(str, found["filters"])), **{name: arrays[name] for name in _OF_GRAPH}, needs=needs
     )
+    inside = part.size == 0 or 0 <= int(part.min()) <= int(part.max()) < platform.k
+    if part.size != graph.n or seconds.shape != (2, platform.k) or not inside:
+        raise InputError("is a stream plan whose parts do not fit together")
+    period, bound = float(found["period"]), float(found["bound"])
+    if not (0 <= period < np.inf and 0 <= bound < np.inf and (seconds >= 0).all()):
+        raise InputError(f"holds what no plan can: a period of {period}, a bound of {bound}")
+    inputs, versions = (texts(dict(found[name]), name) for name in ("inputs", "versions"))
     return StreamPlan(
-        part.astype(np.int32), names, platform, float(found["period"]), float(found["bound"]),
-        seconds[0], seconds[1], {str(k): float(v) for k, v in links.items()}, options,
+        part.astype(np.int32), graph, platform, period, bound, seconds[0], seconds[1],
+        {str(k): float(v) for k, v in found["links"].items()}, dict(found["options"]),
         inputs, versions, tuple(map(str, found["notes"])),
     )  # fmt: skip
