@@ -69,6 +69,7 @@ HEAD = (
     "machine", "kind", "method", "cells", "copies", "CPU", "copies / ring", "copies / km1",
     "CPU / km1", "copies / quality", "CPU / quality", "smallest", "kept",
 )  # fmt: skip
+KINDS = {"M": "M", "P": "P"}
 AGAINST = [
     (figure, base)
     for base in ("spac-path", "spac-ring", *KAHYPAR)
@@ -238,25 +239,27 @@ def by_kahypar(edges, highest, preset):
 
 def table(lines):
     """Geometric means over graphs and numbers of blocks, those of each cell alone."""
+    return markdown([HEAD, *rows_of(lines, METHODS, AGAINST, KINDS)])
+
+
+def rows_of(lines, methods, against, kinds):
+    """Yield a row for each machine, group of kinds and method."""
     cells = defaultdict(dict)
     for line in lines:
         cells[line["machine"], line["kind"], line["graph"], line["k"]][line["method"]] = line
-    rows = [HEAD]
     for machine in dict.fromkeys(one[0] for one in cells):
-        for kind in ("M", "P"):
-            of = [ran for one, ran in cells.items() if one[:2] == (machine, kind)]
-            for method in METHODS:
-                rows += row(machine, kind, method, [ran for ran in of if method in ran])
-    return markdown(rows)
+        for kind, members in kinds.items():
+            of = [ran for one, ran in cells.items() if one[0] == machine and one[1] in members]
+            for method in methods:
+                if own := [ran for ran in of if method in ran]:
+                    yield (machine, kind, method, *row(own, method, against))
 
 
-def row(machine, kind, method, ran):
-    if not ran:
-        return []
-    ratios = [mean_ratio(ran, method, base, figure) for figure, base in AGAINST]
+def row(ran, method, against):
+    ratios = [mean_ratio(ran, method, base, figure) for figure, base in against]
     smallest = min(one[method]["smallest"] for one in ran)
     held = sum(one[method]["kept"] for one in ran)
-    return [(machine, kind, method, len(ran), *ratios, f"{smallest:.3f}", f"{held} of {len(ran)}")]
+    return len(ran), *ratios, f"{smallest:.3f}", f"{held} of {len(ran)}"
 
 
 def mean_ratio(ran, method, base, figure):

@@ -13,7 +13,6 @@ targets and limits; `dbh`, `random`, `wvp-random` and `greedy-uncapped` know non
 `mtkahypar` no lower ones: their blocks are brought within them afterwards, at the copies counted.
 """
 
-from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +30,7 @@ METHODS = (
 )  # fmt: skip
 HEAD = ("machine", "kind", "method", "cells", "copies", "CPU", "copies / hdrf", "CPU / hdrf",
         "smallest", "kept")  # fmt: skip
+AGAINST = [(figure, base) for base in ("spac-path", "hdrf") for figure in ("copies", "cpu_s")]
 
 
 def main():
@@ -87,30 +87,8 @@ def figures(edges, contract, method, started):
 
 def table(lines):
     """Geometric means over graphs and numbers of blocks; all: both kinds together."""
-    cells = defaultdict(dict)
-    for line in lines:
-        cells[line["machine"], line["kind"], line["graph"], line["k"]][line["method"]] = line
-    rows = [HEAD]
-    for machine in dict.fromkeys(one[0] for one in cells):
-        for kind in ("M", "P", "all"):
-            kinds = ("M", "P") if kind == "all" else (kind,)
-            of = [ran for one, ran in cells.items() if one[0] == machine and one[1] in kinds]
-            for method in METHODS:
-                rows += row(machine, kind, method, [ran for ran in of if method in ran])
-    return markdown(rows)
-
-
-def row(machine, kind, method, ran):
-    if not ran:
-        return []
-    ratios = [
-        splitting.mean_ratio(ran, method, base, figure)
-        for base in ("spac-path", "hdrf")
-        for figure in ("copies", "cpu_s")
-    ]
-    smallest = min(one[method]["smallest"] for one in ran)
-    held = sum(one[method]["kept"] for one in ran)
-    return [(machine, kind, method, len(ran), *ratios, f"{smallest:.3f}", f"{held} of {len(ran)}")]
+    kinds = splitting.KINDS | {"all": "MP"}
+    return markdown([HEAD, *splitting.rows_of(lines, METHODS, AGAINST, kinds)])
 
 
 if __name__ == "__main__":

@@ -3,27 +3,21 @@
 python docs/images/models.py
 """
 
-import io
-from pathlib import Path
-
 import numpy as np
-from PIL import Image
+from few_colours import save_styled
 
 from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.models.fitting import SpeedSurface
 from evener.platforms.models.samples import DeviceSpeeds, Sample
-from evener.reporting.plots import figure_bytes
 from evener.reporting.speed_plots import DeviceFits, draw_fits, draw_surfaces
-
-FOLDER = Path(__file__).parent
 
 
 def main():
     """Write all."""
     servers = emulated_speeds("cluster2", points=24, noise=0.06)
-    save("models-cluster.png", draw_fits([DeviceFits(device) for device in servers]))
-    save("models-kinds.png", draw_fits([DeviceFits(uneven()), DeviceFits(few())]))
-    save("models-surfaces.png", draw_surfaces(rectangles()))
+    save_styled(draw_fits([DeviceFits(device) for device in servers]), "models-cluster.png")
+    save_styled(draw_fits([DeviceFits(uneven()), DeviceFits(few())]), "models-kinds.png")
+    save_styled(draw_surfaces(rectangles()), "models-surfaces.png")
 
 
 def uneven():
@@ -50,12 +44,6 @@ def rectangles():
     core = 900 * height / (height + 1.5) * np.where(area > 300, 0.6, 1.0)
     gpu = 6000 * area / (area + 120)
     return {"core": SpeedSurface(sides, sides, core), "gpu": SpeedSurface(sides, sides, gpu, 2000)}
-
-
-def save(name, figure):
-    """As a PNG of few colours, the same bytes every time."""
-    image = Image.open(io.BytesIO(figure_bytes(figure, "png"))).convert("RGB")
-    image.quantize(160).save(FOLDER / name, optimize=True)
 
 
 if __name__ == "__main__":

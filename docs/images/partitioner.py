@@ -3,12 +3,9 @@
 python docs/images/partitioner.py
 """
 
-import io
-from pathlib import Path
-
 import matplotlib as mpl
 import numpy as np
-from PIL import Image
+from few_colours import save
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -31,7 +28,6 @@ SPEEDS = np.repeat([16.0, 1.0], [6, 26])
 PALETTE = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#dddddd"]
 LINE = "#262a30"
 SHADES = mpl.colors.ListedColormap([LINE, *PALETTE])
-FOLDER = Path(__file__).parent
 TEXT = {"font.size": 9, "axes.titlesize": 10, "font.family": "DejaVu Sans"}
 CORNER = (0.0, 0.5)  # of the square that is enlarged, in both directions
 
@@ -77,7 +73,7 @@ def main():
     case = Case()
     with plt.rc_context(TEXT):
         for draw in (start, rim, levels, refined, volumes):
-            save(draw(case), draw.__name__)
+            save(draw(case), f"partitioner-{draw.__name__}.png", 64, dpi=100, dither=True)
 
 
 def start(case):
@@ -200,15 +196,6 @@ def colours(case, part):
         free = [c for c in range(len(PALETTE)) if c not in taken]
         colour[b] = free[b % len(free)] if free else b % len(PALETTE)
     return colour
-
-
-def save(figure, name):
-    """Write a picture of few colours: it is a fourth as large."""
-    content = io.BytesIO()
-    figure.savefig(content, dpi=100)
-    plt.close(figure)
-    image = Image.open(content).convert("RGB").quantize(64)
-    image.save(FOLDER / f"partitioner-{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

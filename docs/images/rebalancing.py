@@ -3,20 +3,18 @@
 python docs/images/rebalancing.py
 """
 
-import io
 import json
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from few_colours import save_styled
 from matplotlib.figure import Figure
-from PIL import Image
 from report import photograph
 
 from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import write_decisions
-from evener.reporting.plots import figure_bytes
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parents[1] / "benchmarks" / "results" / "rebalancing.jsonl"
@@ -31,7 +29,7 @@ def main():
     lines = [json.loads(line) for line in RESULTS.read_text().splitlines()]
     figure = Figure(figsize=(8.6, 4.4), layout="constrained")
     draw_rules(figure.subplots(), lines)
-    save(figure, "rebalancing.png")
+    save_styled(figure, "rebalancing.png")
     draw_run()
 
 
@@ -73,12 +71,6 @@ def draw_run():
         page = path.with_suffix(".html")
         write_decisions(page, read_decisions(path))
         photograph(page, FOLDER / "rebalancing-report.png", WIDTH, HEIGHT)
-
-
-def save(figure, name):
-    """Write a picture of few colours."""
-    image = Image.open(io.BytesIO(figure_bytes(figure, "png"))).convert("RGB")
-    image.quantize(160).save(FOLDER / name, optimize=True)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 python docs/images/scale.py
 """
 
-import io
 import json
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from PIL import Image
+from few_colours import save
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -47,7 +46,7 @@ def main():
             axes.grid(visible=True, which="major", color="#e3e6ea", linewidth=0.6)
             axes.spines[["top", "right"]].set_visible(False)
         time.legend(frameon=False)
-        save(figure)
+        save(figure, "partitioner-scale.png", 64, dpi=150, dither=True)
 
 
 def linear(axes, lines):
@@ -56,15 +55,6 @@ def linear(axes, lines):
     slowest = max(line["cpu_s"] for line in lines if line["n"] == most)
     n = np.array([most / 256, most])
     axes.plot(n, 2.2 * slowest * n / most, color="#8a9099", linestyle=":", label="in proportion")
-
-
-def save(figure):
-    """As a PNG of few colours, the same bytes every time."""
-    content = io.BytesIO()
-    figure.savefig(content, dpi=150, metadata={"Software": None})
-    Image.open(content).convert("RGB").quantize(64).save(
-        FOLDER / "partitioner-scale.png", optimize=True
-    )
 
 
 if __name__ == "__main__":

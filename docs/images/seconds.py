@@ -3,12 +3,9 @@
 python docs/images/seconds.py
 """
 
-import io
-from pathlib import Path
-
 import matplotlib as mpl
 import numpy as np
-from PIL import Image
+from few_colours import save
 
 import evener as ev
 from evener.graphs.generating.delaunay import delaunay
@@ -22,7 +19,6 @@ from evener.sizing import contract_for_seconds
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-FOLDER = Path(__file__).parent
 POINTS, SEED = 20000, 5
 BLOCKS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#dd8844",
           "#88ccaa", "#9977cc")  # fmt: skip
@@ -58,7 +54,7 @@ def main():
         figure.legend(
             handles, labels, frameon=False, fontsize=8, ncols=3, loc="outside lower center"
         )
-        save(figure)
+        save(figure, "seconds.png")
 
 
 def rival(graph, platform, options):
@@ -108,15 +104,6 @@ def draw_seconds(axes, platform, judged, most):
     axes.set_ylim(0, 1.05e6 * most)
     axes.set_ylabel("µs per iteration")
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def save(figure):
-    """Write the picture in few colours: small, and the same each time."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=130, metadata={"Software": None})
-    plt.close(figure)
-    picture = Image.open(content).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    picture.save(FOLDER / "seconds.png", optimize=True)
 
 
 if __name__ == "__main__":

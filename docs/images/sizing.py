@@ -3,16 +3,14 @@
 python docs/images/sizing.py
 """
 
-import io
 from pathlib import Path
 
 import numpy as np
+from few_colours import save_styled
 from matplotlib.figure import Figure
-from PIL import Image
 
 from evener.platforms.models.examples import curve_set, emulated_speeds
 from evener.platforms.models.fitting import fit_device
-from evener.reporting.plots import figure_bytes
 from evener.sizing import measured_sizes, solve_sizes
 
 FOLDER = Path(__file__).parent
@@ -26,8 +24,7 @@ def main():
     left, right = figure.subplots(1, 2)
     draw_lines(left)
     draw_losses(right)
-    image = Image.open(io.BytesIO(figure_bytes(figure, "png"))).convert("RGB")
-    image.quantize(160).save(FOLDER / "sizing.png", optimize=True)
+    save_styled(figure, "sizing.png")
 
 
 def draw_lines(axes):

@@ -3,20 +3,14 @@
 python docs/images/split_and_connect.py
 """
 
-import io
 from itertools import pairwise
-from pathlib import Path
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
-from PIL import Image
+from few_colours import save
 
 import evener as ev
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-FOLDER = Path(__file__).parent
 PLACES = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.5], [2.1, 1.0], [2.3, 0.5], [2.1, 0.0]])
 EDGES = ev.EdgeList(6, [0, 0, 1, 2, 2, 2], [1, 2, 2, 3, 4, 5])  # a triangle and a star
 PART = ev.EdgePartition([0, 0, 0, 1, 1, 1], 2)
@@ -38,7 +32,7 @@ def main():
             one.set_ylim(-0.12, 1.12)
             one.set_aspect("equal")
             one.set_axis_off()
-        save(figure)
+        save(figure, "split-and-connect.png")
 
 
 def draw_graph(axes, title):
@@ -94,15 +88,6 @@ def line(axes, start, end, colour, width, *, cut=False):
     """Draw a line; dashed and soft where a block ends there."""
     style = {"color": SOFT, "linestyle": (0, (2, 2))} if cut else {"color": colour}
     axes.plot(*np.array([start, end]).T, linewidth=width, zorder=0, **style)
-
-
-def save(figure):
-    """Write the picture in few colours: small, and the same each time."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=130, metadata={"Software": None})
-    plt.close(figure)
-    picture = Image.open(content).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    picture.save(FOLDER / "split-and-connect.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,9 @@
 python docs/images/splitting.py
 """
 
-import io
-from pathlib import Path
-
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
-from PIL import Image
+from few_colours import save
 
 import evener as ev
 from evener.graphs.generating.delaunay import delaunay
@@ -19,10 +16,6 @@ from evener.partitioning.requests import Request
 from evener.plans.partition import Partition
 from evener.plans.recount import recounted_blocks
 
-mpl.use("Agg")
-import matplotlib.pyplot as plt
-
-FOLDER = Path(__file__).parent
 GRAPHS = {
     "triangle mesh": lambda: delaunay(20000, seed=5),
     "3-D grid": lambda: grid((30, 30, 30)),
@@ -65,7 +58,7 @@ def main():
         )
         draw_exchange(left, graphs)
         draw_balance(right, graphs["R-MAT"])
-        save(figure)
+        save(figure, "splitting.png")
 
 
 def draw_exchange(axes, graphs):
@@ -96,15 +89,6 @@ def draw_balance(axes, graph):
     axes.set_title("R-MAT: largest block / target")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def save(figure):
-    """Write the picture in few colours: small, and the same each time."""
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=130, metadata={"Software": None})
-    plt.close(figure)
-    picture = Image.open(content).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    picture.save(FOLDER / "splitting.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,13 @@
 python docs/images/truth.py [FILE]
 """
 
-import io
 import json
 import sys
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
-from PIL import Image
+from few_colours import save
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -36,7 +35,7 @@ def main():
             axes.grid(visible=True, which="major", color="#e3e6ea", linewidth=0.6)
             axes.set_axisbelow(True)
             axes.spines[["top", "right"]].set_visible(False)
-        save(figure)
+        save(figure, "truth.png", 200, dpi=150, dither=True)
 
 
 def scatter(axes, lines):
@@ -87,13 +86,6 @@ def sorted_errors(axes, lines):
     axes.set(xlim=(0, 100), ylim=(0, max(1.1 * most, 20)))
     axes.set(xlabel="runs with that error or less [%]", title="error [%]")
     axes.legend(frameon=False, loc="upper left")
-
-
-def save(figure):
-    """As a PNG of few colours, the same bytes every time."""
-    content = io.BytesIO()
-    figure.savefig(content, dpi=150, metadata={"Software": None})
-    Image.open(content).convert("RGB").quantize(200).save(FOLDER / "truth.png", optimize=True)
 
 
 if __name__ == "__main__":

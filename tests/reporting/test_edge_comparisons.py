@@ -42,4 +42,4 @@ def test_methods_are_in_the_order_of_their_copies():
 
 
 def test_where_no_method_divided_the_edges_the_page_says_so():
-    assert edges_compared([FAILED]).verdict == "No method divided the edges."
+    assert edges_compared([FAILED]).verdict == "No method made blocks."

@@ -369,4 +369,4 @@ def test_a_comparison_of_failures(tmp_path):
     path = tmp_path / "compare.html"
     write_comparison(path, comparison_rows()[2:], grid(3, 3), machine(2), options={}, inputs={})
     (heading,) = assert_is_well_made(path.read_text()).all("h1")
-    assert heading.text == "No tool made a partition."
+    assert heading.text == "No tool made blocks."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,6 +10,7 @@ from evener.wording import NOTHING, count, duration, percent, plural, ratio, sig
 
 # Key, heading, meaning; of each the lowest value is the best.
 Measure: TypeAlias = tuple[str, str, str]
+Best: TypeAlias = Callable[[list[Mapping[str, Any]]], str]
 MEASURES: tuple[Measure, ...] = (
     ("seconds", "time", "predicted per iteration"),
     ("edge_cut", "cut", "weight of the edges between blocks"),
@@ -86,9 +87,7 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
         for row in ordered
     ]
     table = FurtherColumns(COLUMNS, cells)
-    return side_by_side(
-        ordered, MEASURES, table, verdict=_verdict(ordered), noun="tool", order="predicted time"
-    )
+    return side_by_side(ordered, MEASURES, table, best=_best, noun="tool", order="predicted time")
 
 
 class FurtherColumns(NamedTuple):
@@ -103,12 +102,13 @@ def side_by_side(
     measures: tuple[Measure, ...],
     further: FurtherColumns,
     *,
-    verdict: str,
+    best: Best,
     noun: str,
     order: str,
 ) -> Compared:
     """Return the page's tools, in the order of the rows; noun, order as of Compared.
 
+    best: given the rows that keep the contract, one or more, says what is best of them.
     ordered: of each tool, with tool, family, holds, note and all measures; the first of these is
     None where the tool made no blocks.
     """
@@ -138,33 +138,35 @@ def side_by_side(
         [(tool.tool, figure) for tool in tools if (figure := tool.figures[i]).value is not None]
         for i in range(len(measures))
     ]
+    verdict = _verdict(ordered, noun, best, first)
     return Compared(verdict, noun, order, tools, measures, further.columns, charts, width)
 
 
-def standing(ordered: Sequence[Mapping[str, Any]], noun: str) -> str:
-    """Return how many tools keep the contract, of all; noun: what they are called."""
+def _verdict(ordered: Sequence[Mapping[str, Any]], noun: str, best: Best, first: str) -> str:
+    """Return how many tools keep the contract, and what is best of these; as of side_by_side."""
+    if all(row[first] is None for row in ordered):
+        return f"No {noun} made blocks."
     kept = [row for row in ordered if row["holds"]]
-    if len(kept) < len(ordered):
-        return f"{len(kept)} of {plural(len(ordered), noun)} end within the contract"
-    if len(kept) == 1:
+    head = _standing(len(kept), len(ordered), noun)
+    return f"{head}; {best(kept)}." if kept else f"{head}."
+
+
+def _standing(kept: int, total: int, noun: str) -> str:
+    if kept < total:
+        return f"{kept} of {plural(total, noun)} end within the contract"
+    if kept == 1:
         return f"The one {noun} ends within the contract"
-    return f"All {plural(len(kept), noun)} end within the contract"
+    return f"All {plural(kept, noun)} end within the contract"
 
 
-def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
-    done = [row for row in ordered if row["seconds"] is not None]
-    if not done:
-        return "No tool made a partition."
-    kept = [row for row in done if row["holds"]]
-    head = standing(ordered, "tool")
-    if not kept:
-        return f"{head}."
+def _best(kept: list[Mapping[str, Any]]) -> str:
+    """Return which tools are predicted fastest and have the least cut."""
     fastest = min(kept, key=lambda row: row["seconds"])
     cut = min(kept, key=lambda row: row["edge_cut"])
     time = f"{fastest['tool']} is predicted fastest ({duration(fastest['seconds'])})"
     if cut["tool"] == fastest["tool"]:
-        return f"{head}; {time} and has the least cut ({count(cut['edge_cut'])})."
-    return f"{head}; {time}, {cut['tool']} has the least cut ({count(cut['edge_cut'])})."
+        return f"{time} and has the least cut ({count(cut['edge_cut'])})"
+    return f"{time}, {cut['tool']} has the least cut ({count(cut['edge_cut'])})"
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:

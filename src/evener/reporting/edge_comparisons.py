@@ -15,7 +15,6 @@ from evener.reporting.comparisons import (
     FurtherColumns,
     Measure,
     side_by_side,
-    standing,
 )
 from evener.reporting.edge_report import KINDS
 from evener.reporting.html import render
@@ -66,9 +65,7 @@ def edges_compared(results: Sequence[EdgeComparison]) -> Compared:
     ordered = sorted((_row(one) for one in results), key=_rank)
     cells = [row["cells"] for row in ordered]
     further = FurtherColumns(EDGE_COLUMNS, cells)
-    return side_by_side(
-        ordered, EDGE_MEASURES, further, verdict=_verdict(ordered), noun="method", order="copies"
-    )
+    return side_by_side(ordered, EDGE_MEASURES, further, best=_best, noun="method", order="copies")
 
 
 def _rank(row: Mapping[str, Any]) -> tuple[bool, int]:
@@ -96,14 +93,8 @@ def _row(result: EdgeComparison) -> dict[str, Any]:
     }
 
 
-def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
-    done = [row for row in ordered if row["copies"] is not None]
-    if not done:
-        return "No method divided the edges."
-    kept = [row for row in done if row["holds"]]
-    head = standing(ordered, "method")
-    if not kept:
-        return f"{head}."
+def _best(kept: list[Mapping[str, Any]]) -> str:
+    """Return which methods make fewest copies and are fastest."""
     best, fastest = kept[0], min(kept, key=lambda row: row["cpu_seconds"])
     most = f"{best['tool']} makes fewest copies of vertices ({count(best['copies'])})"
-    return f"{head}; {most}, and is fastest." if best is fastest else f"{head}; {most}."
+    return f"{most}, and is fastest" if best is fastest else most

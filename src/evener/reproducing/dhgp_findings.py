@@ -1,4 +1,7 @@
-"""The key findings of [Guo16]_ beside what we see: criteria on the rows of the experiments."""
+"""The key findings of [Guo16]_ beside what we see: criteria on the rows of the experiments.
+
+Each function returns the Finding of the section that its docstring names.
+"""
 
 from __future__ import annotations
 

@@ -80,6 +80,11 @@ class Finding:
         }
 
 
+def not_tried(where: str, did: str, says: str, why: str) -> Finding:
+    """Return the finding of a statement for which there was no experiment."""
+    return Finding(where, did, says, "nothing", "", lacking=why)
+
+
 @dataclass(frozen=True)
 class Panel:
     """A diagram. lines: label to values of y, as many as x has; nan where there is no value.

@@ -1,16 +1,17 @@
 """The statements of section 3.3 of [SPAC]_ beside what we see: criteria on the rows of spac_runs.
 
-SPAC is split-and-connect with the ring of footnote 2, which the paper's Figure 4 used, by METIS.
+Each function returns the Finding of the section that its docstring names. SPAC is
+split-and-connect with the ring of footnote 2, which the paper's Figure 4 used, by METIS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from evener.reproducing.findings import Criterion, Finding, Row
+from evener.reproducing.findings import Criterion, Finding, Row, not_tried
 from evener.reproducing.spac_runs import (
     GREEDY,
     HYPERGRAPH,
@@ -79,88 +80,93 @@ def _lacking(rows: Rows, *more: str) -> str:
     return "; ".join([*standing, *more])
 
 
+def _tried(rows: Rows) -> str:
+    return f"{_what(rows)}; SPAC with the ring; Mt-KaHyPar for km1, one thread, same limits"
+
+
 def as_good_as_hypergraphs(rows: Rows, absent: str | None) -> Finding:
-    """3.3.1: quality. absent: why Mt-KaHyPar was not called; None where it was."""
-    make = _hypergraph_finding(
+    """3.3.1: copies are as few. absent: why Mt-KaHyPar was not called; None where it was."""
+    statement = (
         "3.3.1, Figure 4: copies beside hypergraphs",
         "five matrices, blocks by SPAC (METIS), PaToH and hMETIS",
-        "similar copies: fewer than PaToH on cant and circuit5M; on in-2004, the largest gap, "
-        "8.0 % of the vertices to 5.3 %, rather small",
-        absent,
-    )  # fmt: skip
+        (
+            "similar copies: fewer than PaToH on cant and circuit5M; on in-2004, the largest gap, "
+            "8.0 % of the vertices to 5.3 %, rather small"
+        ),
+    )
     if absent is not None:
-        return make(rows, "", [])
+        return not_tried(*statement, absent)
     found = ratios(rows, SPAC, HYPERGRAPH, "copies")
     path = ratios(rows, PATH, HYPERGRAPH, "copies")
     ours, theirs = (values(rows, name, "replication") for name in (SPAC, HYPERGRAPH))
     gap = {name: own - theirs[name] for name, own in ours.items()}
     better = all(found[name] <= 1 for name in ("cant", "circuit5M"))
-    return make(rows, f"SPAC / hypergraph: {_listed(found)}; the path of Definition 3.2: "
-                f"{_listed(path)}; of all vertices: "
-                + ", ".join(f"{name} {100 * (own - 1):.1f} % to {100 * (theirs[name] - 1):.1f} %"
-                            for name, own in ours.items()), [
-        Criterion("no more copies on cant and circuit5M", better),
-        Criterion(f"at most {SIMILAR:.1f} times as many on each, the paper's largest gap",
-                  max(found.values()) <= SIMILAR, own=True),
-        Criterion(f"at most {100 * SMALL_GAP:.1f} % of the vertices more on each, the paper's "
-                  "largest difference", max(gap.values()) <= SMALL_GAP, own=True),
-    ])  # fmt: skip
-
-
-def _hypergraph_finding(
-    where: str, did: str, says: str, absent: str | None
-) -> Callable[[Rows, str, list[Criterion]], Finding]:
-    """Return what makes a finding of what is seen and asked: not tried without Mt-KaHyPar."""
-
-    def make(rows: Rows, seen: str, criteria: list[Criterion]) -> Finding:
-        if absent is not None:
-            return Finding(where, did, says, "nothing", "", lacking=absent)
-        tried = f"{_what(rows)}; SPAC with the ring; Mt-KaHyPar for km1, one thread, same limits"
-        return Finding(where, did, says, tried, seen, criteria, _lacking(rows, IN_PLACE))
-
-    return make
+    shares = ", ".join(f"{name} {100 * (own - 1):.1f} % to {100 * (theirs[name] - 1):.1f} %"
+                       for name, own in ours.items())  # fmt: skip
+    return Finding(
+        *statement, _tried(rows),
+        f"SPAC / hypergraph: {_listed(found)}; the path of Definition 3.2: {_listed(path)}; "
+        f"of all vertices: {shares}",
+        [
+            Criterion("no more copies on cant and circuit5M", better),
+            Criterion(f"at most {SIMILAR:.1f} times as many on each, the paper's largest gap",
+                      max(found.values()) <= SIMILAR, own=True),
+            Criterion(f"at most {100 * SMALL_GAP:.1f} % of the vertices more on each, the paper's "
+                      "largest difference", max(gap.values()) <= SMALL_GAP, own=True),
+        ],
+        _lacking(rows, IN_PLACE),
+    )  # fmt: skip
 
 
 def faster_than_hypergraphs(rows: Rows, absent: str | None) -> Finding:
-    """3.3.1: seconds."""
-    make = _hypergraph_finding(
+    """3.3.1: it is faster."""
+    statement = (
         "3.3.1, Figure 4: seconds beside hypergraphs",
         "seconds of PaToH and of SPAC, one core",
-        "between 4.5 and 33.5 times faster; its table has 3.4 (mc2depi); 20 or 30 times on the "
-        "large circuit5M and in-2004",
-        absent,
+        (
+            "between 4.5 and 33.5 times faster; its table has 3.4 (mc2depi); 20 or 30 times on the "
+            "large circuit5M and in-2004"
+        ),
     )
     if absent is not None:
-        return make(rows, "", [])
+        return not_tried(*statement, absent)
     found = ratios(rows, HYPERGRAPH, SPAC, "cpu_s")
     own = {name: figures.faster for name, figures in PAPER.items() if name in found}
-    return make(rows, f"CPU seconds, hypergraph / SPAC: {_listed(found, 1)} (paper: "
-                f"{_listed(own, 1)}); Evener's fast preset: "
-                f"{_listed(ratios(rows, HYPERGRAPH, OWN + 'fast', 'cpu_s'), 1)}", [
-        Criterion(f"at least {LEAST_FASTER} times faster on each",
-                  min(found.values()) >= LEAST_FASTER),
-        Criterion(f"at least {LEAST_BY_TABLE} times, as in its table, on each",
-                  min(found.values()) >= LEAST_BY_TABLE),
-        Criterion(f"at least {LARGE_FASTER:.0f} times on {' and '.join(LARGE)}",
-                  min(found[name] for name in LARGE) >= LARGE_FASTER),
-    ])  # fmt: skip
+    fast = ratios(rows, HYPERGRAPH, OWN + "fast", "cpu_s")
+    return Finding(
+        *statement, _tried(rows),
+        f"CPU seconds, hypergraph / SPAC: {_listed(found, 1)} (paper: {_listed(own, 1)}); "
+        f"Evener's fast preset: {_listed(fast, 1)}",
+        [
+            Criterion(f"at least {LEAST_FASTER} times faster on each",
+                      min(found.values()) >= LEAST_FASTER),
+            Criterion(f"at least {LEAST_BY_TABLE} times, as in its table, on each",
+                      min(found.values()) >= LEAST_BY_TABLE),
+            Criterion(f"at least {LARGE_FASTER:.0f} times on {' and '.join(LARGE)}",
+                      min(found[name] for name in LARGE) >= LARGE_FASTER),
+        ],
+        _lacking(rows, IN_PLACE),
+    )  # fmt: skip
 
 
 def scales_better(rows: Rows, absent: str | None) -> Finding:
-    """3.3.1: scalability, on the web stand-in of two sizes or more."""
-    where, did = "3.3.1: scalability", "the same"
-    says = (
-        "better scalability than the hypergraph model: 4 times faster on the small scircuit, 20 or "
-        "30 times on large graphs"
-    )
+    """3.3.1: the more so on larger graphs; rows of the web stand-in of two sizes or more."""
+    statement = (
+        "3.3.1: scalability",
+        "the same",
+        (
+            "better scalability than the hypergraph model: 4 times faster on the small scircuit, "
+            "20 or 30 times on large graphs"
+        ),
+    )  # fmt: skip
     if absent is not None:
-        return Finding(where, did, says, "nothing", "", lacking=absent)
+        return not_tried(*statement, absent)
     sizes = {str(row["matrix"]): int(row["entries"]) for row in rows}
     found = ratios(rows, HYPERGRAPH, SPAC, "cpu_s")
     first, last = (found[name] for name in (min(sizes, key=sizes.__getitem__),
                                             max(sizes, key=sizes.__getitem__)))  # fmt: skip
     return Finding(
-        where, did, says, "the stand-in of in-2004 at other sizes",
+        *statement, "the stand-in of in-2004 at other sizes",
         "hypergraph / SPAC: "
         + ", ".join(f"{sizes[name]:,} entries {value:.1f}" for name, value in found.items()),
         [Criterion("the ratio is larger at the largest size than at the smallest", last > first)],
@@ -169,7 +175,7 @@ def scales_better(rows: Rows, absent: str | None) -> Finding:
 
 
 def beats_powergraph(rows: Rows) -> Finding:
-    """3.3.2: PowerGraph's heuristics."""
+    """3.3.2: PowerGraph's heuristics make more copies."""
     least = {name: min(own, ratios(rows, IN_ORDER, SPAC, "copies")[name])
              for name, own in ratios(rows, GREEDY, SPAC, "copies").items()}  # fmt: skip
     random = ratios(rows, RANDOM, SPAC, "copies")
@@ -192,7 +198,7 @@ def beats_powergraph(rows: Rows) -> Finding:
 
 
 def beats_vertex_blocks(rows: Rows) -> Finding:
-    """3.3.3: weighted vertex partition."""
+    """3.3.3: weighted vertex partition makes more copies."""
     greedy, random = (ratios(rows, name, SPAC, "copies") for name in (WVP_GREEDY, WVP_RANDOM))
     path = ratios(rows, WVP_GREEDY, PATH, "copies")
     return Finding(
@@ -213,7 +219,7 @@ def beats_vertex_blocks(rows: Rows) -> Finding:
 
 
 def cuts_higher_degrees(rows: Rows) -> Finding:
-    """3.3.3, Table 1."""
+    """3.3.3, Table 1: it copies vertices of higher degree."""
     degree = ratios(rows, SPAC, WVP_GREEDY, "copied_degree")
     gain = ratios(rows, WVP_GREEDY, SPAC, "copies")
     higher = [name for name, figures in PAPER.items() if figures.degrees[1] > figures.degrees[0]]
@@ -237,7 +243,7 @@ def cuts_higher_degrees(rows: Rows) -> Finding:
 
 
 def gains_with_density(rows: Rows) -> Finding:
-    """3.3.3, Figure 7."""
+    """3.3.3, Figure 7: the gain grows with density."""
     criteria, seen = [], []
     for graph in dict.fromkeys(str(row["graph"]) for row in rows):
         for fixed in dict.fromkeys(int(row["fixed"]) for row in rows):
@@ -266,7 +272,7 @@ def gains_with_density(rows: Rows) -> Finding:
 
 
 def own_presets(rows: Rows, absent: str | None) -> Finding:
-    """Ours: Evener's default preset beside SPAC and the hypergraph."""
+    """Our presets beside SPAC and the hypergraph: no statement of the paper."""
     name = f"{OWN}default"
     spac, cpu = ratios(rows, name, SPAC, "copies"), ratios(rows, name, SPAC, "cpu_s")
     seen = f"copies of the default preset / SPAC: {_listed(spac)}; CPU: {_listed(cpu, 1)}"

@@ -12,7 +12,7 @@ import numpy as np
 from evener.jit import inner, njit
 
 WORD = 64  # bits in a word of a set of positions
-ONE, ALL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+ONE = np.uint64(1)
 SHIFT, MASK = np.uint64(6), np.uint64(WORD - 1)
 # Masks and multiplier of the usual count of bits in parallel, which compiles to one instruction.
 PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
 from evener.graphs.directed import DirectedGraph
@@ -36,7 +35,6 @@ MOST_SHARE, MOST_SHARE_ONCE = 0.01, 0.1
 # Seconds between two askings at least, so that a mean is over many turns of what shares a core:
 # Linux leaves a core to one of two processes for 3 to 4 ms.
 LEAST_SECONDS = 0.05
-Values = npt.NDArray[Any]
 
 
 class DeviceTimes(NamedTuple):

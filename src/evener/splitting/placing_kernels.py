@@ -128,7 +128,7 @@ def place_by_hash(tails, heads, works, degrees, table, blocks, part):
 
 
 @inner(counted=False)
-def _emptiest_of(blocks, u, v, at_u, at_v, work, lack):
+def emptiest_of(blocks, u, v, at_u, at_v, work, lack):
     """Return the first block of least full that may take an edge u-v, or -1.
 
     at_u, at_v: whether it must hold u, or must not; the same of v.
@@ -176,7 +176,7 @@ def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
             gain = at_u * (held < 2) + at_v * (held != 1)
             if gain + balance <= most:
                 continue
-            b = _emptiest_of(blocks, u, v, held < 2, held != 1, work, lack)
+            b = emptiest_of(blocks, u, v, held < 2, held != 1, work, lack)
             if b < 0:
                 continue
             score = gain + scale * (fullest - full[b])

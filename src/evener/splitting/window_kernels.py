@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.splitting.placing_kernels import fits, holds, lacking, lowest_bit, take
+from evener.splitting.placing_kernels import emptiest_of, fits, holds, lacking, lowest_bit, take
 
 
 class WaitingEdges(NamedTuple):
@@ -25,21 +25,6 @@ class WaitingEdges(NamedTuple):
     others: np.ndarray
     edges: np.ndarray
     works: np.ndarray
-
-
-@inner(counted=False)
-def _common(blocks, u, v, work, lack):
-    """Return the first block of least full that holds u and v and may take their edge, or -1."""
-    held, full = blocks.held, blocks.full
-    best, least = np.int64(-1), np.inf
-    for i in range(held.shape[1]):
-        word = held[u, i] & held[v, i]
-        while word != np.uint64(0):
-            b = 64 * i + lowest_bit(word)
-            word &= word - np.uint64(1)
-            if full[b] < least and fits(blocks, b, work, lack):
-                best, least = b, full[b]
-    return best
 
 
 @inner(counted=False)
@@ -60,7 +45,7 @@ def place_free(tails, heads, works, blocks, waiting, part):
     e, count = 0, 0
     while e < tails.size and count < waiting.size:
         u, v = tails[e], heads[e]
-        b = _common(blocks, u, v, works[e], lack)
+        b = emptiest_of(blocks, u, v, True, True, works[e], lack)
         if b >= 0:
             lack = _put(blocks, u, v, b, works[e], lack)
             part[e] = b
@@ -83,7 +68,7 @@ def _count(window, v, blocks, counts, part, lack):
         if part[e] >= 0:
             continue
         y = window.ids[window.others[i]]
-        b = _common(blocks, x, y, window.works[e], lack)
+        b = emptiest_of(blocks, x, y, True, True, window.works[e], lack)
         if b >= 0:
             lack = _put(blocks, x, y, b, window.works[e], lack)
             part[e] = b

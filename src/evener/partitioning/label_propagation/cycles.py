@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
 from evener.partitioning.initial.bisection import cut_of, recursive_bisection
@@ -24,8 +23,6 @@ from evener.partitioning.levels.levels import (
     shrink_in_steps,
 )
 from evener.plans.partition import Contract
-
-Flags = npt.NDArray[np.int8]
 
 # Rounds of label propagation, for the cut, the total volume and the largest volume. Set by hand; of
 # those for the cut, benchmarks/constants.py shows what other values give.

@@ -63,7 +63,7 @@ def run_share(
     engine = Engine(program, share.computed, pool, parameters)
     engine.compile()
     loop = {"frontier": FrontierLoop, "bucket": BucketLoop, "union": UnionLoop}[program.schedule]
-    return loop(comm, share, engine, steps, stretch).run(most)
+    return loop(share, engine, steps, stretch).run(most)
 
 
 def _run_dense(
@@ -103,17 +103,12 @@ class CopiesLoop:
     """Supersteps of a schedule whose messages may arrive twice: min, max or or."""
 
     def __init__(
-        self,
-        comm: Comm,
-        share: EdgeShare,
-        engine: Engine,
-        steps: StepRecorder,
-        stretch: Stretch = WHOLE,
+        self, share: EdgeShare, engine: Engine, steps: StepRecorder, stretch: Stretch
     ) -> None:
         self.share, self.engine, self.steps = share, engine, steps
         self.start, self._keep = stretch
         identity = engine.kernels.IDENTITY
-        self.updates = MirrorUpdates(comm, share, engine.program.dtype, identity, steps)
+        self.updates = MirrorUpdates(share, engine.program.dtype, identity, steps)
 
     def run(self, most: int) -> DeviceRun:
         """Run until nothing changes on any device, or for `most` supersteps. All ranks call."""
@@ -183,14 +178,9 @@ class FrontierLoop(CopiesLoop):
     """The frontier schedule: all devices push or all pull."""
 
     def __init__(
-        self,
-        comm: Comm,
-        share: EdgeShare,
-        engine: Engine,
-        steps: StepRecorder,
-        stretch: Stretch = WHOLE,
+        self, share: EdgeShare, engine: Engine, steps: StepRecorder, stretch: Stretch
     ) -> None:
-        super().__init__(comm, share, engine, steps, stretch)
+        super().__init__(share, engine, steps, stretch)
         self._flags = np.zeros(share.computed.n_local, np.uint8)  # who is in the frontier
         self._degrees = share.computed.degrees[: share.n_masters]
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.running.comm import Comm
 from evener.running.edge_shares import EdgeShare
 from evener.running.engine.recording import StepRecorder
 from evener.running.sparse import SparseReduce
@@ -33,7 +32,7 @@ class MirrorUpdates:
     """
 
     def __init__(
-        self, comm: Comm, share: EdgeShare, dtype: npt.DTypeLike, unknown: Any, steps: StepRecorder
+        self, share: EdgeShare, dtype: npt.DTypeLike, unknown: Any, steps: StepRecorder
     ) -> None:
         exchanged, kind = share.exchanged, np.dtype(dtype)
         self._steps, self._first = steps, exchanged.n_owned
@@ -44,8 +43,8 @@ class MirrorUpdates:
         places = {q: slice(ends[i], ends[i + 1]) for i, q in enumerate(sorted(exchanged.sends))}
         self._mirrored = np.concatenate([np.empty(0, np.uint32), *lists])
         self._mirrors = np.arange(exchanged.n_owned, exchanged.n_local, dtype=np.uint32)
-        self._up = SparseReduce(comm, places, mirrors, kind)
-        self._down = SparseReduce(comm, mirrors, places, kind)
+        self._up = SparseReduce(steps.comm, places, mirrors, kind)
+        self._down = SparseReduce(steps.comm, mirrors, places, kind)
         self._known = np.full(self._mirrors.size, unknown, kind)  # by the masters, of mirrors here
         self._told = np.full(self._mirrored.size, unknown, kind)  # to mirrors, of masters here
 

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from evener.running.comm import Comm
 from evener.running.engine import near_kernels as kernels
@@ -25,7 +24,6 @@ from evener.running.local_graphs import LocalGraph
 from evener.running.mpi_comm import MpiComm
 from evener.running.sharing import Memory
 
-Numbers = npt.NDArray[Any]
 NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
 MOST_LOGGED = 257  # rows of the log, after which a kernel returns
 PAGE = 1024  # parents in a page of memory

@@ -8,17 +8,13 @@ the messages of its arcs in their order, and changes are summed by halves in bot
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from evener.running.comm import Comm
 from evener.running.engine.atomics_kernels import MOST_STEPS, STEP
 from evener.running.engine.engine import Engine
 from evener.running.engine.work import ARCS_OF_CHUNK, ArcsOf, DenseWork, Vertices
 
-Numbers = npt.NDArray[Any]
 TRIALS = 3  # supersteps of each way that are timed, by turns, after a first one that is not
 # Of a device's arcs, those that reach interior vertices: with fewer on all devices nothing is tried
 # (Kronecker graphs have some 0.1, meshes 0.9 and more).
