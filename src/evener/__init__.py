@@ -136,6 +136,7 @@ _HOME = {
     "write_platform": "evener.io.machines.platforms",
     "write_report": "evener.reporting.html",
     "write_speeds": "evener.io.machines.speeds",
+    "write_stream_graph": "evener.io.dataflow.writing",
     "write_stream_plan": "evener.io.plans.stream_plan",
 }
 
@@ -263,6 +264,7 @@ __all__ = [
     "write_platform",
     "write_report",
     "write_speeds",
+    "write_stream_graph",
     "write_stream_plan",
 ]  # fmt: skip
 
@@ -284,6 +286,7 @@ if TYPE_CHECKING:
     from evener.io import Reading, read, read_graph, write_graph
     from evener.io.accept import GraphLike, PartitionLike, PlatformLike
     from evener.io.dataflow.reading import read_stream_graph
+    from evener.io.dataflow.writing import write_stream_graph
     from evener.io.edges import EdgeReading, read_edges
     from evener.io.machines.platforms import read_platform, write_platform
     from evener.io.machines.speeds import read_speeds, write_speeds

@@ -17,6 +17,8 @@ GOOD = {
     [
         ({"names": ("a", "a", "c")}, "two filters are called 'a'"),
         ({"names": ("a", "", "c")}, "empty name"),
+        ({"names": ("a", "\ud800", "c")}, "what UTF-8 can hold"),
+        ({"tokens": [0, 0.5]}, "tokens of the edge from 'b' to 'c' must be whole, not 0.5"),
         ({"scalar": [1, -2, 3]}, "scalar of filter 'b' must be 0 or more, not -2"),
         ({"scalar": [1, np.nan, 3]}, "finite"),
         ({"scalar": [1, 2]}, "must be as many"),

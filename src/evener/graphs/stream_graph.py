@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,28 @@ import numpy.typing as npt
 from evener.arrays import BoolArray, FloatArray, IntArray, as_array, as_integers, as_numbers
 from evener.errors import InputError
 from evener.wording import plural, spread, two_lines
+
+if TYPE_CHECKING:
+    from evener.graphs.foreign import NetworkXGraph
+
+
+class FilterRow(NamedTuple):
+    """A filter by its name, as files and `StreamGraph.of` have it; fields as of StreamGraph."""
+
+    name: str
+    scalar: float
+    vector: float = 1.0
+    stateful: bool = False
+    needs: Mapping[str, float] = {}
+
+
+class EdgeRow(NamedTuple):
+    """An edge between two filters, by their names; fields as of StreamGraph."""
+
+    tail: str
+    head: str
+    nbytes: float
+    tokens: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +44,12 @@ class StreamGraph:
     follow each other, T0 of [Muralidharan13]_; vector (n,): how many data each of them is for, T1,
     one or more. tails, heads (m,): edges tails[e] -> heads[e]; nbytes (m,): bytes that flow along
     each in an iteration. stateful (n,): filters whose next run needs the last one, so that T1
-    is 1. tokens (m,): iterations' data that lie on an edge at first; edges of cycles need some.
+    is 1. tokens (m,): how many iterations' data lie on an edge at first; every cycle needs some.
     needs: further requirements by name, (n,) each, which limit where a filter may be.
 
     Raises InputError for lengths that differ, equal names, ends out of range, edges from a filter
     to itself, numbers that are negative or not finite, vector below 1 or above 1 where stateful,
-    and cycles without tokens.
+    tokens that are not whole, and cycles without tokens.
     """
 
     names: tuple[str, ...]
@@ -51,7 +73,7 @@ class StreamGraph:
             put(self, name, self._ends(getattr(self, name), name))
         put(self, "nbytes", self._of_edges(self.nbytes, "bytes"))
         tokens = np.zeros(self.m) if self.tokens is None else self.tokens
-        put(self, "tokens", self._of_edges(tokens, "tokens"))
+        put(self, "tokens", self._whole_tokens(tokens))
         needs = {
             str(key): self._of_filters(value, str(key), 0.0) for key, value in self.needs.items()
         }
@@ -75,6 +97,77 @@ class StreamGraph:
     def m(self) -> int:
         """Number of edges."""
         return int(self.tails.size)
+
+    @classmethod
+    def of(cls, filters: Iterable[FilterRow], edges: Iterable[EdgeRow]) -> StreamGraph:
+        """Return the graph of filters and of edges that name their filters.
+
+        Raises InputError as the class does, and for an edge of a name that no filter has.
+        """
+        rows, links = list(filters), list(edges)
+        number = {row.name: i for i, row in enumerate(rows)}
+        for edge in links:
+            unknown = next((name for name in edge[:2] if name not in number), None)
+            if unknown is not None:
+                raise InputError(f"an edge is of {unknown!r}, which is no filter")
+        keys = dict.fromkeys(key for row in rows for key in row.needs)
+        return cls(
+            tuple(row.name for row in rows),
+            np.array([row.scalar for row in rows], np.float64),
+            np.array([row.vector for row in rows], np.float64),
+            np.array([number[edge.tail] for edge in links], np.int64),
+            np.array([number[edge.head] for edge in links], np.int64),
+            np.array([edge.nbytes for edge in links], np.float64),
+            np.array([row.stateful for row in rows], np.bool_),
+            np.array([edge.tokens for edge in links], np.float64),
+            {key: np.array([row.needs.get(key, 0.0) for row in rows]) for key in keys},
+        )
+
+    @classmethod
+    def from_networkx(cls, graph: NetworkXGraph) -> StreamGraph:
+        """Return a directed networkx graph as a stream graph; filters are called str(node).
+
+        Attributes of nodes: scalar, and where it is not the default vector, stateful and needs, a
+        dict; of edges: bytes, and tokens. Parallel edges stay apart. Raises InputError as the
+        class does, for undirected graphs, and for attributes that are missing or of another type.
+        """
+        from evener.graphs.stream_networkx import entries_of
+
+        nodes, edges = entries_of(graph)
+        return cls.of((FilterRow(*node) for node in nodes), (EdgeRow(*edge) for edge in edges))
+
+    def to_networkx(self) -> Any:
+        """Return a networkx.MultiDiGraph with the attributes that `from_networkx` takes.
+
+        Raises ImportError where networkx is not installed.
+        """
+        from evener.graphs.stream_networkx import networkx_of
+
+        return networkx_of(self.filter_rows(), self.edge_rows())
+
+    def filter_rows(self) -> Iterator[FilterRow]:
+        """Yield each filter in order; of needs those that are not zero."""
+        columns = [(key, value.tolist()) for key, value in self.needs.items()]
+        assert self.stateful is not None
+        rows = zip(self.names, self.scalar.tolist(), self.vector.tolist(), self.stateful.tolist(),
+                   strict=True)  # fmt: skip
+        for i, row in enumerate(rows):
+            yield FilterRow(*row, {key: value[i] for key, value in columns if value[i] != 0})
+
+    def edge_rows(self) -> Iterator[EdgeRow]:
+        """Yield each edge in order."""
+        assert self.tokens is not None
+        columns = (self.tails, self.heads, self.nbytes, self.tokens)
+        for a, b, nbytes, tokens in zip(*(c.tolist() for c in columns), strict=True):
+            yield EdgeRow(self.names[a], self.names[b], nbytes, tokens)
+
+    def _whole_tokens(self, values: npt.ArrayLike) -> FloatArray:
+        tokens = self._of_edges(values, "tokens")
+        broken = tokens != np.rint(tokens)
+        if broken.any():
+            e = int(np.argmax(broken))
+            raise InputError(f"tokens of {self._edge(e)} must be whole, not {tokens[e]:g}")
+        return tokens
 
     def _of_filters(self, values: npt.ArrayLike, name: str, least: float) -> FloatArray:
         return self._checked(as_numbers(values, name), name, self.n, least, self.names)
@@ -139,6 +232,9 @@ def _refuse_equal(names: Sequence[str]) -> None:
             seen.add(name)
     if "" in names:
         raise InputError("a filter has an empty name")
+    halves = next((name for name in names if any("\ud800" <= c <= "\udfff" for c in name)), None)
+    if halves is not None:
+        raise InputError(f"a filter's name must be what UTF-8 can hold, unlike {halves!r}")
 
 
 def _refuse_cycles(graph: StreamGraph) -> None:

@@ -52,7 +52,7 @@ def write_graph(
     path = Path(path)
     entry = writer_for(path, format, directed=isinstance(graph, DirectedGraph))
     content, notes = entry.write(graph)
-    pack = _packing(path)
+    pack = packing_of(path)
     with atomic_write(path) as file:
         file.write(pack(content))
     if graph.coords is not None and entry.name == "edges" and not _is_numbered(graph):
@@ -66,7 +66,7 @@ def write_graph(
         beside = coordinates_path(path)
         text = coordinates_text(graph.coords, scotch=entry.name == "scotch")
         with atomic_write(beside) as file:
-            file.write(_packing(beside)(text))
+            file.write(packing_of(beside)(text))
         notes = [*notes, f"Coordinates are in {beside.name}."]
     return tuple(notes)
 
@@ -117,7 +117,7 @@ def _writer_of(path: Path, name: str | None) -> Format:
         return entry
     if path.is_dir():
         raise UsageError(f"{path} is a folder; a file name is needed")
-    plain = _without_packing(path)
+    plain = without_packing(path)
     for entry in writers:
         if plain.suffix.lower() in entry.suffixes:
             return entry
@@ -130,7 +130,7 @@ def _writer_of(path: Path, name: str | None) -> Format:
 
 def coordinates_path(path: Path) -> Path:
     """Return the file beside `path` in which coordinates are looked for."""
-    plain = _without_packing(path)
+    plain = without_packing(path)
     return path.with_name(f"{plain.name}.xyz{path.suffix if plain != path else ''}")
 
 
@@ -146,11 +146,12 @@ def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
     return "\n".join([str(width), str(len(coords)), *rows, ""]).encode()
 
 
-def _without_packing(path: Path) -> Path:
+def without_packing(path: Path) -> Path:
+    """Return the path without the suffix of its packing."""
     return path.with_suffix("") if path.suffix in PACKINGS else path
 
 
-def _packing(path: Path) -> Any:
+def packing_of(path: Path) -> Any:
     """Return the function that packs content as the suffix of `path` says."""
     if path.suffix == ".zst":
         import zstandard

@@ -8,6 +8,7 @@ import pytest
 from evener.cli import main
 from evener.graphs.graph import Graph
 from evener.io import read_graph, write_graph
+from evener.io.dataflow.reading import read_stream_graph
 
 
 @pytest.fixture
@@ -104,3 +105,40 @@ def test_arcs_arrive_where_the_format_has_them(convert, tmp_path):
     code, _, said = convert("--directed", tmp_path / "a.edges", tmp_path / "b.graph")
     assert code == 2
     assert "metis has no arcs" in said
+
+
+APP = """digraph app { a [scalar=10]; b [scalar=20, vector=4, "needs.ram"=2];
+a -> b [bytes=64, tokens=1]; b -> a [bytes=1] }"""
+
+
+def test_stream_graphs(convert, tmp_path):
+    """From DOT to TOML to GraphML, and back to DOT when asked for it."""
+    (tmp_path / "a.dot").write_text(APP)
+    code, shown, _ = convert(tmp_path / "a.dot", tmp_path / "b.toml", "--json")
+    assert code == 0
+    assert json.loads(shown) == {
+        "file": "b.toml", "format": "toml", "from": "dot", "n": 2, "m": 2, "notes": [],
+    }  # fmt: skip
+    code, shown, _ = convert(tmp_path / "b.toml", tmp_path / "c.graphml.gz")
+    assert code == 0
+    assert "c.graphml.gz: graphml, 2 filters, 2 edges" in shown
+    assert convert(tmp_path / "c.graphml.gz", tmp_path / "d.dot", "--stream")[0] == 0
+    graph = read_stream_graph(tmp_path / "d.dot").graph
+    assert graph.needs["ram"].tolist() == [0, 2]
+    assert graph.tokens.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a.dot", "b.toml", "--by", "points"], "--by is not for stream graphs"),
+        (["a.dot", "b.npz", "--stream"], "of no format that stream graphs are written in"),
+        (["a.dot", "b.npz", "--stream", "--to", "npz"], "there is no format 'npz'"),
+    ],
+)
+def test_what_of_stream_graphs_is_refused(convert, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.dot").write_text(APP)
+    code, _, error = convert(*words)
+    assert code == 2
+    assert said in error

@@ -1,15 +1,21 @@
 """Stream graphs from files of all formats: a small one of each, and what is refused."""
 
+import collections
+import io
+import itertools
+import json
+import math
 import os
+import re
+import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
 from evener.errors import InputError
-from evener.graphs.stream_graph import StreamGraph
 from evener.io.dataflow.reading import read_stream_graph
-from evener.io.dataflow.toml import write_stream_toml
 
 STREAMIT = """digraph streamit {
 subgraph cluster_1 { label = "Main";
@@ -47,12 +53,30 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 <graph edgedefault="directed"><node id="A"><data key="d0">5</data></node>
 <node id="B"><data key="d0">6</data></node>
 <edge source="A" target="B"><data key="d1">100</data></edge></graph></graphml>"""
+MANY = 999_999_999_999_989
 STG = "2\n0 0 0\n1 5 1 0\n2 6 2 0 1\n3 0 1 2\n"
+
+
+TOML = """[[filter]]
+name = "a"
+scalar = 1
+needs = { ram = 2 }
+[[filter]]
+name = "b"
+scalar = 1
+vector = 4
+[[edge]]
+from = "a"
+to = "b"
+bytes = 7
+tokens = 1
+"""
+CYCLE = """digraph g { node [scalar=1]; a -> b -> c [bytes=1]; c -> a [bytes=3]; }"""
 
 
 def read(tmp_path, text, name="x.txt"):
     path = tmp_path / name
-    path.write_text(text)
+    path.write_bytes(text.encode())
     return read_stream_graph(path)
 
 
@@ -83,6 +107,51 @@ def test_attributes_of_dot(tmp_path):
     assert graph.stateful.tolist() == [False, True]
 
 
+def test_a_cycle_with_tokens_is_read(tmp_path):
+    graph = read(tmp_path, CYCLE.replace("3]", "3, tokens=2]")).graph
+    assert graph.tokens.tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("\ufeff" + DAX, "x.xml"), ("\ufeff" + WFCOMMONS, "x"), (TOML, "x"),
+                       ("\ufeff" + TOML, "x.toml")]
+)  # fmt: skip
+def test_marks_of_byte_order_and_other_suffixes(tmp_path, text, name):
+    assert read(tmp_path, text, name).graph.n == 2
+
+
+def test_a_packed_file_of_toml(tmp_path):
+    path = tmp_path / "x.toml.zst"
+    path.write_bytes(zstandard.ZstdCompressor().compress(TOML.encode()))
+    assert read_stream_graph(path).graph.names == ("a", "b")
+
+
+def test_edges_that_no_item_is_dealt_to_carry_nothing(tmp_path):
+    text = """digraph streamit { S_pop_0_push_2 -> split; split [label="roundrobin(0, 2)"];
+    split -> A_pop_0_push_1; split -> B_pop_2_push_1; A_pop_0_push_1 -> join;
+    B_pop_2_push_1 -> join; join [label="WEIGHTED_ROUND_ROBIN(1, 3)"]; }"""
+    graph = read(tmp_path, text).graph
+    assert sent(graph)["split", "A_pop_0_push_1"] == 0
+    assert dict(zip(graph.names, graph.vector, strict=True)) == {
+        "S_pop_0_push_2": 3, "split": 3, "A_pop_0_push_1": 1, "B_pop_2_push_1": 3, "join": 1,
+    }  # fmt: skip
+
+
+def test_a_pair_of_tasks_that_both_name_is_one_edge(tmp_path):
+    both = WFCOMMONS.replace('"parents": [], ', '"parents": [], "children": ["B", "B"], ')
+    assert read(tmp_path, both).graph.nbytes.tolist() == [100]
+    child = both.replace('"parents": ["A"], ', "")
+    assert read(tmp_path, child).graph.nbytes.tolist() == [100]
+    twice = DAX.replace("</adag>", '<child ref="B"><parent ref="A"/></child></adag>')
+    assert read(tmp_path, twice).graph.nbytes.tolist() == [100]
+
+
+def test_files_without_a_size_are_empty_and_a_note_says_so(tmp_path):
+    found = read(tmp_path, DAX.replace('link="output" size="100"', 'link="output"'))
+    assert found.graph.nbytes.tolist() == [0]
+    assert any("no size" in note for note in found.notes)
+
+
 def test_rates_of_streamit_are_balanced(tmp_path):
     """In an iteration: 6 items of the source, 2 runs of split, of Up and of join, 1 of the sink."""
     graph = read(tmp_path, STREAMIT).graph
@@ -99,25 +168,18 @@ def test_rates_of_streamit_are_balanced(tmp_path):
     assert ends["split", "join"] == 4 * 1 * 2
 
 
-def test_toml_is_read_back_as_it_was(tmp_path):
-    graph = StreamGraph(
-        ("a", 'b "c"'), [1.5, 2e6], [1, 1], [0, 1], [1, 0], [8, 0.25], [True, False], [0, 2],
-        {"ram": [0, 3]},
-    )  # fmt: skip
-    write_stream_toml(tmp_path / "x.toml", graph)
-    again = read_stream_graph(tmp_path / "x.toml").graph
-    assert again.names == graph.names
-    for name in ("scalar", "vector", "tails", "heads", "nbytes", "stateful", "tokens"):
-        assert np.array_equal(getattr(again, name), getattr(graph, name)), name
-    assert again.needs["ram"].tolist() == [0, 3]
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("hello", "no stream graph of a format"),
         ("[[filter]]\nname='a'\n", r"x\.toml:1: filter 'a' has no scalar"),
         ("[[filter]]\nname='a'\nscalar=1\nscaler=2\n", "did you mean scalar"),
+        ("[[filter]]\nname='a'\nscalar=-1\n", r"x\.toml:3: scalar of filter 'a' must be a number"),
+        ("[[filter]]\nname='a'\nscalar=inf\n", r"x\.toml:3: scalar of filter 'a' must be a number"),
+        ("[[filter]]\nname='a'\nscalar=1\nvector=0.5\n", r"x\.toml:4: .*of one or more, not 0.5"),
+        ("[[filter]]\nname='a'\nscalar=1\nneeds={m=-1}\n", r"x\.toml:4: .*not below zero"),
+        ("[[filter]]\nname='a'\nscalar=1\n" * 2, r"x\.toml:5: two filters are called 'a'"),
+        ("[[edge]]\nfrom='a'\nto='b'\nbytes=1\n", "a stream graph needs one"),
         (
             "[[filter]]\nname='a'\nscalar=1\n[[edge]]\nfrom='a'\nto='b'\nbytes=1\n",
             "toml:6: .*no filter",
@@ -127,13 +189,40 @@ def test_toml_is_read_back_as_it_was(tmp_path):
         ("digraph g { a [scalar=1]; b }", "has no scalar of node 'b'"),
         ("digraph g { a [scalar=1]; b [scalar=1]; a -> b }", "has no bytes of the edge"),
         ("digraph g { a [scalar=x]; }", "has no number as scalar"),
-        (STREAMIT.replace("(4, 1)", "(4, 2)"), "never balance"),
+        ("graph g { a [scalar=1]; b [scalar=1]; a -- b [bytes=1] }", "undirected graph"),
+        ("digraph g { a [scalar=1, stateful=maybe]; }", "x.txt:1: .*neither true nor false"),
+        ('digraph g {\na [scalar=1, "needs.ram"=much]; }', "x.txt:2: .*number as needs.ram"),
+        ("digraph g { a [scalar=-1]; }", "scalar of filter 'a' must be 0 or more, not -1"),
+        ("digraph g { a [scalar=1, vector=0.5]; }", "vector of filter 'a' must be 1 or more"),
+        ("digraph g { a [scalar=nan]; }", "no number as scalar"),
+        ("digraph g { a [scalar=1]; a -> a [bytes=1]; }", "joins filter 'a' to itself"),
+        (CYCLE, "wait for each other: 'a' -> 'b' -> 'c' -> 'a'"),
+        (CYCLE.replace("3]", "3, tokens=0.5]"), "tokens of the edge .* must be whole, not 0.5"),
+        (STREAMIT.replace("(4, 1)", "(4, 2)"), "never balance: 'join' would run 1/6 or 1/3 times"),
+        (STREAMIT.replace("(4, 1)", "(4, 1, 1)"), "has 3 weights of node 'join'"),
+        (
+            f"digraph {{ A_pop_0_push_{MANY} -> B_pop_{MANY - 10}_push_1 -> C_pop_97_push_0 }}",
+            "by which 'C_pop_97_push_0' runs more than 2.53 times",
+        ),
+        (STREAMIT.replace("push_1", "push_0"), "only one end of .* moves items"),
+        (STREAMIT.replace("(2, 1)", f"({'9' * 5000}, 1)"), "a weight of node 'split' of more"),
         (DAX.replace('runtime="2"', ""), "has no number as runtime of job 'A'"),
         (DAX.replace('ref="A"', 'ref="C"'), "'C', which is no filter"),
         (DAX.replace("</adag>", ""), "is not XML"),
+        (DAX.replace('id="B"', 'id="A"'), "has two jobs 'A'"),
+        (DAX.replace('runtime="2"', 'runtime="nan"'), "has no number as runtime"),
         ('<!DOCTYPE a [<!ENTITY b "c">]>' + DAX[21:], "declares a document type"),
         (WFCOMMONS.replace('"runtimeInSeconds": 2', '"x": 2'), "is no workflow of WfCommons"),
-        (GRAPHML.replace('<data key="d0">6</data>', ""), "has no number as scalar of node 'B'"),
+        (WFCOMMONS.replace('"A", "parents": []', '"B", "parents": []'), "has two tasks of one id"),
+        (WFCOMMONS.replace('Seconds": 2', 'Seconds": 1e999'), "that are no number: inf"),
+        (GRAPHML.replace('<data key="d0">6</data>', ""), "has no scalar of node 'B'"),
+        (GRAPHML.replace('"directed"', '"undirected"'), "has no direction of the edge 'A' -> 'B'"),
+        (
+            GRAPHML.replace("</node>", '</node><node id="A"><data key="d0">5</data></node>', 1),
+            "two filters are called 'A'",
+        ),
+        (STG.replace("1 5 1", "1 5e1 1"), "no whole number"),
+        (STG.replace("1 5 1", f"1 {10**400} 1"), "no whole number up to 2.53"),
         (STG.replace("2 6 2 0 1", "2 6 2 0"), "other predecessors than it counts"),
         (STG.replace("2\n0 0 0", "5\n0 0 0"), "says 5 tasks"),
     ],
@@ -148,27 +237,128 @@ def test_what_is_refused(tmp_path, text, said):
 DAGS = Path(os.environ.get("EVENER_DATA", "/nowhere")) / "dags"
 
 
-@pytest.mark.skipif(not DAGS.is_dir(), reason="real inputs lie in the folder EVENER_DATA names")
-def test_real_files():
-    for path in sorted(DAGS.iterdir()):
-        if "tar" not in path.name:
-            assert read_stream_graph(path).graph.n >= 18
+have_dags = pytest.mark.skipif(
+    not DAGS.is_dir(), reason="real inputs lie in the folder EVENER_DATA names"
+)
 
 
-TOML = """[[filter]]
-name = "a"
-scalar = 1
-needs = { ram = 2 }
-[[filter]]
-name = "b"
-scalar = 1
-vector = 4
-[[edge]]
-from = "a"
-to = "b"
-bytes = 7
-tokens = 1
-"""
+def unpacked_text(path):
+    return zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes()).decode()
+
+
+def sent(graph):
+    """Bytes by the names of an edge's ends."""
+    ends = zip(graph.tails.tolist(), graph.heads.tolist(), graph.nbytes.tolist(), strict=True)
+    return {(graph.names[a], graph.names[b]): nbytes for a, b, nbytes in ends}
+
+
+@have_dags
+@pytest.mark.parametrize(
+    "name", ["AutoCor", "FFT2", "JPEGFilt", "Lattice", "MatrixMult", "Serpent"]
+)
+def test_real_rates_balance(name):
+    """By another reading: lines of edges and labels; what a filter pushes and pops in an iteration
+    is what flows on its edges, and no smaller iteration would do."""
+    text = unpacked_text(DAGS / f"streamit_{name}-rates.dot.zst")
+    pairs = re.findall(r"^(\w+) -> (\w+)$", text, re.MULTILINE)
+    labels = dict(re.findall(r'^(\w+) \[ label="(.*)" \]$', text, re.MULTILINE))
+    found = read_stream_graph(DAGS / f"streamit_{name}-rates.dot.zst").graph
+    runs = dict(zip(found.names, found.vector.astype(int).tolist(), strict=True))
+    assert set(runs) == set(labels)
+    flow = sent(found)
+    assert sorted(flow) == sorted(pairs)
+    assert math.gcd(*runs.values()) == 1
+    for node, label in labels.items():
+        into = [flow[pair] // 4 for pair in pairs if pair[1] == node]
+        out = [flow[pair] // 4 for pair in pairs if pair[0] == node]
+        rates = re.search(r"_pop_(\d+)_push_(\d+)$", label)
+        if rates is not None:
+            assert into == [int(rates[1]) * runs[node]] * len(into)
+            assert out == [int(rates[2]) * runs[node]] * len(out)
+        elif label == "duplicate":
+            assert {*into, *out} == {runs[node]}
+        else:
+            shares = [int(word) * runs[node] for word in re.findall(r"\d+", label)]
+            assert sorted([into, out], key=len) == [[sum(shares)], shares]
+
+
+@have_dags
+@pytest.mark.parametrize("name", ["Epigenomics_997", "Inspiral_1000", "Montage_100", "Sipht_100"])
+def test_real_dax(name):
+    """By another reading: lines, not XML."""
+    text = unpacked_text(DAGS / f"{name}.dax.xml.zst")
+    job, seconds, pairs = "", {}, set()
+    files = {"input": {}, "output": {}}
+    for line in text.splitlines():
+        words = dict(re.findall(r'(\w+)="([^"]*)"', line))
+        if "<job" in line:
+            job, seconds[words["id"]] = words["id"], max(float(words["runtime"]), 0)
+        elif "<uses" in line:
+            files[words["link"]].setdefault(job, {})[words["file"]] = max(float(words["size"]), 0)
+        elif "<child" in line:
+            child = words["ref"]
+        elif "<parent" in line:
+            pairs.add((words["ref"], child))
+    found = read_stream_graph(DAGS / f"{name}.dax.xml.zst").graph
+    assert dict(zip(found.names, (found.scalar / 1e9).tolist(), strict=True)) == pytest.approx(
+        seconds
+    )
+    flow = sent(found)
+    assert set(flow) == pairs
+    for (a, b), nbytes in flow.items():
+        written = files["output"].get(a, {})
+        assert nbytes == sum(written[f] for f in written.keys() & files["input"].get(b, {}).keys())
+
+
+@have_dags
+@pytest.mark.parametrize("path", sorted(DAGS.glob("*.json.zst")), ids=lambda path: path.name[:8])
+def test_real_wfcommons(path):
+    """By another reading: children, not parents; each file's writer and readers."""
+    workflow = json.loads(unpacked_text(path))["workflow"]
+    tasks, sizes = workflow["specification"]["tasks"], {}
+    for file in workflow["specification"]["files"]:
+        sizes[file["id"]] = file["sizeInBytes"]
+    found = read_stream_graph(path).graph
+    total = sum(task["runtimeInSeconds"] for task in workflow["execution"]["tasks"])
+    assert found.n == len(tasks)
+    assert found.scalar.sum() == pytest.approx(1e9 * total)
+    flow = sent(found)
+    assert sorted(flow) == sorted((t["id"], child) for t in tasks for child in t["children"])
+    readers, writers = collections.defaultdict(set), collections.defaultdict(set)
+    for task in tasks:
+        for file in task["inputFiles"]:
+            readers[file].add(task["id"])
+        for file in task["outputFiles"]:
+            writers[file].add(task["id"])
+    carried = collections.Counter()
+    for file, some in writers.items():
+        for pair in itertools.product(some, readers[file]):
+            if pair in flow:
+                carried[pair] += sizes[file]
+    assert flow == pytest.approx({pair: carried[pair] for pair in flow})
+
+
+@have_dags
+def test_real_task_graphs(tmp_path):
+    data = (
+        zstandard.ZstdDecompressor().decompressobj().decompress((DAGS / "stg.tar.zst").read_bytes())
+    )
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    files = sorted(tmp_path.rglob("*.stg"))
+    assert len(files) == 17
+    for file in files:
+        words = [line.split("#")[0].split() for line in file.read_text().splitlines()]
+        rows = {int(row[0]): list(map(int, row[1:])) for row in words[1:] if row}
+        count = int(words[0][0])
+        inner = set(range(1, count + 1))
+        found = read_stream_graph(file).graph
+        assert found.names == tuple(map(str, sorted(inner)))
+        assert found.scalar.tolist() == [rows[task][0] for task in sorted(inner)]
+        pairs = {(before, task) for task in inner for before in rows[task][2:] if before in inner}
+        assert {(int(a), int(b)) for a, b in sent(found)} == pairs
+
+
 SAMPLES = {
     "toml": TOML, "streamit": STREAMIT, "costs": COSTS, "dax": DAX, "wfcommons": WFCOMMONS,
     "old": OLD_WFCOMMONS, "graphml": GRAPHML, "stg": STG,
@@ -181,7 +371,7 @@ def test_changed_files_are_read_or_refused(tmp_path, name):
     whole = SAMPLES[name].encode()
     rng = np.random.default_rng(7)
     path = tmp_path / ("x.toml" if name == "toml" else "x.txt")
-    for _ in range(100):
+    for _ in range(40):
         data = bytearray(whole)
         for _ in range(int(rng.integers(1, 4))):
             first, length = int(rng.integers(len(data))), int(rng.integers(1, 9))

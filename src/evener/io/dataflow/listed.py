@@ -2,55 +2,110 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from evener.errors import InputError
-from evener.graphs.stream_graph import StreamGraph
+from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.sources import Source
 
 REFERENCE_RATE = 1e9  # instructions a second of the processor on which a second was measured
+NEEDS = "needs."  # before the name of a requirement, where attributes have no tables
 
 
 @dataclass
 class Listed:
-    """Filters by name with what they need, and edges between names.
-
-    filters: name -> instructions, width. edges: tail, head -> bytes, added up where they repeat.
-    """
+    """The filters and edges of a file, in its order."""
 
     source: Source
-    filters: dict[str, tuple[float, float]] = field(default_factory=dict)
-    edges: dict[tuple[str, str], float] = field(default_factory=dict)
-    stateful: set[str] = field(default_factory=set)
-
-    def add_filter(self, name: str, scalar: float, vector: float = 1.0) -> None:
-        """Add a filter. Raises InputError where there is one of this name."""
-        if name in self.filters:
-            raise self.source.error(f"has two filters called {name!r}")
-        self.filters[name] = scalar, vector
-
-    def add_edge(self, tail: str, head: str, nbytes: float) -> None:
-        """Add bytes from a filter to another one."""
-        self.edges[tail, head] = self.edges.get((tail, head), 0.0) + nbytes
+    filters: list[FilterRow] = field(default_factory=list)
+    edges: list[EdgeRow] = field(default_factory=list)
 
     def graph(self) -> StreamGraph:
         """Return the graph. Raises InputError with the file's name where it cannot be one."""
         if not self.filters:
             raise self.source.error("has no filter")
-        number = {name: i for i, name in enumerate(self.filters)}
-        for pair in self.edges:
-            unknown = next((name for name in pair if name not in number), None)
-            if unknown is not None:
-                raise self.source.error(f"has an edge of {unknown!r}, which is no filter")
-        work = np.array(list(self.filters.values()), np.float64).reshape(-1, 2)
-        ends = np.array([[number[a], number[b]] for a, b in self.edges], np.int64).reshape(-1, 2)
-        is_stateful = np.array([name in self.stateful for name in number], np.bool_)
         try:
-            return StreamGraph(
-                tuple(number), work[:, 0], work[:, 1], ends[:, 0], ends[:, 1],
-                np.array(list(self.edges.values()), np.float64), is_stateful,
-            )  # fmt: skip
+            return StreamGraph.of(self.filters, self.edges)
         except InputError as error:
             raise self.source.error(error.message, hint=error.hint) from error
+
+
+class Attributes:
+    """Attributes of a node or an edge as texts, which become numbers, flags and needs.
+
+    whose: what has them, as errors name it. refuse: returns the error of a key and a message.
+    """
+
+    def __init__(
+        self, own: Mapping[str, str], whose: str, refuse: Callable[[str, str], InputError]
+    ) -> None:
+        self._own, self._whose, self._refuse = own, whose, refuse
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """Return a number. Raises what `refuse` returns where it is none, or missing."""
+        text = self._own.get(key)
+        if text is None and default is not None:
+            return default
+        if text is None:
+            raise self._refuse(key, f"has no {key} of {self._whose}")
+        value = number_in(text)
+        if value is None:
+            raise self._refuse(key, f"has no number as {key} of {self._whose}: {text[:30]!r}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """Return whether it says true; false if it is not there. Raises as `number`."""
+        text = self._own.get(key, "false").strip().lower()
+        if text not in ("true", "1", "yes", "false", "0", "no", ""):
+            said = f"has neither true nor false as {key} of {self._whose}: {text[:30]!r}"
+            raise self._refuse(key, said)
+        return text in ("true", "1", "yes")
+
+    def needs(self) -> dict[str, float]:
+        """Return the requirements, attributes called needs.NAME, by name."""
+        keys = [key for key in self._own if key.startswith(NEEDS) and key != NEEDS]
+        return {key.removeprefix(NEEDS): self.number(key) for key in keys}
+
+
+def number_in(text: str) -> float | None:
+    """Return the finite number that a text is, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and "_" not in text else None
+
+
+def add_node(listed: Listed, name: str, own: Attributes) -> None:
+    """Add the filter that a node with attributes describes."""
+    listed.filters.append(
+        FilterRow(
+            name,
+            own.number("scalar"),
+            own.number("vector", 1.0),
+            own.flag("stateful"),
+            own.needs(),
+        )
+    )
+
+
+def add_edge(listed: Listed, tail: str, head: str, own: Attributes) -> None:
+    """Add the edge that attributes describe."""
+    listed.edges.append(EdgeRow(tail, head, own.number("bytes"), own.number("tokens", 0.0)))
+
+
+def node_attributes(row: FilterRow) -> dict[str, float | bool]:
+    """Return what of a filter is not default, by the attributes' names."""
+    own: dict[str, float | bool] = {"scalar": row.scalar}
+    if row.vector != 1:
+        own["vector"] = row.vector
+    if row.stateful:
+        own["stateful"] = True
+    return own | {NEEDS + key: value for key, value in row.needs.items()}
+
+
+def edge_attributes(row: EdgeRow) -> dict[str, float]:
+    """Return what of an edge is not default, by the attributes' names."""
+    return {"bytes": row.nbytes} | ({"tokens": row.tokens} if row.tokens else {})

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evener.graphs.stream_graph import StreamGraph
-from evener.io.dataflow import dot, graphml, stg, workflows
-from evener.io.dataflow.toml import read_stream_toml
+from evener.io.dataflow import dot, graphml, stg, toml, workflows
 from evener.io.sources import Source, open_source
 
 
@@ -25,6 +24,7 @@ FORMATS = {
     "dax": StreamFormat(workflows.recognises_dax, workflows.read_dax),
     "wfcommons": StreamFormat(workflows.recognises_wfcommons, workflows.read_wfcommons),
     "stg": StreamFormat(stg.recognises, stg.read),
+    "toml": StreamFormat(toml.recognises, toml.read),
 }
 
 
@@ -46,9 +46,7 @@ def read_stream_graph(path: str | Path) -> StreamReading:
     for name, known in FORMATS.items():
         if known.recognises(source):
             return StreamReading(known.read(source), name, source.sha256, tuple(source.notes))
-    if source.suffix == ".toml" or b"[[filter]]" in source.data:
-        return StreamReading(read_stream_toml(path), "toml", source.sha256)
     raise source.error(
         "is no stream graph of a format that is known",
-        hint=f"Known: toml, {', '.join(FORMATS)}.",
+        hint=f"Known: {', '.join(FORMATS)}.",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from evener.graphs.stream_graph import StreamGraph
+from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.dataflow.listed import Listed
 from evener.io.sources import Source
 
@@ -29,10 +29,12 @@ def read(source: Source) -> StreamGraph:
         raise source.error("is not UTF-8 text") from error
     lines = [(i, row) for i, row in enumerate(rows, 1) if row and not row[0].startswith("#")]
     try:
-        count = int(lines[0][1][0])
-        tasks = [(i, [int(word) for word in row]) for i, row in lines[1:]]
+        count = _whole(lines[0][1][0])
+        tasks = [(i, [_whole(word) for word in row]) for i, row in lines[1:]]
     except (ValueError, IndexError) as error:
-        raise source.error("holds what is no whole number in a Standard Task Graph") from error
+        raise source.error(
+            "holds what is no whole number up to 2^53 in a Standard Task Graph"
+        ) from error
     ends = {0, count + 1}
     if sum(row[0] not in ends for _, row in tasks) != count:
         raise source.error(f"says {count:,} tasks, and has {len(tasks):,} lines")
@@ -41,9 +43,17 @@ def read(source: Source) -> StreamGraph:
         if len(row) < 3 or len(row) != 3 + row[2]:
             raise source.error("has a task with other predecessors than it counts", line=line)
         if row[0] not in ends:
-            listed.add_filter(str(row[0]), float(row[1]))
+            listed.filters.append(FilterRow(str(row[0]), float(row[1])))
     for _, row in tasks:
         for before in row[3:]:
             if row[0] not in ends and before not in ends:
-                listed.add_edge(str(before), str(row[0]), 0.0)
+                listed.edges.append(EdgeRow(str(before), str(row[0]), 0.0))
     return listed.graph()
+
+
+def _whole(word: str) -> int:
+    """Return a whole number. Raises ValueError for other words, and for numbers beyond 2^53."""
+    value = int(word)
+    if abs(value) > 2**53:
+        raise ValueError(word)
+    return value

@@ -11,41 +11,57 @@ needs = { memory_MB = 64 }   # capabilities of a device that it needs
 from = "blur"
 to = "show"
 bytes = 4.0e6         # an iteration
-tokens = 0            # iterations' data that lie on the edge at first
+tokens = 0            # how many iterations' data lie on the edge at first
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evener.errors import InputError
-from evener.files.writing import write_text
-from evener.graphs.stream_graph import StreamGraph
+from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.machines import toml_tables as tables
-from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_number, toml_text
+from evener.io.machines.toml_syntax import TomlFile, parse_toml, toml_key, toml_number, toml_text
+from evener.io.sources import Source
+
+_FILTER = re.compile(rb"(?m)^[ \t]*\[\[[ \t]*filter[ \t]*\]\]")
+
+
+def _one_or_more(value: Any) -> float | None:
+    number = tables.real(value)
+    return number if number is not None and number >= 1 else None
+
+
+def _needs(value: Any) -> dict[str, float] | None:
+    found = tables.numbers(value)
+    return found if found is not None and all(v >= 0 for v in found.values()) else None
+
 
 _FILE = TomlFile("stream graph", "no [[filter]] table", "See docs/streams.md.", 1 << 28)
 _COUNT = (tables.not_negative, "a number not below zero", True)
-_MORE = (tables.not_negative, "a number not below zero", False)
+_TOKENS = (tables.index, "a whole number not below zero", False)
 _NAME = (tables.text, "a text that is not empty", True)
 FILTER = {
     "name": _NAME,
     "scalar": _COUNT,
-    "vector": (tables.positive, "a number of one or more", False),
+    "vector": (_one_or_more, "a number of one or more", False),
     "stateful": (tables.flag, "true or false", False),
-    "needs": (tables.numbers, "a table of numbers", False),
+    "needs": (_needs, "a table of numbers not below zero", False),
 }
-EDGE = {"from": _NAME, "to": _NAME, "bytes": _COUNT, "tokens": _MORE}
+EDGE = {"from": _NAME, "to": _NAME, "bytes": _COUNT, "tokens": _TOKENS}
 
 
-def read_stream_toml(path: str | Path) -> StreamGraph:
-    """Read a stream graph in TOML. Raises InputError with file, line and the key meant."""
-    text, data = read_toml(path, _FILE)
-    with tables.placed(path, text):
+def recognises(source: Source) -> bool:
+    """Return whether the file has the suffix, or a table of a filter near its beginning."""
+    return source.suffix == ".toml" or _FILTER.search(source.data[: 1 << 14]) is not None
+
+
+def read(source: Source) -> StreamGraph:
+    """Return the graph. Raises InputError with the line and the key meant."""
+    text, data = parse_toml(source.data, source.path, _FILE)
+    with tables.placed(source.path, text):
         return _graph(data)
 
 
@@ -55,59 +71,53 @@ def _graph(data: Mapping[str, Any]) -> StreamGraph:
     edges = tables.listed(data, "edge", EDGE)
     if not filters:
         raise tables.TableError("no [[filter]] table: a stream graph needs one", "", 0)
-    number = {table["name"]: i for i, table in enumerate(filters)}
+    names: set[str] = set()
+    for index, table in enumerate(filters):
+        if table["name"] in names:
+            message = f"two filters are called {tables.shown(table['name'])}"
+            raise tables.TableError(message, "filter", index, "name")
+        names.add(table["name"])
     for index, edge in enumerate(edges):
         for key in ("from", "to"):
-            if edge[key] not in number:
-                message = f"an edge is {key} {edge[key]!r}, which is no filter"
+            if edge[key] not in names:
+                message = f"an edge is {key} {tables.shown(edge[key])}, which is no filter"
                 raise tables.TableError(message, "edge", index, key)
-    keys = list(dict.fromkeys(key for table in filters for key in table.get("needs", {})))
     try:
-        return StreamGraph(
-            tuple(number) if len(number) == len(filters) else tuple(t["name"] for t in filters),
-            np.array([float(table["scalar"]) for table in filters]),
-            np.array([float(table.get("vector", 1.0)) for table in filters]),
-            np.array([number[edge["from"]] for edge in edges], np.int64),
-            np.array([number[edge["to"]] for edge in edges], np.int64),
-            np.array([float(edge["bytes"]) for edge in edges], np.float64),
-            np.array([table.get("stateful", False) for table in filters], np.bool_),
-            np.array([float(edge.get("tokens", 0.0)) for edge in edges], np.float64),
-            {
-                key: np.array([float(t.get("needs", {}).get(key, 0.0)) for t in filters])
-                for key in keys
-            },
+        return StreamGraph.of(
+            [
+                FilterRow(
+                    table["name"],
+                    table["scalar"],
+                    table.get("vector", 1.0),
+                    table.get("stateful", False),
+                    table.get("needs", {}),
+                )
+                for table in filters
+            ],
+            [EdgeRow(t["from"], t["to"], t["bytes"], t.get("tokens", 0.0)) for t in edges],
         )
     except InputError as error:
         raise tables.TableError(error.message, "", 0, hint=error.hint) from error
 
 
-def write_stream_toml(path: str | Path, graph: StreamGraph) -> None:
-    """Write a stream graph that read_stream_toml reads back as an equal one."""
-    write_text(path, stream_toml(graph))
-
-
 def stream_toml(graph: StreamGraph) -> str:
     """Return the text of a stream graph in TOML."""
-    assert graph.stateful is not None
-    assert graph.tokens is not None
     parts = []
-    for i, name in enumerate(graph.names):
-        lines = ["[[filter]]", f"name = {toml_text(name)}"]
-        lines.append(f"scalar = {toml_number(float(graph.scalar[i]))}")
-        if graph.vector[i] != 1:
-            lines.append(f"vector = {toml_number(float(graph.vector[i]))}")
-        if graph.stateful[i]:
+    for row in graph.filter_rows():
+        lines = ["[[filter]]", f"name = {toml_text(row.name)}"]
+        lines.append(f"scalar = {toml_number(row.scalar)}")
+        if row.vector != 1:
+            lines.append(f"vector = {toml_number(row.vector)}")
+        if row.stateful:
             lines.append("stateful = true")
-        needs = {key: float(value[i]) for key, value in graph.needs.items() if value[i] != 0}
-        if needs:
-            inner = ", ".join(f"{toml_key(k)} = {toml_number(v)}" for k, v in needs.items())
+        if row.needs:
+            inner = ", ".join(f"{toml_key(k)} = {toml_number(v)}" for k, v in row.needs.items())
             lines.append(f"needs = {{ {inner} }}")
         parts.append("\n".join(lines))
-    for e in range(graph.m):
-        tail, head = graph.names[graph.tails[e]], graph.names[graph.heads[e]]
-        lines = ["[[edge]]", f"from = {toml_text(tail)}", f"to = {toml_text(head)}"]
-        lines.append(f"bytes = {toml_number(float(graph.nbytes[e]))}")
-        if graph.tokens[e]:
-            lines.append(f"tokens = {toml_number(float(graph.tokens[e]))}")
+    for edge in graph.edge_rows():
+        lines = ["[[edge]]", f"from = {toml_text(edge.tail)}", f"to = {toml_text(edge.head)}"]
+        lines.append(f"bytes = {toml_number(edge.nbytes)}")
+        if edge.tokens:
+            lines.append(f"tokens = {toml_number(edge.tokens)}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

@@ -6,62 +6,76 @@ REFERENCE_RATE. An edge carries the bytes of the files that one task writes and 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from evener.graphs.stream_graph import StreamGraph
-from evener.io.dataflow.listed import REFERENCE_RATE, Listed
+from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
+from evener.io.dataflow.listed import REFERENCE_RATE, Listed, number_in
 from evener.io.json_text import loads
 from evener.io.sources import Source
 
 NEGATIVE = "Some seconds or bytes are negative: they count as none."
+UNSIZED = "Some files have no size: they count as empty."
 _ADAG = re.compile(rb"<(\w+:)?adag\b")
 _ENTITY = re.compile(rb"<!(DOCTYPE|ENTITY)")
 
 
 def recognises_dax(source: Source) -> bool:
     """Return whether the file has an `adag` element near its beginning."""
-    return _ADAG.search(source.data[: 1 << 14]) is not None
+    return is_xml(source) and _ADAG.search(source.data[: 1 << 14]) is not None
 
 
 def recognises_wfcommons(source: Source) -> bool:
     """Return whether the file is JSON with a `workflow`."""
-    return source.head.lstrip().startswith(b"{") and b'"workflow"' in source.data
+    head = source.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return head.startswith(b"{") and b'"workflow"' in source.data
 
 
 def read_dax(source: Source) -> StreamGraph:
     """Return the graph of a Pegasus DAX: jobs, the files they use, parents of children."""
     root = xml_root(source)
-    listed = Listed(source)
+    seconds: dict[str, float] = {}
     writes: dict[str, dict[str, float]] = {}
     reads: dict[str, dict[str, float]] = {}
     for job in elements(root, "job"):
         name = attribute(source, job, "id")
-        seconds = number(source, job.get("runtime"), f"runtime of job {name!r}")
-        listed.add_filter(name, _counted(source, seconds) * REFERENCE_RATE)
+        if name in seconds:
+            raise source.error(f"has two jobs {name!r}")
+        seconds[name] = number(source, job.get("runtime"), f"runtime of job {name!r}")
+        writes[name], reads[name] = {}, {}
         for use in elements(job, "uses"):
-            file = use.get("file") or use.get("name") or ""
-            size = _counted(source, number(source, use.get("size", "0"), f"size of {file!r}"))
-            chosen = writes if use.get("link") == "output" else reads
-            chosen.setdefault(name, {})[file] = size
-    for child in elements(root, "child"):
-        head = attribute(source, child, "ref")
-        for parent in elements(child, "parent"):
-            tail = attribute(source, parent, "ref")
-            listed.add_edge(tail, head, _shared(writes.get(tail, {}), reads.get(head, {})))
-    return listed.graph()
+            file, link = use.get("file") or use.get("name") or "", use.get("link", "input")
+            size = _size(source, use.get("size"), file)
+            if link in ("output", "inout"):
+                writes[name][file] = size
+            if link in ("input", "inout"):
+                reads[name][file] = size
+    pairs = [
+        (attribute(source, parent, "ref"), attribute(source, child, "ref"))
+        for child in elements(root, "child")
+        for parent in elements(child, "parent")
+    ]
+    return _graph(source, seconds, pairs, writes, reads)
+
+
+def _size(source: Source, text: str | None, file: str) -> float:
+    if text is None:
+        _note(source, UNSIZED)
+        return 0.0
+    return _counted(source, number(source, text, f"size of {file!r}"))
 
 
 def read_wfcommons(source: Source) -> StreamGraph:
     """Return the graph of a WfCommons instance: tasks, their files, their parents."""
     try:
-        workflow = loads(source.data.decode())["workflow"]
+        workflow = loads(source.data.decode("utf-8-sig"))["workflow"]
         if "specification" in workflow:
             return _of_specification(source, workflow)
         return _of_tasks(source, workflow)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise source.error(f"is no workflow of WfCommons: {error!r}") from error
 
 
@@ -74,17 +88,33 @@ def _of_specification(source: Source, workflow: Mapping[str, Any]) -> StreamGrap
     missing = [task["id"] for task in tasks if task["id"] not in seconds]
     if missing:
         raise source.error(f"has no runtimeInSeconds of task {missing[0]!r}")
+    seconds = {task["id"]: seconds[task["id"]] for task in tasks}
+    if len(seconds) < len(tasks):
+        raise source.error("has two tasks of one id")
     writes = {t["id"]: {f: size[f] for f in t.get("outputFiles", [])} for t in tasks}
     reads = {t["id"]: {f: size[f] for f in t.get("inputFiles", [])} for t in tasks}
-    return _graph(source, [(t["id"], t.get("parents", [])) for t in tasks], seconds, writes, reads)
+    return _graph(source, seconds, _pairs(tasks, "id"), writes, reads)
+
+
+def _pairs(tasks: Iterable[Mapping[str, Any]], key: str) -> list[tuple[str, str]]:
+    """Return (parent, child) of all that tasks name, whichever of the two says so."""
+    found = []
+    for task in tasks:
+        found += [(parent, task[key]) for parent in task.get("parents", [])]
+        found += [(task[key], child) for child in task.get("children", [])]
+    return found
 
 
 def _of_tasks(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
     """Of versions before 1.5: tasks hold files and seconds themselves."""
     tasks = workflow.get("tasks") or workflow["jobs"]
-    seconds, writes, reads, parents = {}, {}, {}, []
+    key = "id" if all("id" in task for task in tasks) else "name"
+    seconds: dict[str, float] = {}
+    writes, reads = {}, {}
     for task in tasks:
-        name = task.get("id") or task["name"]
+        name = task[key]
+        if name in seconds:
+            raise source.error(f"has two tasks {name!r}")
         runtime = task.get("runtimeInSeconds", task.get("runtime"))
         if runtime is None:
             raise source.error(f"has no runtimeInSeconds of task {name!r}")
@@ -94,36 +124,50 @@ def _of_tasks(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
             size = _counted(source, float(file.get("sizeInBytes", file.get("size", 0))))
             files[file["link"]][file.get("name") or file["id"]] = size
         writes[name], reads[name] = files["output"], files["input"]
-        parents.append((name, task.get("parents", [])))
-    return _graph(source, parents, seconds, writes, reads)
+    return _graph(source, seconds, _pairs(tasks, key), writes, reads)
 
 
 def _graph(
     source: Source,
-    parents: Iterable[tuple[str, list[str]]],
     seconds: Mapping[str, float],
+    pairs: Iterable[tuple[str, str]],
     writes: Mapping[str, Mapping[str, float]],
     reads: Mapping[str, Mapping[str, float]],
 ) -> StreamGraph:
-    listed = Listed(source)
-    for name, _ in parents:
-        listed.add_filter(name, _counted(source, seconds[name]) * REFERENCE_RATE)
-    for name, above in parents:
-        for parent in above:
-            listed.add_edge(parent, name, _shared(writes.get(parent, {}), reads[name]))
-    return listed.graph()
+    """Return the graph of tasks with seconds; an edge for each pair, however often it is named."""
+    filters = [
+        FilterRow(str(name), _counted(source, value) * REFERENCE_RATE)
+        for name, value in seconds.items()
+    ]
+    edges = [
+        EdgeRow(str(tail), str(head), _shared(writes.get(tail, {}), reads.get(head, {})))
+        for tail, head in dict.fromkeys(pairs)
+    ]
+    return Listed(source, filters, edges).graph()
 
 
 def _counted(source: Source, value: float) -> float:
     """Return seconds or bytes; negative ones, which traces have, are none, and a note says so."""
-    if value < 0 and NEGATIVE not in source.notes:
-        source.notes.append(NEGATIVE)
+    if not math.isfinite(value):
+        raise source.error(f"has seconds or bytes that are no number: {value}")
+    if value < 0:
+        _note(source, NEGATIVE)
     return max(value, 0.0)
+
+
+def _note(source: Source, text: str) -> None:
+    if text not in source.notes:
+        source.notes.append(text)
 
 
 def _shared(written: Mapping[str, float], read: Mapping[str, float]) -> float:
     """Bytes of the files that one task writes and another one reads."""
     return sum(size for file, size in written.items() if file in read)
+
+
+def is_xml(source: Source) -> bool:
+    """Return whether the file begins as XML does."""
+    return source.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
 def xml_root(source: Source) -> ET.Element:
@@ -151,7 +195,7 @@ def attribute(source: Source, element: ET.Element, key: str) -> str:
 
 def number(source: Source, text: str | None, what: str) -> float:
     """Return a number that stands in a text."""
-    try:
-        return float(text or "")
-    except ValueError as error:
-        raise source.error(f"has no number as {what}") from error
+    value = number_in(text or "")
+    if value is None:
+        raise source.error(f"has no number as {what}")
+    return value

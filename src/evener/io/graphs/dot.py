@@ -182,13 +182,13 @@ def _names_of(graph: Graph | DirectedGraph) -> list[str]:
             "two vertices have the same name, which DOT takes for one",
             hint="`.npz` keeps names as they are.",
         )
-    for label in labels:
-        if isinstance(label, str) and _UNWRITABLE.search(label):
-            raise InputError(
-                f"the vertex name {label!r} cannot be written in DOT",
-                hint="`.npz` keeps names as they are.",
-            )
-    return [
-        str(label) if isinstance(label, int) else '"' + str(label).replace('"', '\\"') + '"'
-        for label in labels
-    ]
+    return [str(label) if isinstance(label, int) else quoted_name(str(label)) for label in labels]
+
+
+def quoted_name(name: str) -> str:
+    """Return a name in quotes; InputError for one that DOT cannot hold."""
+    if _UNWRITABLE.search(name):
+        raise InputError(
+            f"the name {name!r} cannot be written in DOT", hint="Other formats keep it as it is."
+        )
+    return '"' + name.replace('"', '\\"') + '"'

@@ -119,7 +119,14 @@ def read_toml(
     path: str | Path, kind: TomlFile, parse_float: Callable[[str], Any] = float
 ) -> tuple[str, dict[str, Any]]:
     """Return a file's text, its lines ended by one newline each, and its parsed tables."""
-    text = _text_of(path, kind)
+    return parse_toml(_bytes_of(path, kind), path, kind, parse_float)
+
+
+def parse_toml(
+    raw: bytes, path: str | Path, kind: TomlFile, parse_float: Callable[[str], Any] = float
+) -> tuple[str, dict[str, Any]]:
+    """Return what `read_toml` does, of the content of the file at `path`."""
+    text = _text_of(raw, path, kind)
     if (line := long_key_line(text)) is not None:
         message = f"a dotted key of more than {MOST_PARTS} parts: no {kind.what} has one"
         raise InputError(message, file=named(path), line=line)
@@ -134,9 +141,9 @@ def read_toml(
         raise InputError(f"not valid TOML: {reason}", file=named(path)) from error
 
 
-def _text_of(path: str | Path, kind: TomlFile) -> str:
+def _bytes_of(path: str | Path, kind: TomlFile) -> bytes:
     try:
-        raw = read_bytes(path, kind.max_bytes)
+        return read_bytes(path, kind.max_bytes)
     except InputError as error:
         missing = isinstance(error.__cause__, FileNotFoundError)
         raise InputError(
@@ -144,6 +151,9 @@ def _text_of(path: str | Path, kind: TomlFile) -> str:
             file=error.file,
             hint=kind.hint if missing else error.hint,
         ) from error
+
+
+def _text_of(raw: bytes, path: str | Path, kind: TomlFile) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

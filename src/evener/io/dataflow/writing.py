@@ -1,0 +1,62 @@
+"""Writes stream graphs: in TOML, which a person reads best, DOT and GraphML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from evener.errors import UsageError, one_of
+from evener.files.writing import atomic_write
+from evener.graphs.stream_graph import StreamGraph
+from evener.io.dataflow import dot, graphml, toml
+from evener.io.write import packing_of, without_packing
+
+
+class StreamWriter(NamedTuple):
+    """Suffixes of a format, and what returns the text of a graph in it."""
+
+    suffixes: tuple[str, ...]
+    text: Callable[[StreamGraph], str]
+
+
+WRITERS = {
+    "toml": StreamWriter((".toml",), toml.stream_toml),
+    "dot": StreamWriter((".dot", ".gv"), dot.stream_dot),
+    "graphml": StreamWriter((".graphml",), graphml.graphml),
+}
+
+
+def stream_writer_for(path: str | Path, name: str | None = None) -> str:
+    """Return the name of the format to write: the one named, or the suffix's.
+
+    Raises UsageError where there is none.
+    """
+    if name is not None:
+        one_of("format", name, WRITERS)
+        return name
+    suffix = without_packing(Path(path)).suffix.lower()
+    for known, writer in WRITERS.items():
+        if suffix in writer.suffixes:
+            return known
+    raise UsageError(
+        f"the suffix of {Path(path).name} is of no format that stream graphs are written in",
+        hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name one.",
+    )
+
+
+def write_stream_graph(
+    path: str | Path,
+    graph: StreamGraph,
+    format: str | None = None,  # noqa: A002
+) -> None:
+    """Write a stream graph that `read_stream_graph` reads back as an equal one.
+
+    format: "toml", "dot" or "graphml"; None: by the suffix; `.zst`, `.gz`, `.xz`, `.bz2` pack it.
+    Raises UsageError for other formats, InputError for names that the format cannot hold; the file
+    then stays as it was.
+    """
+    name = stream_writer_for(path, format)
+    content = WRITERS[name].text(graph).encode()
+    with atomic_write(path) as file:
+        file.write(packing_of(Path(path))(content))
