@@ -112,9 +112,9 @@ def helpful_changes(
             between, loads, now.interior, changed, does, bound=now.bound
         )
         found.append(Change(text, predicted.makespan, predicted.makespan / now.makespan))
-    kinds = [own for own in _kinds(platform).values() if len(own) > 1]
+    kinds = [own for own in kinds_of(platform).values() if len(own) > 1]
     for own, ratio in more_memory(judged, platform, workload, kinds):
-        text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
+        text = f"twice the memory of {called(platform, own)} (sizes recomputed)"
         found.append(Change(text, ratio * now.makespan, ratio))
     helpful = [change for change in found if change.seconds < MIN_GAIN * now.makespan]
     return sorted(helpful, key=lambda change: change.seconds)
@@ -162,20 +162,20 @@ def _changes(
 
 def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
     """Yield twice the speed of the devices that finish last, of their kinds, and of all devices."""
-    groups = _kinds(platform)
+    groups = kinds_of(platform)
     latest = np.argsort(-now.seconds, kind="stable")[:LAST_DEVICES].tolist()
     for b in latest:
         yield f"twice the speed of {platform.names[b]}", _faster(platform, [b])
     stems = dict.fromkeys(platform.names[b].rstrip("0123456789") for b in latest)
     for stem in stems:
         if len(groups[stem]) > 1:
-            text = f"twice the speed of {_called(platform, groups[stem])}"
+            text = f"twice the speed of {called(platform, groups[stem])}"
             yield text, _faster(platform, groups[stem])
     if len(groups) > 1:
         yield "twice the speed of all devices", _faster(platform, range(platform.k))
 
 
-def _kinds(platform: Platform) -> dict[str, list[int]]:
+def kinds_of(platform: Platform) -> dict[str, list[int]]:
     """Return the devices by kind: names that differ by their number alone."""
     kinds: dict[str, list[int]] = {}
     for b, device in enumerate(platform.devices):
@@ -183,7 +183,7 @@ def _kinds(platform: Platform) -> dict[str, list[int]]:
     return kinds
 
 
-def _called(platform: Platform, chosen: Sequence[int]) -> str:
+def called(platform: Platform, chosen: Sequence[int]) -> str:
     """Return the name of a device, or of all devices of its kind."""
     name = platform.names[chosen[0]]
     if len(chosen) == 1:
@@ -232,7 +232,7 @@ def _levels(
         level = platform.levels[i]
         if level.link.beta > 0:
             text = f"twice the bandwidth of level {level.name}"
-            yield text, changed(i, link=_wider(level.link))
+            yield text, changed(i, link=wider(level.link))
         if level.link.alpha > 0:
             text = f"half the latency of level {level.name}"
             yield text, changed(i, link=_sooner(level.link))
@@ -252,17 +252,18 @@ def _connections(platform: Platform, now: Prediction) -> Iterator[tuple[str, Pla
     for i in order[: MAX_LINKS if platform.k <= LARGE_MACHINE else MAX_LINKS_IF_LARGE]:
         a, b = links[i].between
         own = [*links]
-        own[i] = replace(links[i], link=_wider(links[i].link))
+        own[i] = replace(links[i], link=wider(links[i].link))
         yield f"twice the bandwidth of {a} - {b}", replace(platform, connections=tuple(own))
     for text, change in (
-        ("twice the bandwidth of all links", _wider),
+        ("twice the bandwidth of all links", wider),
         ("half the latency of all links", _sooner),
     ):
         own = [replace(one, link=change(one.link)) for one in links]
         yield text, replace(platform, connections=tuple(own))
 
 
-def _wider(link: Link) -> Link:
+def wider(link: Link) -> Link:
+    """Return a link of twice the bandwidth."""
     return Link(link.alpha, link.beta / 2)
 
 

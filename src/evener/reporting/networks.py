@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.plans.plan import Plan
 from evener.reporting.marks import block_colours, in_css
-from evener.reporting.tables import Clock, clock_of
+from evener.reporting.tables import clock_of
 from evener.wording import count, plural
 
 MARGIN = 46.0
@@ -27,6 +29,8 @@ MAX_APART = 300  # blocks up to which overlapping discs are pushed apart
 ROW = 34.0  # height of a row of blocks that are not connected to the rest
 STEPS = 60
 APART_STEPS = 150
+IS_BLOCK = "A disc is a block"
+BETWEEN_BLOCKS = "a line joins blocks that exchange values, the wider the more"
 
 
 @dataclass(frozen=True)
@@ -58,53 +62,78 @@ class QuotientDrawing:
     key: list[tuple[int, str]]
 
 
+class Joined(NamedTuple):
+    """Blocks that are drawn: numbers (b,) of all k; ends u, v of pairs, as indices of these, and
+    what they exchange; weights (b,); names, colours (k,); titles (b,).
+    """
+
+    numbers: IntArray
+    u: IntArray
+    v: IntArray
+    between: npt.NDArray[Any]
+    weights: FloatArray
+    names: Sequence[str]
+    colours: list[str]
+    titles: Sequence[str]
+
+
 def draw_network(plan: Plan) -> QuotientDrawing | None:
     """Return the quotient graph of a plan's blocks that are not empty, or None where there are too
     many to draw.
     """
     used = np.flatnonzero(plan.certificate.vertices > 0)
-    k = used.size
-    if k > MAX_NODES:
+    if used.size > MAX_NODES:
         return None
-    size = np.array(next(((w, h) for most, w, h in SIZES if k <= most), LARGEST))
     u, v, between = _joined(plan)
+    exchange, clock = plan.evaluation.exchange, clock_of(plan)
+    colours = in_css(block_colours(plan.platform.k, exchange.sender, exchange.receiver))
+    titles = [
+        f"{plan.platform.names[b]}: weight {count(float(plan.certificate.weights[b]))}, "
+        f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "
+        f"{clock(float(plan.prediction.seconds[b]))}"
+        for b in used.tolist()
+    ]
     u, v = np.searchsorted(used, u), np.searchsorted(used, v)
+    weights = plan.certificate.weights[used]
+    shown = Joined(used, u, v, between, weights, plan.platform.names, colours, titles)
+    return draw_joined(shown, f"{IS_BLOCK}, its area the block's weight", BETWEEN_BLOCKS)
+
+
+def draw_joined(shown: Joined, disc: str, line: str) -> QuotientDrawing:
+    """Return a drawing of blocks; disc, line: what one stands for, in words."""
+    used, u, v, between = shown.numbers, shown.u, shown.v, shown.between
+    k = used.size
+    size = np.array(next(((w, h) for most, w, h in SIZES if k <= most), LARGEST))
     crowded = k > 3 and u.size > CROWDED * k * (k - 1) / 2
     places = _circle(k, size) if crowded or u.size == 0 else _laid_out(k, u, v, size)
-    weights = plan.certificate.weights[used]
-    share = weights / max(float(weights.max()), 1e-300)
+    share = shown.weights / max(float(shown.weights.max()), 1e-300)
     largest = min(0.36 * float(np.sqrt(size.prod() / k)), 44.0)
     if crowded:
         largest = min(0.8 * np.pi * (float(size[0]) - 80) / (2 * k), 40.0)
     radius = np.maximum(largest * np.sqrt(share), NUMBERED if k <= MAX_NUMBERED else 2.5)
-    shown = np.argsort(-between, kind="stable")[:MAX_LINES]
-    exchange = plan.evaluation.exchange
-    colours = in_css(block_colours(plan.platform.k, exchange.sender, exchange.receiver))
+    drawn = np.argsort(-between, kind="stable")[:MAX_LINES]
     if k <= MAX_APART:
         places = _apart(places, radius, size)
-    clock = clock_of(plan)
-    nodes = [_node(plan, b, places[i], float(radius[i]), colours[b], clock)
-             for i, b in enumerate(used.tolist())]  # fmt: skip
-    names = plan.platform.names
+    names = shown.names
+    nodes = [_node(shown, i, places[i], float(radius[i])) for i in range(k)]
     key = [(int(node.label), names[b]) for node, b in zip(nodes, used.tolist(), strict=True)
            if node.label and node.label != names[b]]  # fmt: skip
-    lines = _lines(places, u[shown], v[shown], between[shown])
-    caption = _caption(k, u.size, u.size - shown.size)
-    if (radius > largest * np.sqrt(share)).any():
-        caption = caption.replace("weight;", "weight, but for the smallest;")
-    return QuotientDrawing(round(size[0]), round(size[1]), lines, nodes, caption, colours, key)
-
-
-def _caption(k: int, n_lines: int, left_out: int) -> str:
-    caption = (
-        "A disc is a block, its area the block's weight; a line joins blocks that exchange values"
-        ", the wider the more"
+    lines = _lines(places, u[drawn], v[drawn], between[drawn])
+    smallest = (radius > largest * np.sqrt(share)).any()
+    disc = f"{disc}, but for the smallest" if smallest else disc
+    caption = f"{disc}; {line}{_left_out(k, u.size, u.size - drawn.size)}"
+    return QuotientDrawing(
+        round(size[0]), round(size[1]), lines, nodes, caption, shown.colours, key
     )
+
+
+def _left_out(k: int, n_lines: int, left_out: int) -> str:
+    text = ""
     if left_out:
-        caption += f"; the {plural(left_out, 'thinnest line')} of {count(n_lines)} are left out"
+        text = f"; the {plural(left_out, 'thinnest line')} of {count(n_lines)} are left out"
     if k > MAX_APART:
-        caption += "; the pointer on a disc tells its device"
-    return f"{caption}."
+        text += "; the pointer on a disc tells its device"
+    return f"{text}."
 
 
 def _joined(plan: Plan) -> tuple[npt.NDArray[np.int64], ...]:
@@ -126,9 +155,7 @@ def _circle(k: int, size: FloatArray) -> FloatArray:
     return np.asarray(middle + np.column_stack([np.cos(angle), np.sin(angle)]) * reach)
 
 
-def _laid_out(
-    k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], size: FloatArray
-) -> FloatArray:
+def _laid_out(k: int, u: IntArray, v: IntArray, size: FloatArray) -> FloatArray:
     """Return places (k, 2): the largest component laid out, other blocks in rows below it."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -168,9 +195,7 @@ def _apart(places: FloatArray, radius: FloatArray, size: FloatArray) -> FloatArr
     return places
 
 
-def _stress_layout(
-    k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], room: FloatArray
-) -> FloatArray:
+def _stress_layout(k: int, u: IntArray, v: IntArray, room: FloatArray) -> FloatArray:
     """Return places (k, 2) with distances as in the graph, by stress majorisation [GKN05]_."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
@@ -208,8 +233,7 @@ def _fitted(places: FloatArray, size: FloatArray) -> FloatArray:
 
 
 def _lines(
-    places: FloatArray, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64],
-    between: npt.NDArray[np.int64],
+    places: FloatArray, u: IntArray, v: IntArray, between: npt.NDArray[Any]
 ) -> list[tuple[float, str]]:  # fmt: skip
     if u.size == 0:
         return []
@@ -226,15 +250,11 @@ def _lines(
     return paths
 
 
-def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str, clock: Clock) -> Disc:
-    name = plan.platform.names[b]
+def _node(shown: Joined, i: int, place: FloatArray, radius: float) -> Disc:
+    b = int(shown.numbers[i])
+    name = shown.names[b]
     # Numbers of that many discs would overlap.
-    room = 2 * radius / CHARACTER if plan.platform.k <= MAX_APART else 0
+    room = 2 * radius / CHARACTER if len(shown.names) <= MAX_APART else 0
     label = name if len(name) <= room else str(b) if len(str(b)) <= room else ""
-    title = (
-        f"{name}: weight {count(float(plan.certificate.weights[b]))}, "
-        f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "
-        f"{clock(float(plan.prediction.seconds[b]))}"
-    )
     x, y = (round(float(c), 1) for c in place)
-    return Disc(x, y, round(radius, 1), colour, label, title)
+    return Disc(x, y, round(radius, 1), shown.colours[b], label, shown.titles[i])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
-from evener.platforms.platform import Platform
+from evener.platforms.platform import Device, Platform
 from evener.streams import routes_kernels as kernels
 from evener.streams.routes_kernels import Roads
 from evener.threads import in_slices, slice_ends
@@ -96,6 +97,12 @@ class Processors:
         table, previous = np.empty((self.k, self.k)), np.empty_like(self.routes[2])
         self._fill(self.roads, table, previous, least=True)
         return table
+
+    def like(self, devices: Sequence[Device]) -> Processors:
+        """Return as many other devices on the same links, whose routes are not sought again."""
+        other = Processors(replace(self.platform, devices=tuple(devices)))
+        vars(other).update(roads=self.roads, routes=self.routes)
+        return other
 
     def _fill(
         self, roads: Roads, table: FloatArray, previous: npt.NDArray[np.int32], *, least: bool

@@ -1,0 +1,436 @@
+"""The page of a stream plan: filters on devices, loads, links, what would make it faster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.files.writing import write_text
+from evener.planning.stream import counted, problem_of
+from evener.planning.stream_advice import StreamAdvice, advise_on_stream, own_seconds
+from evener.plans.stream_plan import StreamPlan
+from evener.reporting.bars import FOREMOST, MAX_BARS, place
+from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
+from evener.reporting.html import render
+from evener.reporting.marks import block_colours, in_css
+from evener.reporting.networks import MAX_NODES, Joined, QuotientDrawing, draw_joined
+from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
+from evener.reporting.stream_graphs import draw_stream_graph, ranks_of
+from evener.streams.period import Period, StreamProblem
+from evener.streams.placing import least_work
+from evener.wording import NOTHING, count, duration, memory, percent, plural, spread, times, units
+
+LINKS_SHOWN = 16
+EDGES_SHOWN = 40  # between devices, those that cost most
+CLASSES = 10  # of loads, of equal width
+ADVICE_COLUMNS = ("what if", "filters stay", "filters move")
+MAX_CHANGES = 8
+FILTER_COLUMNS = (
+    CertificateColumn("filter", "name in the stream graph"),
+    CertificateColumn("device", "where it is"),
+    CertificateColumn("takes", "there, in an iteration"),
+    CertificateColumn("of period", "share of the period"),
+    CertificateColumn("best", "on the device that would be quickest for it"),
+    CertificateColumn("instructions", "an iteration, that follow each other"),
+    CertificateColumn("vector", "data that each of them is for"),
+    CertificateColumn("receives", "bytes an iteration"),
+    CertificateColumn("sends", "bytes an iteration"),
+    CertificateColumn("stateful", "whether its next run needs the last one"),
+)
+DEVICE_COLUMNS = (
+    CertificateColumn("device", "name in the machine file"),
+    CertificateColumn("filters", "on the device"),
+    CertificateColumn("computing", "in an iteration"),
+    CertificateColumn("communicating", "in an iteration"),
+    CertificateColumn("load", "of both, as the reading of the cost adds them"),
+    CertificateColumn("of period", "load / period"),
+    CertificateColumn("MIPS", "10^6 instructions a second"),
+    CertificateColumn("vector length", "data that one instruction is for"),
+)
+
+
+class DeviceBar(NamedTuple):
+    """One device: lengths of its parts [%], texts, and whether it is the busiest."""
+
+    number: int
+    colour: str
+    name: str
+    compute: float
+    communicate: float
+    filters: str
+    total: str
+    split: str
+    is_last: bool
+
+
+class ClassBar(NamedTuple):
+    """A class of devices by their load: name, length [%], how many they are."""
+
+    name: str
+    bar: float
+    text: str
+
+
+class LinkBar(NamedTuple):
+    """A link: name, length [%], seconds as text, share of the period, whether that is over one."""
+
+    name: str
+    bar: float
+    text: str
+    share: str
+    is_over: bool
+
+
+@dataclass(frozen=True)
+class LoadCharts:
+    """Loads of devices: bars, of many of the busiest; a histogram of many; who has no filter.
+
+    bound: position of the lower bound [%].
+    """
+
+    bars: list[DeviceBar]
+    classes: list[ClassBar]
+    bound: float
+    shown: int
+    idle: str
+
+    @property
+    def name_width(self) -> int:
+        """Width of the column of names in characters; longer names are shortened."""
+        return min(max([6, *(len(bar.name) for bar in self.bars)]), 18)
+
+
+class Counted(NamedTuple):
+    """A plan, its problem and period counted again, and what its filters take (n,) [s]."""
+
+    plan: StreamPlan
+    problem: StreamProblem
+    period: Period
+    own: FloatArray
+
+    @classmethod
+    def of(cls, plan: StreamPlan) -> Counted:
+        """Count a plan again. Raises InputError where it says another period."""
+        problem = problem_of(plan)
+        return cls(plan, problem, counted(plan, problem), own_seconds(problem, plan.part))
+
+
+def write_stream_report(path: str | Path, plan: StreamPlan) -> StreamAdvice:
+    """Write the page of a stream plan, and return what it says of changes.
+
+    Equal plans give equal bytes. Raises InputError where the plan's figures are not those of its
+    mapping.
+    """
+    seen = Counted.of(plan)
+    advice = advise_on_stream(seen.problem, plan.part, seen.period, plan.bound)
+    write_text(path, _page(seen, advice))
+    return advice
+
+
+def _page(seen: Counted, advice: StreamAdvice) -> str:
+    plan = seen.plan
+    colours = device_colours(plan)
+    versions = [ProvenanceRow(name, str(one) or NOTHING) for name, one in plan.versions.items()]
+    drawing = draw_stream_graph(
+        plan.graph, plan.part, seen.own / max(plan.period, 1e-300), colours, _titles(seen)
+    )
+    chosen = load_charts(seen, colours)
+    links = _links(seen.period)
+    columns, rows = advice_table(advice, plan.period)
+    return render(
+        "stream_report.html.j2",
+        plan=plan,
+        figures=_figures(seen),
+        drawing=drawing,
+        network=None if drawing is not None else _network(seen, colours),
+        summary=_summary(plan),
+        legend=_legend(plan, colours),
+        loads=chosen,
+        links=links,
+        n_links=int((seen.period.links > 0).sum()),
+        link_width=min(max([6, *(len(one.name) for one in links)]), 26),
+        advice=advice,
+        advice_columns=columns,
+        advice_rows=rows,
+        edges=_edges(seen),
+        n_between=_n_between(plan),
+        filter_columns=FILTER_COLUMNS,
+        filters=_filter_rows(seen),
+        device_columns=DEVICE_COLUMNS,
+        devices=_device_rows(seen),
+        provenance=Provenance(option_rows(plan.options), versions, device_rows(plan.platform), []),
+    )
+
+
+def advice_table(
+    advice: StreamAdvice, period: float
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return columns, and a row for each of the changes that help most."""
+
+    def said(seconds: float | None) -> str:
+        if seconds is None:
+            return NOTHING
+        saved = 1 - seconds / period
+        return f"{duration(seconds)} (−{percent(saved)})" if saved > 5e-4 else duration(seconds)
+
+    shown = advice.changes[:MAX_CHANGES]
+    wide = any(one.moved is not None for one in shown)
+    columns = ADVICE_COLUMNS if wide else ADVICE_COLUMNS[:2]
+    cells = [(one.text, said(one.seconds), said(one.moved)) for one in shown]
+    return columns, [row[: len(columns)] for row in cells]
+
+
+def _summary(plan: StreamPlan) -> str:
+    """Return how many filters devices have, and how much flows between devices."""
+    graph = plan.graph
+    if graph.n == 0:
+        return "There is no filter."
+    counts = np.bincount(plan.part)
+    counts = counts[counts > 0]
+    text = f"{plural(graph.n, 'filter')} in {plural(int(np.ptp(ranks_of(graph))) + 1, 'rank')}"
+    each = spread(counts)
+    text += f"; {each} on each device that has any"
+    cut = plan.part[graph.tails] != plan.part[graph.heads]
+    if graph.m and graph.nbytes.sum() > 0:
+        share = float(graph.nbytes[cut].sum() / graph.nbytes.sum())
+        text += (
+            f"; {count(int(cut.sum()))} of {plural(graph.m, 'edge')} between devices, with "
+            f"{percent(share)} of all bytes"
+        )
+    return f"{text}."
+
+
+def _figures(seen: Counted) -> list[tuple[str, str, str]]:
+    """Return name, value and meaning of the figures below the heading."""
+    plan, period = seen.plan, seen.period
+    rate = (
+        f"{count(float(f'{1 / plan.period:.3g}'))} iterations a second"
+        if plan.period > 0
+        else NOTHING
+    )
+    over = times(plan.period / plan.bound) if plan.bound > 0 else NOTHING
+    at = period.bottleneck
+    share = period.computing[at] / plan.period if plan.period > 0 else 0.0
+    link = ("no link carries anything", NOTHING)
+    if period.slowest_link > 0:
+        name = period.link_names[int(np.argmax(period.links))]
+        link = (f"{name} carries bytes", duration(period.slowest_link))
+    return [
+        ("period", duration(plan.period), rate),
+        ("lower bound", duration(plan.bound), f"the period is {over} of it"),
+        ("busiest device", plan.bottleneck, f"{percent(share)} of the period computing"),
+        ("devices with filters", f"{plan.used:,}", f"of {plan.platform.k:,}"),
+        ("busiest link", link[1], link[0]),
+    ]
+
+
+def device_colours(plan: StreamPlan) -> list[str]:
+    """Return the colours (k,) of devices; those that exchange anything differ where 16 do."""
+    low, high, _ = _exchanges(plan)
+    both = np.concatenate([low, high]), np.concatenate([high, low])
+    return in_css(block_colours(plan.platform.k, *both))
+
+
+def _exchanges(plan: StreamPlan) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the pairs of devices p < q between which bytes flow, and how many."""
+    graph, k = plan.graph, plan.platform.k
+    a, b = plan.part[graph.tails].astype(np.int64), plan.part[graph.heads].astype(np.int64)
+    cut = a != b
+    keys, inverse = np.unique(
+        np.minimum(a, b)[cut] * k + np.maximum(a, b)[cut], return_inverse=True
+    )
+    nbytes = np.bincount(inverse.ravel(), graph.nbytes[cut], keys.size).astype(np.float64)
+    return keys // k, keys % k, nbytes
+
+
+def _network(seen: Counted, colours: list[str]) -> QuotientDrawing | None:
+    """Return the devices that have filters as discs; None where they are too many."""
+    plan = seen.plan
+    used = np.unique(plan.part)
+    if not 0 < used.size <= MAX_NODES:
+        return None
+    low, high, nbytes = _exchanges(plan)
+    counts, loads, names = np.bincount(plan.part), plan.loads, plan.platform.names
+    titles = [
+        f"{names[p]}: {plural(int(counts[p]), 'filter')}, {duration(float(loads[p]))}"
+        for p in used.tolist()
+    ]
+    shown = Joined(
+        used, np.searchsorted(used, low), np.searchsorted(used, high), nbytes,
+        np.maximum(loads[used], 1e-300), names, colours, titles,
+    )  # fmt: skip
+    return draw_joined(
+        shown,
+        f"{plan.graph.n:,} filters are too many to draw. A disc is a device with filters, its area "
+        "the device's load",
+        "a line joins devices between which bytes flow, the wider the more",
+    )
+
+
+def _titles(seen: Counted) -> list[str]:
+    """(n,) tooltips of filters."""
+    plan, graph = seen.plan, seen.plan.graph
+    assert graph.stateful is not None
+    names, period = plan.platform.names, max(plan.period, 1e-300)
+    return [
+        f"{graph.names[v]}: {names[p]}, {duration(float(seen.own[v]))}, "
+        f"{percent(float(seen.own[v]) / period)} of the period; {count(float(graph.scalar[v]))} "
+        f"instructions for {count(float(graph.vector[v]))} data each"
+        f"{', stateful' if graph.stateful[v] else ''}"
+        for v, p in enumerate(plan.part.tolist())
+    ]
+
+
+def _legend(plan: StreamPlan, colours: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return number, colour and name of the devices that have filters, unless they are many."""
+    used = np.unique(plan.part).tolist()
+    return [(p, colours[p], plan.platform.names[p]) for p in used] if len(used) <= MAX_BARS else []
+
+
+def load_charts(seen: Counted, colours: Sequence[str]) -> LoadCharts:
+    """Return the charts of the devices' loads."""
+    plan, k = seen.plan, seen.plan.platform.k
+    loads, names = seen.period.loads, plan.platform.names
+    counts = np.bincount(plan.part, minlength=k)
+    busy = np.flatnonzero((counts > 0) | (loads > 0))
+    chosen = busy
+    if busy.size > MAX_BARS:
+        chosen = np.argsort(-loads, kind="stable")[:FOREMOST]
+    scale = 100 / (1.02 * max(plan.period, plan.bound, 1e-300))
+    # Where both overlap the longer one counts, and the other lies within it.
+    beside = seen.period.loads - seen.period.computing
+    bars = [
+        DeviceBar(
+            p, colours[p], names[p],
+            compute=place(seen.period.computing[p] * scale),
+            communicate=place(max(beside[p], 0.0) * scale),
+            filters=f"{counts[p]:,}",
+            total=duration(float(loads[p])),
+            split=f"{duration(float(seen.period.computing[p]))} computing, "
+            f"{duration(float(seen.period.communicating[p]))} communicating",
+            is_last=p == seen.period.bottleneck,
+        )
+        for p in chosen.tolist()
+    ]  # fmt: skip
+    return LoadCharts(
+        bars,
+        classes_of(loads, counts, plan.period) if busy.size > MAX_BARS else [],
+        place(plan.bound * scale),
+        chosen.size,
+        plural(int((counts == 0).sum()), "device") if (counts == 0).any() else "",
+    )
+
+
+def classes_of(loads: FloatArray, counts: IntArray, period: float) -> list[ClassBar]:
+    """Return how many devices have no filter, a load of up to a tenth of the period, and so on."""
+    busy = loads[counts > 0] / max(period, 1e-300)
+    level = np.clip(np.ceil(busy * CLASSES - 1e-9).astype(np.int64) - 1, 0, CLASSES - 1)
+    sizes = np.bincount(level, minlength=CLASSES)
+    idle = int((counts == 0).sum())
+    most = max(int(sizes.max()), idle, 1)
+    named = [("no filter", idle)] if idle else []
+    step = 100 // CLASSES
+    named += [(f"{i * step} to {(i + 1) * step} %", int(size)) for i, size in enumerate(sizes)]
+    return [ClassBar(name, place(100 * size / most), count(size)) for name, size in named]
+
+
+def _links(period: Period) -> list[LinkBar]:
+    """Return the links that carry bytes for longest."""
+    order = np.argsort(-period.links, kind="stable")[:LINKS_SHOWN]
+    scale = 100 / max(period.slowest_link, period.seconds, 1e-300)
+    return [
+        LinkBar(
+            period.link_names[i],
+            place(period.links[i] * scale),
+            duration(float(period.links[i])),
+            percent(period.links[i] / period.seconds if period.seconds > 0 else None),
+            bool(period.links[i] > period.seconds),
+        )
+        for i in order.tolist()
+        if period.links[i] > 0
+    ]
+
+
+def _n_between(plan: StreamPlan) -> int:
+    return int((plan.part[plan.graph.tails] != plan.part[plan.graph.heads]).sum())
+
+
+def _edges(seen: Counted) -> list[tuple[str, str, str, str, str]]:
+    """Return edges between devices, those first whose bytes take longest: ends, bytes, seconds."""
+    plan, graph = seen.plan, seen.plan.graph
+    a, b = plan.part[graph.tails], plan.part[graph.heads]
+    seconds = np.where(a != b, graph.nbytes * seen.problem.machine.cost[a, b], -1.0)
+    order = np.argsort(-seconds, kind="stable")[:EDGES_SHOWN]
+    names, devices = graph.names, plan.platform.names
+    return [
+        (
+            f"{names[graph.tails[e]]} → {names[graph.heads[e]]}",
+            devices[a[e]],
+            devices[b[e]],
+            memory(float(graph.nbytes[e])),
+            duration(float(seconds[e])),
+        )
+        for e in order.tolist()
+        if seconds[e] >= 0
+    ]
+
+
+def _filter_rows(seen: Counted) -> list[tuple[CertificateCell, ...]]:
+    """Return a row for each filter; of very many, those that take longest."""
+    plan, graph = seen.plan, seen.plan.graph
+    assert graph.stateful is not None
+    least, best = least_work(seen.problem)
+    chosen = np.arange(graph.n)
+    if graph.n > MAX_ROWS:
+        chosen = np.sort(np.argsort(-seen.own, kind="stable")[:MAX_ROWS])
+    received = np.bincount(graph.heads, graph.nbytes, graph.n)
+    sent = np.bincount(graph.tails, graph.nbytes, graph.n)
+    names, period = plan.platform.names, max(plan.period, 1e-300)
+    rows = []
+    for v in chosen.tolist():
+        own = float(seen.own[v])
+        better = least[v] < own * (1 - 1e-9)
+        there = f"{duration(float(least[v]))} on {names[best[v]]}" if better else "here"
+        rows.append((
+            CertificateCell(graph.names[v]),
+            CertificateCell(names[plan.part[v]]),
+            CertificateCell(duration(own), own),
+            CertificateCell(percent(own / period), own),
+            CertificateCell(there, float(least[v])),
+            CertificateCell(units(float(graph.scalar[v])), float(graph.scalar[v])),
+            CertificateCell(units(float(graph.vector[v])), float(graph.vector[v])),
+            *(CertificateCell(memory(float(of[v])), float(of[v])) for of in (received, sent)),
+            CertificateCell("yes" if graph.stateful[v] else "no"),
+        ))  # fmt: skip
+    return rows
+
+
+def _device_rows(seen: Counted) -> list[tuple[CertificateCell, ...]]:
+    """Return a row for each device; of very many, those that work longest."""
+    plan, period, k = seen.plan, seen.period, seen.plan.platform.k
+    counts = np.bincount(plan.part, minlength=k)
+    chosen = np.arange(k)
+    if k > MAX_ROWS:
+        chosen = np.sort(np.argsort(-period.loads, kind="stable")[:MAX_ROWS])
+    able = seen.problem.processors
+    return [
+        (
+            CertificateCell(plan.platform.names[p]),
+            CertificateCell(count(int(counts[p])), int(counts[p])),
+            *(
+                CertificateCell(duration(float(of[p])), float(of[p]))
+                for of in (period.computing, period.communicating, period.loads)
+            ),
+            CertificateCell(
+                percent(period.loads[p] / max(plan.period, 1e-300)), float(period.loads[p])
+            ),
+            CertificateCell(count(float(able.rate[p]) / 1e6), float(able.rate[p])),
+            CertificateCell(count(float(able.width[p])), float(able.width[p])),
+        )
+        for p in chosen.tolist()
+    ]

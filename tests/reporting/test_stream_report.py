@@ -1,0 +1,88 @@
+"""The page of a stream plan: its figures, charts against counting, forged plans, many devices."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.graphs.stream_graph import StreamGraph
+from evener.planning.stream import MapOptions, map_filters, problem_of
+from evener.reporting.stream_report import Counted, classes_of, load_charts, write_stream_report
+from evener.wording import duration
+from tests.reporting.pages import parse, table_of
+from tests.streams.twins import slow_loads, small_case
+
+
+def page_of(plan, folder):
+    write_stream_report(folder / "x.html", plan)
+    return (folder / "x.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def plan():
+    problem = small_case(5, n=9, k=4)
+    return map_filters(
+        problem.graph, problem.processors.platform, MapOptions("greedy"), notes=("odd <thing>",)
+    )
+
+
+def test_the_page_has_the_figures(plan, tmp_path):
+    page = page_of(plan, tmp_path)
+    root = parse(page)
+    for text in (plan.verdict(), duration(plan.period), duration(plan.bound), "odd <thing>",
+                 "placed by greedy", "What limits it"):  # fmt: skip
+        assert text in root.text, text
+    assert page == page_of(plan, tmp_path)
+    loads = slow_loads(problem_of(plan), plan.part)
+    headings, rows = table_of(root, "devices-table")
+    assert [row[0][0] for row in rows] == list(plan.platform.names)
+    seconds = np.array([[float(cell[1]) for cell in row[2:5]] for row in rows])
+    np.testing.assert_allclose(seconds, np.column_stack([loads, loads.sum(axis=1)]))
+    headings, rows = table_of(root, "filters-table")
+    assert headings[:3] == ["filter", "device", "takes"]
+    assert [(row[0][0], row[1][0]) for row in rows] == [
+        (name, plan.platform.names[p]) for name, p in zip(plan.names, plan.part, strict=True)
+    ]
+    taken = np.bincount(plan.part, [float(row[2][1]) for row in rows], plan.platform.k)
+    np.testing.assert_allclose(taken, loads[:, 0])
+
+
+def test_bars_are_as_long_as_loads(plan):
+    charts = load_charts(Counted.of(plan), [""] * plan.platform.k)
+    loads = slow_loads(problem_of(plan), plan.part)
+    scale = 100 / (1.02 * plan.period)
+    for bar in charts.bars:
+        assert bar.compute == pytest.approx(loads[bar.number, 0] * scale, abs=0.01)
+        assert bar.communicate == pytest.approx(loads[bar.number, 1] * scale, abs=0.01)
+    assert [bar.name for bar in charts.bars if bar.is_last] == [plan.bottleneck]
+    assert charts.classes == []
+
+
+def test_a_plan_that_says_another_period_has_no_page(plan, tmp_path):
+    with pytest.raises(InputError, match="says a period of"):
+        write_stream_report(tmp_path / "x.html", replace(plan, period=plan.period / 2))
+    assert not (tmp_path / "x.html").exists()
+
+
+def test_classes_of_loads_count_devices():
+    loads, counts = np.array([0, 0.1, 0.11, 1.0, 0.95, 0.05]), np.array([0, 1, 1, 1, 2, 1])
+    bars = {bar.name: bar.text for bar in classes_of(loads, counts, 1.0)}
+    wanted = {"no filter": "1", "0 to 10 %": "2", "10 to 20 %": "1", "90 to 100 %": "2"}
+    assert {name: text for name, text in bars.items() if text != "0"} == wanted
+
+
+def test_many_devices_have_bars_for_some_and_rows_for_all(tmp_path):
+    machine = small_case(1, n=2, k=40).processors.platform
+    ends = np.arange(699)
+    graph = StreamGraph(
+        tuple(map(str, range(700))), ends[[0] * 700] + 9, np.ones(700), ends, ends + 1, ends
+    )
+    plan = map_filters(graph, machine, MapOptions("round-robin"))
+    page = page_of(plan, tmp_path)
+    root = parse(page)
+    assert page.count('class="communicate"') == 24
+    assert "too many to draw" in root.text
+    assert len(list(root.all("circle"))) == 40  # devices as discs in place of filters
+    assert len(table_of(root, "devices-table")[1]) == 40
+    assert len(table_of(root, "filters-table")[1]) == 700
