@@ -67,8 +67,13 @@ _HOME = {
     "SpeedSizes": "evener.sizing",
     "SpeedSurface": "evener.platforms.models.fitting",
     "SplitOptions": "evener.planning.split",
+    "StreamChannel": "evener.running.streams.program",
+    "StreamFilter": "evener.running.streams.program",
     "StreamGraph": "evener.graphs.stream_graph",
     "StreamPlan": "evener.plans.stream_plan",
+    "StreamProgram": "evener.running.streams.program",
+    "StreamRun": "evener.running.streams.results",
+    "StreamWatch": "evener.running.streams.executing",
     "Tiled": "evener.sizing.tiling.methods",
     "Tiling": "evener.plans.tiling",
     "ToolError": "evener.errors",
@@ -97,6 +102,7 @@ _HOME = {
     "local_graph": "evener.running.distributing",
     "map_blocks": "evener.partitioning.mapping.blocks",
     "map_filters": "evener.planning.stream",
+    "measure_filters": "evener.running.streams.in_turn",
     "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
     "plan": "evener.planning.plan",
@@ -118,8 +124,10 @@ _HOME = {
     "refine_copies": "evener.splitting.refining",
     "replan": "evener.planning.plan",
     "rib_blocks": "evener.partitioning.initial.geometric",
+    "run_in_turn": "evener.running.streams.in_turn",
     "run_on_edges": "evener.running.on_edges",
     "run_program": "evener.running.executing",
+    "run_stream": "evener.running.streams.executing",
     "solve_sizes": "evener.sizing",
     "split": "evener.planning.split",
     "target_sizes": "evener.sizing",
@@ -196,8 +204,13 @@ __all__ = [
     "SpeedSizes",
     "SpeedSurface",
     "SplitOptions",
+    "StreamChannel",
+    "StreamFilter",
     "StreamGraph",
     "StreamPlan",
+    "StreamProgram",
+    "StreamRun",
+    "StreamWatch",
     "Tiled",
     "Tiling",
     "ToolError",
@@ -225,6 +238,7 @@ __all__ = [
     "local_graph",
     "map_blocks",
     "map_filters",
+    "measure_filters",
     "measured_sizes",
     "partition_with",
     "plan",
@@ -246,8 +260,10 @@ __all__ = [
     "refine_copies",
     "replan",
     "rib_blocks",
+    "run_in_turn",
     "run_on_edges",
     "run_program",
+    "run_stream",
     "solve_sizes",
     "split",
     "target_sizes",
@@ -340,6 +356,10 @@ if TYPE_CHECKING:
     from evener.running.local_graphs import LocalGraph
     from evener.running.on_edges import run_on_edges
     from evener.running.program_run import ProgramRun
+    from evener.running.streams.executing import StreamWatch, run_stream
+    from evener.running.streams.in_turn import measure_filters, run_in_turn
+    from evener.running.streams.program import StreamChannel, StreamFilter, StreamProgram
+    from evener.running.streams.results import StreamRun
     from evener.sizing import (
         Sizes,
         SpeedSizes,

@@ -8,8 +8,10 @@ from dataclasses import dataclass, fields
 from evener.cli.graph_options import ReadOptions, read_options_from
 from evener.cli.machines import MachineOptions, machine_options_from
 from evener.cli.values import count, positive_finite
+from evener.errors import UsageError
 
 TIMEOUT = 600.0  # [s] that of evener.running.failures
+FILTER_TIMEOUT = 60.0  # [s] that of evener.running.streams.executing
 EVERY = "60s"  # between checkpoints
 
 
@@ -17,9 +19,9 @@ EVERY = "60s"  # between checkpoints
 class RunOptions:
     """The options of `evener run`, by the names of the command line; None where not given.
 
-    set: parameters as NAME=VALUE. every: supersteps and seconds between checkpoints, of which one
-    is given. machines: the machine that takes the place of a plan. reading: how the graph is
-    read.
+    graph: with --stream the plan. set: parameters as NAME=VALUE. every: supersteps and seconds
+    between checkpoints, of which one is given. machines: the machine that takes the place of a
+    plan. reading: how the graph is read.
     """
 
     plan: str | None
@@ -53,6 +55,8 @@ class RunOptions:
     ratio: str | None
     cpu_share: float | None
     no_own: bool
+    stream: bool
+    calibrate: bool
     machines: MachineOptions
     reading: ReadOptions
 
@@ -60,10 +64,28 @@ class RunOptions:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add what is run, on what, and for how long; divisions and records add theirs."""
     parser.add_argument("plan", metavar="PLAN", nargs="?", help="a plan file (or a machine, below)")
-    parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
+    parser.add_argument(
+        "graph", metavar="GRAPH", nargs="?", help="the file that the plan was made from"
+    )
     _add_program(parser)
     _add_devices(parser)
     _add_survival(parser)
+    _add_stream(parser)
+
+
+def _add_stream(parser: argparse.ArgumentParser) -> None:
+    """Add what runs stream programs."""
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="run a stream program on the plan of `evener map`: --app jacobi, fft, radio, bitonic, "
+        "image, or --program FILE.py",
+    )
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="measure its filters here, and write its graph with their costs to -o FILE.toml",
+    )
 
 
 def _add_program(parser: argparse.ArgumentParser) -> None:
@@ -113,9 +135,9 @@ def _add_survival(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         type=positive_finite,
-        default=TIMEOUT,
         metavar="SECONDS",
-        help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f})",
+        help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f}), "
+        f"or a filter has for an iteration (default {FILTER_TIMEOUT:.0f})",
     )
     parser.add_argument(
         "--checkpoint", metavar="FOLDER", help="keep what is needed to continue in this folder"
@@ -158,10 +180,17 @@ def _every(text: str) -> tuple[int | None, float | None]:
 
 def run_options_from(args: argparse.Namespace) -> RunOptions:
     """Return the options given."""
-    made = ("set", "machines", "reading")
+    made = ("set", "machines", "reading", "plan", "graph", "timeout")
     own = {key.name: getattr(args, key.name) for key in fields(RunOptions) if key.name not in made}
+    # Of one file, the graph is named: a plan is not needed where a machine is given.
+    plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
+    if graph is None and not args.calibrate:
+        raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
     return RunOptions(
         **own,
+        plan=plan,
+        graph=graph or "",
+        timeout=args.timeout or (FILTER_TIMEOUT if args.stream else TIMEOUT),
         set=tuple(args.set),
         machines=machine_options_from(args),
         reading=read_options_from(args),

@@ -39,7 +39,7 @@ def asked_of(options: RunOptions) -> Asked:
     program: VertexProgram | Solver = (
         VertexProgram.from_file(str(options.program)) if app is None else app.program
     )
-    parameters = dict(_parameter(word) for word in options.set)
+    parameters = parameters_asked(options)
     if options.source is not None:
         parameters["source"] = options.source
     program.given(parameters)
@@ -51,6 +51,11 @@ def asked_of(options: RunOptions) -> Asked:
             f"{program.name} does not end by itself", hint="--iterations N says when it does."
         )
     return Asked(program, app, parameters, most or MOST)
+
+
+def parameters_asked(options: RunOptions) -> dict[str, float]:
+    """Return the parameters of --set. Raises UsageError for words that are no NAME=VALUE."""
+    return dict(_parameter(word) for word in options.set)
 
 
 def _parameter(word: str) -> tuple[str, float]:

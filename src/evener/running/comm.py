@@ -20,6 +20,7 @@ from evener.running.swaps import Buffers, Mail, Stopped, Swap, ThreadSwap
 
 NO_NAMES = Names()
 T = TypeVar("T")
+C = TypeVar("C")
 
 
 class Comm(Protocol):
@@ -192,11 +193,15 @@ def run_threads(
 
 
 def play_ranks(
-    comms: Sequence[Comm], work: Callable[[Comm], T], stop: Callable[[], None]
+    comms: Sequence[C],
+    work: Callable[[C], T],
+    stop: Callable[[], None],
+    grace: float = GRACE,
 ) -> list[T]:
     """Run work(comm) in a thread for each comm; return what they return, in their order.
 
-    stop: called once one has failed, to end the waits of the others.
+    stop: called once one has failed, to end the waits of the others. grace [s]: how long each of
+    these is waited for then.
     """
     results: list[Any] = [None] * len(comms)
     failures: list[BaseException] = []
@@ -218,7 +223,7 @@ def play_ranks(
         threading.Thread(target=play, args=(place,), daemon=True).start()
     for _ in comms:
         try:
-            ends.get(timeout=GRACE if failures else None)
+            ends.get(timeout=grace if failures else None)
         except queue.Empty:
             break  # it computes, and would not hear
     if failures or stopped:

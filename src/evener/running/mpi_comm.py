@@ -116,7 +116,7 @@ class MpiComm:
             sized=sized,
         )
 
-    def tagged(self, outgoing: Tagged, incoming: Tagged, *, sized: bool = False) -> Swap:
+    def tagged(self, outgoing: Tagged, incoming: Tagged, *, sized: bool = False) -> MpiSwap:
         """Return an exchange of buffers by rank and tag: of several between the same ranks."""
         return MpiSwap(self._comm, self.waits, outgoing, incoming, sized=sized)
 

@@ -95,10 +95,10 @@ def trace_of(
     """
     of = list(machines or ["devices"] * len(names))
     numbers = {name: i + 1 for i, name in enumerate(dict.fromkeys(of))}
-    events = [_named("process", numbers[name], 0, name) for name in numbers]
+    events = [named("process", numbers[name], 0, name) for name in numbers]
     for device, (name, steps) in enumerate(zip(names, run.steps, strict=True)):
         place = {"pid": numbers[of[device]], "tid": device + 1}
-        events += [_named("thread", place["pid"], place["tid"], name), _sorted(place, device)]
+        events += [named("thread", place["pid"], place["tid"], name), sorted_by(place, device)]
         for number, step in enumerate(steps):
             events += _events(run.first + number, step, place)
         events += [_moved(move, place) for move in run.moves]
@@ -128,9 +128,11 @@ def _moved(move: VertexMove, place: Mapping[str, int]) -> dict[str, Any]:
             **place, "args": told}  # fmt: skip
 
 
-def _named(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:
+def named(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:
+    """Return the event that names a process or thread."""
     return {"name": f"{what}_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
 
 
-def _sorted(place: Mapping[str, int], order: int) -> dict[str, Any]:
+def sorted_by(place: Mapping[str, int], order: int) -> dict[str, Any]:
+    """Return the event that says at which place a thread is shown."""
     return {"name": "thread_sort_index", "ph": "M", **place, "args": {"sort_index": order}}

@@ -173,6 +173,10 @@ class MpiSwap:
             test_all = type(self._started[-1]).Testall
             self._waits.until(lambda: test_all(self._started), rest)
 
+    def is_done(self) -> bool:
+        """Whether all requests that were started are done; true before the first start."""
+        return not self._started or bool(type(self._started[-1]).Testall(self._started))
+
     def settle(self) -> None:
         """Return at once: `finish` has waited for what was sent, too."""
 

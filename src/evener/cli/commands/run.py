@@ -28,6 +28,7 @@ from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
 from evener.cli.run_records import add_record_options, records_asked, write_records
 from evener.cli.run_summary import RunFound, say
+from evener.cli.stream_runs import run_stream_program
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
 
@@ -58,11 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run, print what each device took; exit 5 where the values are found to be wrong."""
     options, comm = run_options_from(args), _ranks()
+    answer = run_stream_program if options.stream else _answer
     if comm is None:
-        return _answer(options, None, out)
+        return answer(options, None, out)
     try:
         comm.watch()
-        code = _answer(options, comm, out)
+        code = answer(options, comm, out)
     except Exception as error:  # told and ended here: other ranks would wait for this one
         _end_all(comm, error)
     comm.end()

@@ -366,6 +366,15 @@ def splitting() -> None:
         split_file(lines, 2, StreamOptions("stream", buffer=edges.m // 8))
 
 
+def stream_programs() -> None:
+    """Run an iteration of each stream program that is here."""
+    from evener.running.streams.apps.registry import STREAM_APPS
+    from evener.running.streams.in_turn import run_in_turn
+
+    for app in STREAM_APPS.values():
+        run_in_turn(app.make(), 1)
+
+
 def streams() -> None:
     """Place the filters of a random stream graph one by one, and by search."""
     from evener.planning.stream import MapOptions, map_filters
@@ -512,4 +521,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "splitting": splitting,
     "locality": locality,
     "streams": streams,
+    "stream programs": stream_programs,
 }

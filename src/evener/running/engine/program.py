@@ -103,7 +103,7 @@ class VertexProgram:
 
         Raises InputError where the file cannot be read or run.
         """
-        module = _imported(Path(path))
+        module = imported(Path(path))
         made = getattr(module, "PROGRAM", None)
         if isinstance(made, VertexProgram):
             return made
@@ -225,11 +225,11 @@ def arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
-def _imported(path: Path) -> Any:
+def imported(path: Path) -> Any:
     """Return a Python file as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise InputError("a vertex program is a file of Python, NAME.py", file=path)
+        raise InputError("a program is a file of Python, NAME.py", file=path)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -1,0 +1,211 @@
+"""`evener run --stream`: a stream program on the processors of a plan, or its filters measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.run_options import RunOptions
+from evener.cli.run_programs import parameters_asked
+from evener.cli.values import refuse_outputs
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans.stream_plan import StreamPlan
+    from evener.running.mpi_comm import MpiComm
+    from evener.running.streams.program import StreamProgram
+    from evener.running.streams.results import StreamRun
+
+ITERATIONS = 100  # where none are asked for
+SHOWN = 40  # processors, and filters, in the tables
+# Options of runs on graphs, which say nothing of stream programs.
+OTHERS = (
+    "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights", "machine", "k",
+    "speeds", "family", "policies", "policy", "ratio", "cpu_share", "no_own",
+)  # fmt: skip
+
+
+def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
+    """Run or measure what is asked for; exit 5 where what the program gives is found wrong."""
+    _refuse_others(options)
+    if comm is not None and comm.rank > 0:
+        out.is_json, out.is_quiet = False, True
+    program = _program(options)
+    if options.calibrate:
+        return _calibrate(options, program, comm, out)
+    name = options.graph if options.plan is None else options.plan
+    written = [one for one in (options.output, options.trace) if one is not None]
+    refuse_outputs(written, [name, options.program])
+    from evener.io.plans.stream_plan import read_stream_plan
+
+    plan = read_stream_plan(name)
+    found = _run(options, program, plan, comm, out)
+    speaks = comm is None or comm.rank == 0
+    right = _verified(program, found) if speaks and options.verify else None
+    told = _say(program, found, plan, right, out)
+    if speaks:
+        _write(options, found)
+        if written:
+            out.say(f"Written: {', '.join(written)}")
+    out.result({**told, "written": options.output, "records": written[1:]})
+    return 5 if right is False else 0
+
+
+def _refuse_others(options: RunOptions) -> None:
+    for key in OTHERS:
+        if getattr(options, key):
+            raise UsageError(f"--{key.replace('_', '-')} is of runs on graphs, not of --stream")
+    if options.locality != "off" or options.emulate:
+        raise UsageError("--locality and --emulate are of runs on graphs, not of --stream")
+
+
+def _program(options: RunOptions) -> StreamProgram:
+    from evener.running.streams.apps.registry import stream_app
+    from evener.running.streams.program import StreamProgram
+
+    given = parameters_asked(options)
+    if options.program is not None:
+        return StreamProgram.from_file(options.program, given)
+    return stream_app(str(options.app), given)
+
+
+def _calibrate(
+    options: RunOptions, program: StreamProgram, comm: MpiComm | None, out: Output
+) -> int:
+    """Measure the filters, and write the graph with their costs."""
+    from evener.io.dataflow.toml import write_stream_toml
+    from evener.running.streams.in_turn import REPEATS, filter_seconds
+    from evener.wording import duration
+
+    if options.graph:
+        raise UsageError(f"--calibrate needs no plan: {options.graph} is not read")
+    if options.output is None:
+        raise UsageError("--calibrate writes a graph", hint="-o FILE.toml says where.")
+    if comm is not None:
+        raise UsageError("filters are measured by one process: run it without mpiexec")
+    repeats = REPEATS if options.iterations is None else options.iterations
+    with out.progress(f"Measuring {program.name}") as progress:
+        seconds = filter_seconds(
+            program, repeats, lambda done: progress(f"iteration {done}", done / (repeats + 1))
+        )
+    graph = program.costing(seconds)
+    rows = [
+        [one.name, duration(took), "" if one.state is None else "yes"]
+        for one, took in zip(program.filters, seconds.tolist(), strict=True)
+    ]
+    out.table(("filter", "an iteration", "stateful"), rows, most=SHOWN, what="filters")
+    write_stream_toml(options.output, graph)
+    out.say(f"Written: {options.output}, for devices of mips = 1000")
+    seconds_of = dict(zip(graph.names, seconds.tolist(), strict=True))
+    out.result({"program": program.name, "seconds": seconds_of, "written": options.output})
+    return 0
+
+
+def _run(
+    options: RunOptions,
+    program: StreamProgram,
+    plan: StreamPlan,
+    comm: MpiComm | None,
+    out: Output,
+) -> StreamRun:
+    from evener.running.devices import devices_of
+    from evener.running.hybrid import names_of_processes
+    from evener.running.streams.executing import StreamWatch, run_stream
+
+    if comm is not None:
+        comm.describe(names_of_processes(comm, plan.platform.names), options.timeout)
+    iterations = ITERATIONS if options.iterations is None else options.iterations
+    devices = None if options.devices is None else devices_of(options.devices, comm)
+    with out.progress(f"Running {program.name}") as progress:
+
+        def tell(done: int) -> None:
+            progress(f"iteration {done:,}", done / iterations)
+
+        watch = StreamWatch(
+            options.timeout, devices=devices, trace=options.trace is not None, tell=tell
+        )
+        return run_stream(program, plan, iterations, comm=comm, watch=watch)
+
+
+def _verified(program: StreamProgram, found: StreamRun) -> bool:
+    """Return whether the outputs are right, or those of one filter after the other."""
+    import numpy as np
+
+    from evener.running.streams.in_turn import run_in_turn
+
+    if program.verify is not None:
+        return bool(program.verify(found.outputs))
+    twin = run_in_turn(program, found.iterations)
+    return twin.keys() == found.outputs.keys() and all(
+        np.array_equal(twin[name], found.outputs[name], equal_nan=True) for name in twin
+    )
+
+
+def _say(
+    program: StreamProgram,
+    found: StreamRun,
+    plan: StreamPlan,
+    right: bool | None,
+    out: Output,
+) -> dict[str, Any]:
+    """Print a row for each processor and each filter, and a summary; return it for --json."""
+    from evener.wording import duration, percent, plural
+
+    processors = _processors(found, plan)
+    columns = ("device", "busy", "on a core", "no input", "no room", "an iteration", "predicted")
+    times = ("busy", "cpu", "no_input", "no_room", "mean", "predicted")
+    rows = [[one["name"], *(duration(one[name]) for name in times)] for one in processors]
+    out.table(columns, rows, most=SHOWN, what="devices")
+    filters: list[dict[str, Any]] = [
+        {"name": one.name, "device": found.names[one.processor], "seconds": one.seconds,
+         "cpu": one.cpu, "no_input": one.no_input, "no_room": one.no_room}
+        for one in found.filters
+    ]  # fmt: skip
+    waited = max(filters, key=lambda one: one["no_input"] + one["no_room"])
+    seconds = found.seconds
+    out.say(f"{program.name}: {plural(found.iterations, 'iteration')} in {duration(seconds)}.")
+    if found.period is None:
+        out.say(f"Too few iterations for a period; predicted {duration(found.predicted)}.")
+    else:
+        share = percent(found.period / found.predicted - 1) if found.predicted > 0 else "-"
+        out.say(
+            f"Period {duration(found.period)}, {found.throughput:,.1f} iterations a second; "
+            f"predicted {duration(found.predicted)}, so {share} longer."
+        )
+    if right is not None:
+        by = "another algorithm" if program.verify else "one filter after the other"
+        out.say(f"Verified by {by}." if right else f"WRONG, by {by}.")
+    return {
+        "program": program.name, "iterations": found.iterations, "seconds": seconds,
+        "period": found.period, "predicted": found.predicted, "throughput": found.throughput,
+        "verified": right, "devices": processors, "filters": filters, "waits_most": waited["name"],
+    }  # fmt: skip
+
+
+def _processors(found: StreamRun, plan: StreamPlan) -> list[dict[str, Any]]:
+    """Return for each processor its name, and its seconds by name."""
+    own: dict[str, Sequence[float]] = {
+        "busy": found.busy.tolist(), "cpu": found.cpu.tolist(),
+        "no_input": found.no_input.tolist(), "no_room": found.no_room.tolist(),
+        "mean": (found.busy / found.iterations).tolist(), "predicted": plan.loads.tolist(),
+    }  # fmt: skip
+    return [
+        {"name": name, **{key: values[i] for key, values in own.items()}}
+        for i, name in enumerate(found.names)
+    ]
+
+
+def _write(options: RunOptions, found: StreamRun) -> None:
+    """Write outputs and trace as far as they are asked for."""
+    import numpy as np
+
+    from evener.files.writing import atomic_write
+    from evener.running.records import write_trace
+    from evener.running.streams.results import stream_trace_of
+
+    if options.output is not None:
+        with atomic_write(options.output) as file:
+            np.savez(file, **dict(found.outputs))  # type: ignore[arg-type]
+    if options.trace is not None:
+        write_trace(options.trace, stream_trace_of(found))

@@ -1,0 +1,14 @@
+"""Stream programs that run: filters are functions, in software-pipelined steady state.
+
+program.py      StreamProgram: functions, channels between them, what lies there at first
+firing.py       one call of a filter's function, and what may be wrong with what it returns
+in_turn.py      one filter after the other: what each takes, and what a program gives
+stages.py       how far filters are ahead of each other, and how many slots their channels have
+channels.py     channels between threads; far_channels.py: between processes of MPI
+processor.py    the loop of one processor: which filter next, what it waits for
+executing.py    all processors of a plan, as threads or ranks; results.py: what a run returns
+watching.py     firings that do not end
+apps/           programs, each with verify()
+
+Read program.py, then executing.py.
+"""

@@ -1,0 +1,67 @@
+"""Jacobi of [Muralidharan13]_, figure 1: two arrays are made, one is swept, the result copied.
+
+Statements 1 to 4 are filters, as in the figure. So that iterations differ, the values of 1 and 2
+grow by one from each to the next. Statement 3 reads A alone, as the paper prints it: each of its
+sweeps writes the same B.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.running.streams.apps.jacobi_kernels import fill, sweep
+from evener.running.streams.program import Outputs, StreamChannel, StreamFilter, StreamProgram
+
+FIRST, SECOND = 2.0 + 2.0 / 1000, 3.0 + 3.0 / 1000  # of statements 1 and 2
+PART = 0.2  # of statement 3
+Array = npt.NDArray[Any]
+
+
+def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
+    """Return the program on arrays (n, n). sweeps: of statement 3, of which the paper has 1000.
+
+    It gives the sums (n,) of the rows of A after statement 4. Raises InputError for fewer than 3
+    rows, and for no sweeps.
+    """
+    if n < 3 or sweeps < 1:
+        raise InputError(f"Jacobi needs 3 rows and a sweep at least, not {n} and {sweeps}")
+    arrays = [StreamChannel(*ends, (n, n)) for ends in (("1", "3"), ("2", "3"), ("3", "4"))]
+    return StreamProgram(
+        (
+            StreamFilter("start", lambda iteration: np.array([float(iteration)])),
+            StreamFilter("1", lambda step, out: fill(FIRST + step[0], out), fills=True),
+            StreamFilter("2", lambda step, out: fill(SECOND + step[0], out), fills=True),
+            StreamFilter("3", lambda a, b, out: sweep(a, b, PART, sweeps, out), fills=True),
+            StreamFilter("4", _row_sums),
+        ),
+        (StreamChannel("start", "1", (1,)), StreamChannel("start", "2", (1,)), *arrays),
+        "jacobi",
+        lambda outputs: verify(outputs, n),
+    )
+
+
+def _row_sums(b: Array) -> Array:
+    """Statement 4: what it copies to A, of which the first row and column are zeros here."""
+    a = np.zeros_like(b)
+    a[1:, 1:] = b[1:, 1:]
+    return np.asarray(a.sum(axis=1))
+
+
+def verify(outputs: Outputs, n: int) -> bool:
+    """Whether the row sums of all iterations are those of the formulas: to 10^-12 of each.
+
+    Of inner rows i: sums over columns j of part x (4 i j - j + 4 FIRST + 4 t), in closed form, and
+    of the last column and row the values of statement 2.
+    """
+    sums = outputs["4"]
+    t, i = np.arange(len(sums))[:, None], np.arange(n)[None, :]
+    columns, inner = (n - 1) * n / 2 - (n - 1), n - 2  # sum and number of the inner columns
+    expected = PART * (columns * (4 * i - 1) + inner * 4 * (FIRST + t))
+    expected += i * (n - 1) + SECOND + t
+    expected[:, 0] = 0.0
+    expected[:, -1] = (n - 1) * (n * (n - 1) / 2) + (n - 1) * (SECOND + t[:, 0])
+    return bool(np.allclose(sums, expected, rtol=1e-12, atol=0.0))

@@ -1,0 +1,32 @@
+"""The stream programs that are here, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from evener.errors import one_of
+from evener.running.streams.apps import jacobi
+from evener.running.streams.program import StreamProgram, made_by
+
+
+@dataclass(frozen=True)
+class StreamApp:
+    """What a program that is here does, in a few words, and what makes it of its parameters."""
+
+    purpose: str
+    make: Callable[..., StreamProgram]
+
+
+STREAM_APPS = {
+    "jacobi": StreamApp("two arrays, one swept by Jacobi's method", jacobi.program),
+}
+
+
+def stream_app(name: str, parameters: Mapping[str, float] | None = None) -> StreamProgram:
+    """Return the program of this name. Raises UsageError where there is none.
+
+    parameters: instead of the defaults of its function; InputError for names that it has not.
+    """
+    app = STREAM_APPS[one_of("stream program", name, STREAM_APPS)]
+    return made_by(app.make, name, parameters or {})

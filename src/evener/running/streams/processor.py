@@ -1,0 +1,197 @@
+"""The loop of one processor: of its filters that can run, the one that is furthest behind.
+
+A filter can run when each of its incoming channels has data and each outgoing one has room. Of
+several, the one of the lowest round runs, which is its iteration plus its stage: so all filters of
+the processor keep to their stages. What a program gives does not depend on that order.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from evener.running.streams.channels import Receiver, Sender
+from evener.running.streams.firing import Firing
+from evener.running.streams.program import Array
+from evener.running.swaps import Stopped
+
+LOOK = 0.5  # [s] between two looks whether a run was stopped, while waiting asleep
+
+
+@dataclass
+class FilterTimes:
+    """What one filter took in a run.
+
+    seconds: of its function, with giving its arrays to channels; cpu [s]: of its thread meanwhile.
+    no_input, no_room [s]: how long its processor had nothing to do before it ran, because its
+    incoming channels had no data, or else its outgoing ones no room. ends: when it ended each
+    iteration [s, on the clock of time.perf_counter], where asked for; spans: when it began, too.
+    """
+
+    name: str
+    processor: int
+    firings: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    no_input: float = 0.0
+    no_room: float = 0.0
+    ends: list[float] = field(default_factory=list)
+    spans: list[tuple[float, float]] = field(default_factory=list)
+
+
+class Now(NamedTuple):
+    """What a processor does: number of the filter, iteration, since when [time.monotonic]."""
+
+    number: int
+    iteration: int
+    since: float
+
+
+class Waker:
+    """How a thread sleeps until one of its channels has changed, and is woken or stopped."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._is_stopped = False
+
+    def wake(self) -> None:
+        """Let the thread look again."""
+        with self._condition:
+            self._condition.notify()
+
+    def stop(self) -> None:
+        """Let the thread end by Stopped."""
+        self._is_stopped = True
+        self.wake()
+
+    def until(self, is_done: Callable[[], bool]) -> None:
+        """Return when is_done() is true, asked whenever woken. Raises Stopped."""
+        with self._condition:
+            while not is_done():
+                self.check()
+                self._condition.wait(LOOK)
+
+    def check(self) -> None:
+        """Raise Stopped where the run was stopped."""
+        if self._is_stopped:
+            raise Stopped
+
+
+class PlacedFilter:
+    """A filter on its processor, with its channels' ends."""
+
+    def __init__(
+        self,
+        firing: Firing,
+        stage: int,
+        ends: tuple[Sequence[Receiver], Sequence[Sender]],
+        times: FilterTimes,
+    ) -> None:
+        self.firing, self.times = firing, times
+        self.round = stage  # of its next firing
+        self.receivers, self.senders = ends
+        self.given: list[Array] = []
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can run."""
+        return all(one.has_data() for one in self.receivers) and all(
+            one.has_room() for one in self.senders
+        )
+
+    def fire(self) -> None:
+        """Run it once."""
+        inputs = [one.data() for one in self.receivers]
+        slots = [one.slot() for one in self.senders]
+        given = self.firing.fire(self.times.firings, inputs, slots)
+        if given is not None:
+            self.given.append(given)
+        for sender in self.senders:
+            sender.send()
+        for receiver in self.receivers:
+            receiver.free()
+        self.round += 1
+        self.times.firings += 1
+
+
+class Processor:
+    """Filters of one processor, in the order of the program, each to be run so many times.
+
+    keep: iterations at the end of which what the program gives is kept; None: all. last: filters
+    whose ends are recorded. trace: whether all spans are.
+    """
+
+    def __init__(
+        self,
+        placed: Sequence[PlacedFilter],
+        iterations: int,
+        waker: Waker,
+        *,
+        last: frozenset[int] = frozenset(),
+        trace: bool = False,
+        keep: int | None = None,
+    ) -> None:
+        self.placed, self._iterations, self.waker = placed, iterations, waker
+        self._last, self._trace, self._keep = last, trace, keep
+        self.now: Now | None = None
+
+    def run(self, until: Callable[[Callable[[], bool]], None]) -> None:
+        """Run all filters until each has had its iterations. until(is_done): how to wait."""
+        left = [one for one in self.placed if one.times.firings < self._iterations]
+        while left:
+            self.waker.check()
+            one = self._ready(left)
+            if one is None:
+                one = self._awaited(left, until)
+            self._fire(one)
+            if one.times.firings == self._iterations:
+                left.remove(one)
+
+    def _ready(self, left: Sequence[PlacedFilter]) -> PlacedFilter | None:
+        """Return the filter of the lowest round that can run; of several the first."""
+        found: PlacedFilter | None = None
+        for one in left:
+            if (found is None or one.round < found.round) and one.is_ready:
+                found = one
+        return found
+
+    def _awaited(
+        self, left: Sequence[PlacedFilter], until: Callable[[Callable[[], bool]], None]
+    ) -> PlacedFilter:
+        """Wait until a filter can run, and return it; the wait counts as that filter's."""
+        began = time.perf_counter()
+        hungry = {id(one) for one in left if not all(r.has_data() for r in one.receivers)}
+        found: list[PlacedFilter] = []
+
+        def look() -> bool:
+            one = self._ready(left)
+            if one is not None:
+                found.append(one)
+            return one is not None
+
+        until(look)
+        waited = time.perf_counter() - began
+        if id(found[0]) in hungry:
+            found[0].times.no_input += waited
+        else:
+            found[0].times.no_room += waited
+        return found[0]
+
+    def _fire(self, one: PlacedFilter) -> None:
+        times, number = one.times, one.firing.number
+        self.now = Now(number, times.firings, time.monotonic())
+        began, cpu = time.perf_counter(), time.thread_time()
+        one.fire()
+        ended = time.perf_counter()
+        times.cpu += time.thread_time() - cpu
+        times.seconds += ended - began
+        self.now = None
+        if number in self._last:
+            times.ends.append(ended)
+        if self._trace:
+            times.spans.append((began, ended))
+        if self._keep is not None and len(one.given) > self._keep:
+            del one.given[0]

@@ -1,0 +1,200 @@
+"""StreamProgram: a stream graph whose filters have functions, and channels the type of their data.
+
+def blur(image):
+    return (image[1:] + image[:-1]) / 2
+
+program = ev.StreamProgram(
+    (ev.StreamFilter("camera", camera), ev.StreamFilter("blur", blur)),
+    (ev.StreamChannel("camera", "blur", (481, 640), "float32"),),
+)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.graphs.stream_graph import StreamGraph, topological_order
+from evener.running.engine.program import imported, parameters_of
+
+Array = npt.NDArray[Any]
+Outputs = Mapping[str, Array]
+INSTRUCTIONS = 1e9  # a second, of a processor of 1000 MIPS, in which measured costs are written
+
+
+@dataclass(frozen=True, eq=False)
+class StreamFilter:
+    """A filter's function, what it keeps from one iteration to the next, and what it costs.
+
+    work: called once an iteration, in the order of iterations, with the array of each incoming
+    channel, in the order of the program's channels; without any, with the iteration's number, from
+    0. It may change these arrays. It returns an array that goes along all outgoing channels, or a
+    tuple with one for each; without any, what the program gives, or None. state: what work is given
+    first, and changes in place; each run has a copy. None: the filter is stateless. fills: whether
+    work is given the arrays of its outgoing channels last, which it fills, and returns None.
+    scalar, vector, needs: instructions, data of each and requirements, as of StreamGraph.
+    """
+
+    name: str
+    work: Callable[..., Any]
+    state: Any = None
+    fills: bool = False
+    scalar: float = 1.0
+    vector: float = 1.0
+    needs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamChannel:
+    """What flows from one filter to another: an array an iteration.
+
+    source, to: names of filters. initial: arrays that lie there at first, each of which delays what
+    follows by an iteration; a cycle of channels needs some. Raises InputError where these have
+    another shape or type, and for types that are not of numbers.
+    """
+
+    source: str
+    to: str
+    shape: tuple[int, ...]
+    dtype: npt.DTypeLike = "float64"
+    initial: Sequence[Array] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            kind = np.dtype(self.dtype)
+            shape = tuple(int(size) for size in self.shape)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self} has no shape and type: {error}") from error
+        if kind.kind not in "biufc" or any(size < 0 for size in shape):
+            raise InputError(f"{self} carries arrays of numbers, not {kind} {shape}")
+        object.__setattr__(self, "dtype", kind)
+        object.__setattr__(self, "shape", shape)
+        for array in self.initial:
+            if np.shape(array) != shape or np.asarray(array).dtype != kind:
+                raise InputError(f"what lies on {self} at first is no {kind} {shape}")
+
+    def __str__(self) -> str:
+        return f"the channel from {self.source!r} to {self.to!r}"
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes an iteration."""
+        return int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True, eq=False)
+class StreamProgram:
+    """Filters with functions, and the channels between them.
+
+    verify: whether a run's outputs are right: a mapping from names of filters without outgoing
+    channels to what they returned, (iterations, ...). Raises InputError as StreamGraph does, for
+    functions that cannot be called, and for channels of filters that are not there.
+    """
+
+    filters: tuple[StreamFilter, ...]
+    channels: tuple[StreamChannel, ...]
+    name: str = "a program"
+    verify: Callable[[Outputs], bool] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", tuple(self.filters))
+        object.__setattr__(self, "channels", tuple(self.channels))
+        for one in self.filters:
+            if not callable(one.work):
+                raise InputError(f"filter {one.name!r} of {self.name} has no function")
+        known = {one.name for one in self.filters}
+        for channel in self.channels:
+            for name in (channel.source, channel.to):
+                if name not in known:
+                    raise InputError(f"{channel}: there is no filter {name!r}")
+        if not self.filters:
+            raise InputError(f"{self.name} has no filters")
+        _ = self.graph, self.order
+
+    @cached_property
+    def graph(self) -> StreamGraph:
+        """The filters and what flows between them, with the costs that the filters state."""
+        number = {one.name: i for i, one in enumerate(self.filters)}
+        keys = dict.fromkeys(key for one in self.filters for key in one.needs)
+        return StreamGraph(
+            tuple(one.name for one in self.filters),
+            np.array([one.scalar for one in self.filters], np.float64),
+            np.array([one.vector for one in self.filters], np.float64),
+            np.array([number[channel.source] for channel in self.channels], np.int64),
+            np.array([number[channel.to] for channel in self.channels], np.int64),
+            np.array([channel.nbytes for channel in self.channels], np.float64),
+            np.array([one.state is not None for one in self.filters], np.bool_),
+            np.array([len(channel.initial) for channel in self.channels], np.float64),
+            {key: np.array([one.needs.get(key, 0.0) for one in self.filters]) for key in keys},
+        )
+
+    def costing(self, seconds: FloatArray) -> StreamGraph:
+        """Return the graph with other costs. seconds (n,): of each filter, on 1000 MIPS."""
+        return replace(self.graph, scalar=seconds * INSTRUCTIONS, vector=np.ones(len(self.filters)))
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """The filters, each after those from which an iteration's data come."""
+        return tuple(topological_order(self.graph).tolist())
+
+    @cached_property
+    def incoming(self) -> tuple[tuple[int, ...], ...]:
+        """Of each filter its incoming channels, in order."""
+        return self._at_ends(self.graph.heads.tolist())
+
+    @cached_property
+    def outgoing(self) -> tuple[tuple[int, ...], ...]:
+        """Of each filter its outgoing channels, in order."""
+        return self._at_ends(self.graph.tails.tolist())
+
+    def _at_ends(self, ends: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        found: list[list[int]] = [[] for _ in self.filters]
+        for e, v in enumerate(ends):
+            found[v].append(e)
+        return tuple(map(tuple, found))
+
+    @classmethod
+    def from_file(
+        cls, path: str | Path, parameters: Mapping[str, float] | None = None
+    ) -> StreamProgram:
+        """Return the program of a Python file: PROGRAM, or what program(**parameters) returns.
+
+        Raises InputError where the file cannot be read or run, or has neither.
+        """
+        module, given = imported(Path(path)), parameters or {}
+        make, made = getattr(module, "program", None), getattr(module, "PROGRAM", None)
+        if callable(make):
+            made = made_by(make, Path(path).stem, given)
+        elif given:
+            parameters_of(Path(path).stem, {}, given)
+        if not isinstance(made, cls):
+            raise InputError(
+                "has no PROGRAM or function program() that is or returns a StreamProgram",
+                file=path,
+                hint="docs/streams.md shows one.",
+            )
+        return made
+
+
+def made_by(
+    make: Callable[..., StreamProgram], name: str, parameters: Mapping[str, float]
+) -> StreamProgram:
+    """Return what a function makes of parameters, of which it has defaults.
+
+    Raises InputError for names that it does not have.
+    """
+    defaults = {
+        key: one.default
+        for key, one in inspect.signature(make).parameters.items()
+        if isinstance(one.default, int | float)
+    }
+    return make(**parameters_of(name, defaults, parameters))

@@ -1,0 +1,105 @@
+"""StreamRun: what a stream program gave, and what took how long on which processor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.running.records import MICROSECOND, named, sorted_by
+from evener.running.streams.processor import FilterTimes
+from evener.running.streams.program import Outputs
+from evener.wording import duration, plural, two_lines
+
+
+@dataclass(frozen=True, eq=False)
+class StreamRun:
+    """The result of a stream program on the processors of a plan.
+
+    outputs: by name of filters without outgoing channels, what they returned (iterations, ...), in
+    order. iterations: how many there were. seconds: from the first filter's begin until all have
+    ended. period [s]: between the ends of iterations in steady state; None where there were too few
+    iterations for one. predicted [s]: the plan's period. filters: in the program's order, what each
+    took. names: of the plan's processors. is_emulated: whether seconds are those of a virtual
+    clock.
+    """
+
+    outputs: Outputs
+    iterations: int
+    seconds: float
+    period: float | None
+    predicted: float
+    filters: tuple[FilterTimes, ...]
+    names: tuple[str, ...]
+    is_emulated: bool = False
+
+    def __repr__(self) -> str:
+        first = plural(self.iterations, "iteration"), duration(self.seconds)
+        second = f"period {duration(self.period)}", f"predicted {duration(self.predicted)}"
+        return two_lines("StreamRun", first, second)
+
+    @property
+    def throughput(self) -> float | None:
+        """Iterations a second in steady state; None where there were too few."""
+        return None if self.period is None else 1.0 / self.period
+
+    @property
+    def busy(self) -> FloatArray:
+        """(k,) seconds that each processor ran filters."""
+        return self._sums("seconds")
+
+    @property
+    def cpu(self) -> FloatArray:
+        """(k,) of these, seconds on a core."""
+        return self._sums("cpu")
+
+    @property
+    def no_input(self) -> FloatArray:
+        """(k,) seconds that each processor waited for data."""
+        return self._sums("no_input")
+
+    @property
+    def no_room(self) -> FloatArray:
+        """(k,) seconds that each processor waited for room."""
+        return self._sums("no_room")
+
+    def _sums(self, name: str) -> FloatArray:
+        values = [float(getattr(one, name)) for one in self.filters]
+        places = [one.processor for one in self.filters]
+        return np.bincount(places, values, len(self.names)).astype(np.float64)
+
+
+def steady_period(ends: Sequence[Sequence[float]], depth: int) -> float | None:
+    """Return the mean seconds between ends of iterations, of the filter where that is longest.
+
+    ends: of each of the last filters, when it ended each iteration [s]. The first and the last
+    `depth` are not steady, and are left out; None where no two are left.
+    """
+    first, last = depth, len(ends[0]) - 1 - depth
+    if last <= first:
+        return None
+    # Clocks of several computers differ: each filter is compared with itself.
+    return max((own[last] - own[first]) / (last - first) for own in ends)
+
+
+def stream_trace_of(run: StreamRun) -> dict[str, Any]:
+    """Return the trace of a run whose spans were recorded: a track for each processor.
+
+    An event for each firing of a filter; see evener.running.records.
+    """
+    began = min((one.spans[0][0] for one in run.filters if one.spans), default=0.0)
+    events = [named("process", 1, 0, "processors")]
+    for device, name in enumerate(run.names):
+        place = {"pid": 1, "tid": device + 1}
+        events += [named("thread", 1, device + 1, name), sorted_by(place, device)]
+    for one in run.filters:
+        place = {"pid": 1, "tid": one.processor + 1}
+        for iteration, (start, end) in enumerate(one.spans):
+            times = {"ts": round((start - began) / MICROSECOND, 3),
+                     "dur": round((end - start) / MICROSECOND, 3)}  # fmt: skip
+            events.append({"name": one.name, "cat": "filter", "ph": "X", **times, **place,
+                           "args": {"iteration": iteration}})  # fmt: skip
+    return {"traceEvents": events, "displayTimeUnit": "ms"}

@@ -1,0 +1,112 @@
+"""`evener run --stream`: a stream program on a plan, its filters measured, what goes wrong."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evener.running.streams.in_turn import run_in_turn
+from evener.running.streams.program import StreamProgram
+
+MACHINE = '[[device]]\nname = "cpu"\ncount = 2\nmips = 1000\n'
+OWN = """
+import numpy as np
+import evener as ev
+
+def number(iteration):
+    return np.full(4, float(iteration))
+
+def total(state, x):
+    state += x
+    return state.sum()
+
+def program(bad=-1, text=0):
+    def through(x):
+        if x[0] == bad:
+            raise ValueError("bad luck")
+        return x[1:] if x[0] == text - 1 else x
+
+    return ev.StreamProgram(
+        (
+            ev.StreamFilter("number", number, scalar=2e6),
+            ev.StreamFilter("through", through, scalar=2e6),
+            ev.StreamFilter("total", total, np.zeros(4), scalar=1e6),
+        ),
+        (ev.StreamChannel("number", "through", (4,)), ev.StreamChannel("through", "total", (4,))),
+        "own",
+    )
+"""
+RUN = ["run", "own.plan", "--stream", "--program", "own.py"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, evener):
+    (tmp_path / "m.toml").write_text(MACHINE)
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    words = ["--stream", "--program", "own.py", "--calibrate", "-o", "own.toml", "--iterations=2"]
+    assert evener("run", *words).code == 0
+    assert evener("map", "own.toml", "--machine", "m.toml", "-o", "own.plan").code == 0
+    return tmp_path
+
+
+def test_a_program_runs_on_the_plan_of_its_measured_graph(evener, here):
+    words = [*RUN, "--iterations", "30", "--verify", "-o", "x.npz", "--trace", "x.json", "--json"]
+    said = evener(*words)
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    assert (found["program"], found["iterations"], found["verified"]) == ("own", 30, True)
+    assert found["period"] > 0 < found["predicted"]
+    assert [one["name"] for one in found["devices"]] == ["cpu0", "cpu1"]
+    assert [one["name"] for one in found["filters"]] == ["number", "through", "total"]
+    expected = run_in_turn(StreamProgram.from_file("own.py"), 30)["total"]
+    assert np.array_equal(np.load("x.npz")["total"], expected)
+    events = json.loads((here / "x.json").read_text())["traceEvents"]
+    assert sum(one["ph"] == "X" for one in events) == 90
+    said = evener(*RUN, "--iterations", "30", "--verify")
+    assert "Verified by one filter after the other." in said.out
+    assert "predicted" in said.out
+
+
+def test_an_app_is_verified_by_another_algorithm(evener, here):
+    words = ["--stream", "--app", "jacobi", "--set", "n=20"]
+    said = evener("run", *words, "--calibrate", "-o", "j.toml", "--iterations", "1")
+    assert said.code == 0, said.err
+    assert evener("map", "j.toml", "--machine", "m.toml", "-o", "j.plan").code == 0
+    said = evener("run", "j.plan", *words, "--verify", "--iterations", "4", "--devices=cpu:0,cpu:1")
+    assert said.code == 0, said.err
+    assert "Verified by another algorithm." in said.out
+    assert "Too few iterations for a period" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--set", "bad=7"], 5, "filter 'through' on cpu"),
+        (["--set", "bad=7"], 5, "failed in iteration 7: ValueError: bad luck"),
+        (["--set", "bad=7"], 5, "own.py:15"),
+        (["--set", "text=7"], 3, "returned float64 (3,), where the channel from 'through'"),
+        (["--set", "n=7"], 3, "own has no parameter n"),
+        (["--iterations", "0"], 2, "0 iterations"),
+        (["--devices", "cpu:0"], 2, "1 devices for 2"),
+        (["--rebalance"], 2, "--rebalance is of runs on graphs"),
+        (["--calibrate"], 2, "--calibrate needs no plan"),
+        (["-o", "own.plan"], 2, "own.plan"),
+        (["--locality", "on"], 2, "of runs on graphs"),
+    ],
+)
+def test_what_goes_wrong_is_said(evener, here, words, code, said):
+    done = evener(*RUN, *words)
+    assert done.code == code, done.err
+    assert said in done.err
+    assert "Traceback" not in done.err
+
+
+def test_which_program_and_which_plan(evener, here):
+    assert "PLAN is required" in evener("run", "--stream", "--app", "jacobi").err
+    assert "GRAPH is required" in evener("run", "--app", "bfs").err
+    assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
+    done = evener("run", "own.plan", "--stream", "--app", "jacobi")
+    assert (done.code, "the plan is of 3 filters" in done.err) == (2, True)
+    done = evener("run", "own.plan", "--stream", "--app", "jacob")
+    assert "did you mean jacobi" in done.err
