@@ -14,9 +14,8 @@ def plan_of(program, part, period=1.0, kind="cpu"):
     k = int(max(part)) + 1
     platform = Platform(tuple(Device(f"p{i}", 1.0, kind) for i in range(k)))
     nothing = np.zeros(k)
-    names = program.graph.names
     return StreamPlan(
-        np.array(part, np.int32), names, platform, period, period, nothing, nothing, {}, {}
+        np.array(part, np.int32), program.graph, platform, period, period, nothing, nothing, {}, {}
     )
 
 

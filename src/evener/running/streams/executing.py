@@ -86,7 +86,7 @@ def _refuse(program: StreamProgram, plan: StreamPlan, iterations: int, watch: St
         raise UsageError(
             f"the plan is of {len(plan.names):,} filters, {_some(plan.names)}; {program.name} has "
             f"{len(program.filters):,}, {_some(program.graph.names)}",
-            hint="evener run --stream --calibrate writes the program's graph, to be planned.",
+            hint="evener run --stream --calibrate writes the graph of the program, to be planned.",
         )
     if iterations < 1:
         raise UsageError(f"{iterations} iterations: at least one is needed")
