@@ -1,6 +1,8 @@
 """Random stream graphs and machines with the parameters of [Muralidharan13]_, section IV-B.
 
-What the paper leaves open is chosen here, and said beside each function.
+What the paper leaves open is chosen here, and said beside each function. Its average in-degree is
+the out-degree: both are edges over filters. Its CPUs have cores of their own vector lengths and
+MIPS; here a CPU is one processor.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.errors import UsageError, one_of
+from evener.errors import one_of
+from evener.graphs.generating.checks import at_least, between, check_memory, refuse_negative
 from evener.graphs.stream_graph import StreamGraph
 from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
 from evener.streams.period import StreamProblem, work_of
+from evener.streams.processors import MOST_PROCESSORS
 from evener.streams.readings import CostReading
 
 SIZES = (128, 256, 512, 1024, 4096, 8192, 16384)
@@ -31,6 +35,8 @@ SET_SIZE = 16
 LENGTHS, MIPS, BANDWIDTHS = (1e4, 1e5), (1e3, 1e5), (100.0, 1e5)  # data, MIPS, MB/s
 CPU_LENGTHS = (4.0, 8.0, 16.0, 32.0)  # setting A; the paper names cores, not their number
 GPU_SLOWER = 10.0  # setting A: "the GPU nodes have a lower MIPS count" (III-A)
+MOST_DEGREE, MOST_RATIO, MOST_SHAPE, MOST_SPREAD = 1000, 1e9, 1e6, 1000.0
+BYTES_A_FILTER, BYTES_AN_EDGE = 1000, 200  # at the peak, about
 LARGE, SMALL = (1e3, 1e5), (1.0, 1e3)  # requirements of a filter: the larger one, the smaller one
 
 
@@ -48,10 +54,13 @@ class GraphParameters:
     spread: float = 25.0
 
     def __post_init__(self) -> None:
-        if self.n < 2 or self.degree < 1 or not (self.ratio >= 0 and self.shape > 0):
-            raise UsageError("a stream graph has two filters or more, and parameters above zero")
-        if not (0 <= self.share <= 100 and self.spread >= 0):
-            raise UsageError("beta is from 0 to 100 per cent, and gamma not negative")
+        at_least(self.n, 2, "n")
+        between(self.degree, 1, MOST_DEGREE, "the degree")
+        between(self.ratio, 0, MOST_RATIO, "the ratio (CCR)")
+        between(self.shape, 1 / MOST_SHAPE, MOST_SHAPE, "the shape (alpha)")
+        between(self.share, 0, 100, "the share (beta)")
+        between(self.spread, 0, MOST_SPREAD, "the spread (gamma)")
+        check_memory(self.n, BYTES_A_FILTER + BYTES_AN_EDGE * min(self.degree, self.n), "filters")
 
 
 def all_parameters() -> Iterator[GraphParameters]:
@@ -60,17 +69,18 @@ def all_parameters() -> Iterator[GraphParameters]:
         yield GraphParameters(*values)
 
 
-def random_machine(k: int, setting: str, seed: int) -> Platform:
+def random_machine(k: int, setting: str = "A", seed: int = 7) -> Platform:
     """Return a mesh of k processors, square or twice as wide as high, with random links.
 
     A share of them, normal in 25 to 75 %, are GPUs at random places. Normal means: the mean in the
     middle of the range, sigma a sixth of it, drawn again outside. setting "A": CPUs have one
     of CPU_LENGTHS, GPUs a tenth of the MIPS (III-A); "B": all lengths are drawn from the GPUs' set
-    (IV-B). Links have bandwidths in MB/s, as the paper has.
+    (IV-B). Each link has a bandwidth of its own [MB/s]. Raises UsageError for other settings and
+    numbers of processors, and for a negative seed.
     """
     one_of("setting", setting, ("A", "B"))
-    if k < 1:
-        raise UsageError("a machine has one processor or more")
+    between(k, 1, MOST_PROCESSORS, "k")
+    refuse_negative(seed)
     rng = np.random.default_rng([k, seed, ord(setting)])
     gpu = np.zeros(k, np.bool_)
     gpu[rng.permutation(k)[: round(float(_normal(rng, (0.25 * k, 0.75 * k), 1)[0]))]] = True
@@ -127,7 +137,10 @@ def random_stream_graph(
     the layer before gets one. A filter is like a GPU's with a chance of beta per cent: its
     vector width is then the larger requirement, uniform in LARGE times a lognormal of
     sigma gamma / 50, and its instructions uniform in SMALL; of the others the other way round.
+    Bytes of edges are uniform within a factor of three. What a filter takes is the mean of 512 of
+    them on a processor whose rate for it is the mean of all; an edge, on a link of mean bandwidth.
     """
+    refuse_negative(seed)
     rng = np.random.default_rng([parameters.n, seed, 5])
     tails, heads = _layered(parameters, rng)
     n = parameters.n
@@ -146,7 +159,7 @@ def random_stream_graph(
 
 def _layered(parameters: GraphParameters, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     n, degree = parameters.n, parameters.degree
-    height = min(max(2, round(n**0.5 / parameters.shape)), n)
+    height = min(max(2, round(n**0.5 / parameters.shape)), n)  # the paper's sqrt(n) / alpha
     layer = np.sort(np.concatenate([np.arange(height), rng.integers(0, height, n - height)]))
     first = np.searchsorted(layer, np.arange(height + 1))
     tails, heads = [], []

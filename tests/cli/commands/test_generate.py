@@ -12,9 +12,12 @@ from evener.cli import main
 from evener.cli.commands.generate import families
 from evener.graphs.generating.families import GENERATORS
 from evener.graphs.generating.random_graphs import rmat
+from evener.io.dataflow.reading import read_stream_graph
+from evener.io.machines.platforms import read_platform
 from evener.io.machines.speeds import read_speeds
 from evener.io.read import read
 from evener.platforms.models.examples import emulated_speeds
+from evener.streams.generating import READINGS, GraphParameters, random_machine, random_stream_graph
 from tests.choosing import slow_but
 
 
@@ -162,6 +165,42 @@ def test_speeds_of_emulated_devices(generate, tmp_path):
         code, _, said = generate(*given, *words.split())
         assert (code, match in said) == (2, True)
     assert generate("speeds", "--curves", "none", "-o", "s.toml")[0] == 2
+
+
+def test_stream_graphs_and_the_machines_they_are_for(generate):
+    code, shown, _ = generate("stream-machine", "--k", 32, "--setting", "B", "-o", "m.toml")
+    assert (code, shown) == (0, "Written: m.toml: 32 devices, 52 links\n")
+    machine = read_platform("m.toml")
+    assert machine == random_machine(32, "B", 7)
+    words = "stream-graph --n 60 --machine m.toml --degree 2 --ccr 0.01 --alpha 2 --beta 25"
+    words = [*words.split(), "--gamma", 5, "--reading", "literal", "--seed", 3]
+    code, shown, _ = generate(*words, "-o", "app.toml", "--json")
+    given = GraphParameters(60, 2, 0.01, 2.0, 25, 5)
+    wanted = random_stream_graph(given, machine, 3, READINGS["B"])
+    said, found = json.loads(shown), read_stream_graph("app.toml").graph
+    assert (code, said["filters"], said["edges"]) == (0, 60, wanted.m)
+    for key in ("scalar", "vector", "tails", "heads", "nbytes"):
+        assert np.array_equal(getattr(found, key), getattr(wanted, key))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ("stream-graph --n 9 -o a.toml", 2, "stream-graph needs --machine"),
+        ("stream-graph --n 9 --machine no.toml -o a.toml", 3, "no.toml"),
+        ("stream-graph --n 9 --machine no.toml -o a.graph", 2, "a stream graph file ends in .toml"),
+        ("stream-graph --n 1 --machine no.toml -o a.toml", 2, "n must be at least 2"),
+        ("stream-graph --n 9 --beta 101 --machine m -o a.toml", 2, "the share (beta) must lie"),
+        ("stream-graph --n 9 --alpha 0 --machine m -o a.toml", 2, "the shape (alpha) must lie"),
+        ("stream-graph --n 9 --reading x --machine m -o a.toml", 2, "unknown reading 'x'"),
+        ("stream-machine --k 0 -o a.toml", 2, "k must lie from 1 to 16384, not 0"),
+        ("stream-machine --k 4 --setting C -o a.toml", 2, "there is no setting 'C'"),
+        ("stream-machine --k 4 --seed -1 -o a.toml", 2, "the seed must not be negative"),
+    ],
+)
+def test_stream_graphs_that_cannot_be(words, code, message, generate, tmp_path):
+    found, _, said = generate(*words.split())
+    assert (found, message in said, list(tmp_path.iterdir())) == (code, True, [])
 
 
 def test_help_lists_all_families(capsys):

@@ -1,4 +1,4 @@
-"""`evener generate`: make a mesh, a graph or a speeds file of a family, from a seed."""
+"""`evener generate`: make a mesh, a graph, a machine or speeds of a family, from a seed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
-from evener.files.writing import is_stdout, refuse_unwritable
+from evener.files.writing import is_stdout
 from evener.wording import meant
 
 if TYPE_CHECKING:
@@ -18,13 +19,19 @@ if TYPE_CHECKING:
     from evener.graphs.generating.families import Family
     from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
+    from evener.graphs.stream_graph import StreamGraph
     from evener.platforms.models.samples import DeviceSpeeds
+    from evener.platforms.platform import Platform
+
+    Made = Graph | DirectedGraph | Mesh | StreamGraph | Platform | tuple[DeviceSpeeds, ...]
 
 DEFAULT_SEED = 7
+IN_TOML = ("speeds", "stream graph", "machine")
+N_FILTERS = "number of filters"
 
 
 def families() -> dict[str, Family]:
-    """Return all that can be generated, by name: graphs, meshes, and speeds of devices."""
+    """Return all that can be generated, by name: graphs, meshes, machines, speeds of devices."""
     from evener.graphs.generating.families import GENERATORS, Family
     from evener.platforms.models.examples import CURVE_SETS, emulated_speeds
 
@@ -39,7 +46,65 @@ def families() -> dict[str, Family]:
             "repetitions": "times a sample is the mean of (default 5)",
         },
     )
-    return GENERATORS | {"speeds": speeds}
+    return GENERATORS | {"speeds": speeds} | _of_streams()
+
+
+def _of_streams() -> dict[str, Family]:
+    from evener.graphs.generating.families import Family
+
+    machine = Family(
+        _stream_machine,
+        "machine",
+        "mesh of CPUs and GPUs, for stream graphs",
+        {
+            "k": "number of processors, such as 64, 128, ... 4096",
+            "setting": "A (default): CPUs of 4 to 32 lanes, slower GPUs; B: one set of lengths",
+        },
+    )
+    graph = Family(
+        _stream_graph,
+        "stream graph",
+        "layers of filters, for a machine",
+        {
+            "n": N_FILTERS,
+            "machine": "machine file, on which edges cost CCR times as much as filters",
+            "degree": "edges from a filter, on average (default 4)",
+            "ccr": "mean seconds of an edge over those of a filter (default 0.1)",
+            "alpha": "sqrt(n) / alpha layers (default 1)",
+            "beta": "per cent of filters that suit GPUs (default 50)",
+            "gamma": "spread of requirements, 50 times sigma of a lognormal (default 25)",
+            "reading": "how filters' seconds are read, as for `evener map` (default ceil)",
+        },
+    )
+    return {"stream-machine": machine, "stream-graph": graph}
+
+
+def _stream_machine(k: int, seed: int, setting: str = "A") -> Platform:
+    """Return a random machine with the parameters of [Muralidharan13]_."""
+    from evener.streams.generating import random_machine
+
+    return random_machine(k, setting, seed)
+
+
+def _stream_graph(  # noqa: PLR0913 - one for each parameter of the paper
+    n: int,
+    machine: str,
+    seed: int,
+    *,
+    degree: int = 4,
+    ccr: float = 0.1,
+    alpha: float = 1.0,
+    beta: float = 50.0,
+    gamma: float = 25.0,
+    reading: str = "",
+) -> StreamGraph:
+    """Return a random stream graph with the parameters of [Muralidharan13]_ for a machine file."""
+    from evener.io.machines.platforms import read_platform
+    from evener.streams.generating import GraphParameters, random_stream_graph
+    from evener.streams.readings import reading_of
+
+    parameters, read_as = GraphParameters(n, degree, ccr, alpha, beta, gamma), reading_of(reading)
+    return random_stream_graph(parameters, read_platform(machine), seed, read_as)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +122,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FILE",
         help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells); "
-        "speeds .toml",
+        "speeds, machines and stream graphs .toml",
     )
     parser.add_argument(
         "--to",
@@ -91,7 +156,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     family = known[args.family]
     options = {name: getattr(args, name) for one in known.values() for name in one.parameters}
     given = _given(args.family, options, args.seed)
-    refuse_unwritable(args.output)
+    refuse_outputs([args.output], [args.machine])
     suffix = _suffix(args.output, args.to)
     as_mesh = _checked_suffix(suffix, Path(args.output), family)
     if given.get("directed"):
@@ -169,9 +234,9 @@ def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
     from evener.io.sources import PACKINGS
     from evener.io.write import MESH_WRITERS
 
-    if family.returns == "speeds":
+    if family.returns in IN_TOML:
         if suffix != ".toml" or path.suffix in PACKINGS:
-            raise UsageError(f"a speeds file ends in .toml, unlike {path.name}")
+            raise UsageError(f"a {family.returns} file ends in .toml, unlike {path.name}")
         return False
     if suffix in MESH_WRITERS and path.suffix not in PACKINGS:
         if family.returns == "mesh":
@@ -197,12 +262,25 @@ def _option(parameter: str) -> str:
 
 def _write(
     path: str,
-    made: Graph | DirectedGraph | Mesh | tuple[DeviceSpeeds, ...],
+    made: Made,
     suffix: str,
     *,
     as_mesh: bool,
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Write a mesh as such or as the graph of its cells; returns remarks and counts."""
+    from evener.graphs.stream_graph import StreamGraph
+    from evener.platforms.platform import Platform
+
+    if isinstance(made, StreamGraph):
+        from evener.io.dataflow.toml import write_stream_toml
+
+        write_stream_toml(path, made)
+        return (), {"filters": made.n, "edges": made.m}
+    if isinstance(made, Platform):
+        from evener.io.machines.platforms import write_platform
+
+        write_platform(path, made)
+        return (), {"devices": made.k, "links": len(made.connections)}
     if isinstance(made, tuple):
         from evener.io.machines.speeds import write_speeds
 

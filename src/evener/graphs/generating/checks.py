@@ -25,9 +25,14 @@ def between(value: float, low: float, high: float, name: str) -> None:
 
 def random_source(seed: int) -> np.random.Generator:
     """Return the source of all randomness of one graph or mesh; UsageError below zero."""
+    refuse_negative(seed)
+    return np.random.default_rng(seed)
+
+
+def refuse_negative(seed: int) -> None:
+    """Raise UsageError for a seed below zero."""
     if seed < 0:
         raise UsageError(f"the seed must not be negative, and is {seed}")
-    return np.random.default_rng(seed)
 
 
 def check_memory(count: float, bytes_each: float, what: str) -> None:

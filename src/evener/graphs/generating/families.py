@@ -31,7 +31,7 @@ class Family:
     """A generator: `make` takes what `parameters` names (and says), and a seed if `seeded`."""
 
     make: Callable[..., Any]
-    returns: Literal["graph", "mesh", "speeds"]
+    returns: Literal["graph", "mesh", "speeds", "stream graph", "machine"]
     purpose: str
     parameters: dict[str, str]
     seeded: bool = True
