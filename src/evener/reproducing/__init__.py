@@ -16,9 +16,13 @@ spac.py                 all experiments of [SPAC]_ that need no GPU
 spac_setup.py           its matrices and graphs, or stand-ins; spac_runs.py its methods, its rivals
                         and ours on them; spac_findings.py its statements beside what we see;
                         spac_gpu.py memory transactions by a model, and the statements about them
+hmap.py                 all experiments of [Muralidharan13]_
+hmap_setup.py           its classes of graphs, and which cells are drawn; hmap_runs.py its methods
+                        and ours on them; hmap_bars.py bars of Figure 3 and gains;
+                        hmap_findings.py its statements beside what we see
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
                         devices and their processes
 
-Imports measuring, partitioning, planning, running, sizing, splitting and all below. Read
+Imports measuring, partitioning, planning, running, sizing, splitting, streams and all below. Read
 findings.py first.
 """

@@ -18,7 +18,9 @@ PAPERS = {
     "fupermod": "FuPerMod",
     "dhgp": "Distributed heterogeneous graph processing",
     "spac": "Split-and-connect",
+    "hmap": "HMAP",
 }
+WITH_DATA = ("spac", "hmap")
 TRIALS, FEW_TRIALS = 20, 3
 LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
@@ -26,9 +28,11 @@ LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the paper, and where results go."""
     parser.add_argument("paper", choices=PAPERS, metavar="PAPER", help=", ".join(PAPERS))
-    parser.add_argument(
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument(
         "--fast", action="store_true", help="fewer sizes or trials of each experiment"
     )
+    effort.add_argument("--full", action="store_true", help="all of them, as without --fast")
     parser.add_argument(
         "--here",
         action="store_true",
@@ -39,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         metavar="FOLDER",
         help="spac: with cant.mtx, circuit5M.mtx, in-2004.mtx, mc2depi.mtx or scircuit.mtx, which "
-        "are taken in the place of generated matrices",
+        "are taken in the place of generated matrices; hmap: with real stream graphs",
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="write plots, a page and the numbers there"
@@ -53,8 +57,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     if args.here and args.paper != "fupermod":
         raise UsageError(f"--here is for fupermod, not {args.paper}")
-    if args.data is not None and args.paper != "spac":
-        raise UsageError(f"--data is for spac, not {args.paper}")
+    if args.data is not None and args.paper not in WITH_DATA:
+        raise UsageError(f"--data is for {' and '.join(WITH_DATA)}, not {args.paper}")
     where = "this computer" if args.here else _place_of(args.paper)
     with out.progress(f"Reproducing {args.paper}") as progress:
         result = (
@@ -85,15 +89,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _place_of(paper: str) -> str:
     """Return on which machines a paper's experiments are repeated."""
-    from evener.reproducing.fupermod import EMULATED
-    from evener.reproducing.spac import WHERE
+    from evener.reproducing import fupermod, hmap, spac
 
-    return WHERE if paper == "spac" else EMULATED
+    return {"spac": spac.WHERE, "hmap": hmap.WHERE}.get(paper, fupermod.EMULATED)
 
 
 def _reproduced(paper: str, fast: bool, data: str | None, progress: Progress) -> PaperResult:
-    from evener.reproducing import dhgp, fupermod, spac
+    from evener.reproducing import dhgp, fupermod, hmap, spac
 
+    if paper == "hmap":
+        return hmap.reproduce(fast, progress, data)
     if paper == "spac":
         return spac.reproduce(fast, progress, data)
     return {"fupermod": fupermod.reproduce, "dhgp": dhgp.reproduce}[paper](fast, progress)

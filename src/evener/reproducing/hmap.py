@@ -1,0 +1,113 @@
+"""All experiments of [Muralidharan13]_: Figure 3, seconds, and real graphs, with our search beside.
+
+hmap_setup.py says which cells are drawn, and in which two readings of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from evener.errors import UsageError
+from evener.partitioning.external import metis
+from evener.reproducing import hmap_findings as findings
+from evener.reproducing import hmap_runs as runs
+from evener.reproducing.findings import Finding, Panel, PaperResult, Plot, Row
+from evener.reproducing.hmap_bars import BARS, WIDTH, MeanBar, bars, chosen, gain, over_machines
+from evener.reproducing.hmap_setup import (
+    CLASSES,
+    FAST,
+    FULL,
+    SETTINGS,
+    real_graphs,
+)
+
+Tell = Callable[[str, float], None]
+Rows = Sequence[Row]
+WHERE = "random machines, by predicted periods"
+LABELS = {"metis": "METIS k-way", "hmap": "HMAP", "ours": "ours"}
+ALL, NO_FOLDER = "mean", "no --data FOLDER of real graphs was given"
+# How much of the time has gone when each step begins, about.
+CELLS, FEWER, TIMED, REAL = 0.0, 0.75, 0.8, 0.85
+
+
+def reproduce(
+    fast: bool = False, tell: Tell = lambda *_: None, folder: str | Path | None = None
+) -> PaperResult:
+    """Run all experiments, on fewer cells and machines if `fast`.
+
+    tell: called with what is next, and the part that is done. folder: of real stream graphs.
+    Raises UsageError where METIS cannot be called, InputError for a folder without graphs.
+    """
+    missing = metis.missing()
+    if missing is not None:
+        raise UsageError(f"HMAP is compared with METIS: {missing}")
+    graphs = {} if folder is None else real_graphs(folder)
+    sampling = FAST if fast else FULL
+    cells = runs.sampled(sampling, lambda what: tell(what, CELLS))
+    fewer = runs.with_fewer_filters(sampling, lambda what: tell(what, FEWER))
+    seconds = list(runs.timed(sampling, lambda what: tell(what, TIMED)))
+    real = runs.real(graphs, lambda what: tell(what, REAL))
+    return result_of(cells, fewer, seconds, real)
+
+
+def result_of(cells: Rows, fewer: Rows, seconds: Rows, real: Rows) -> PaperResult:
+    """Return findings, plots and tables of what was measured."""
+    found = [bar for setting in SETTINGS for k in _machines(cells)
+             for bar in bars(cells, setting, k)]  # fmt: skip
+    last = over_machines(found)
+    said: list[Finding] = [
+        findings.faster_on_average(cells), findings.faster_on_the_largest(cells),
+        findings.slower_on_the_smallest(cells), findings.ahead_by_class(cells),
+        findings.larger_where_bytes_are_dear(cells),
+        findings.worse_where_halves_are_unequal(cells, seconds),
+        findings.filters_where_they_run_best(cells), findings.within_seconds(seconds),
+        findings.narrow_intervals(found, WIDTH), findings.beside_ours(cells),
+        findings.with_fewer_filters(fewer), findings.real_graphs(real, NO_FOLDER),
+    ]  # fmt: skip
+    plots = [Plot(f"figure-3-{s.lower()}", _panels([*found, *last], s)) for s in SETTINGS]
+    tables: dict[str, Rows] = {
+        "bars": [bar.row for bar in [*found, *last]], "cells": cells, "fewer": fewer,
+        "seconds": seconds, "real": real,
+    }  # fmt: skip
+    return PaperResult(said, [*plots, Plot("gains", _gains(cells))], tables)
+
+
+def _machines(rows: Rows) -> list[int]:
+    return sorted({int(row["k"]) for row in rows})
+
+
+def _panels(found: Sequence[MeanBar], setting: str) -> list[Panel]:
+    """Return the six parts of Figure 3 in a setting; the mean over machines is the last."""
+    machines = sorted({bar.k for bar in found if bar.k})
+    values = {(bar.paper_class, bar.k, bar.method): 1e3 * bar.mean
+              for bar in found if bar.setting == setting}  # fmt: skip
+    return [
+        Panel(f"{paper_class.title}, {setting}", "processors", "period, ms",
+              range(len(machines) + 1),
+              {LABELS[method]: [values.get((letter, k, method), float("nan"))
+                                for k in (*machines, 0)] for method in BARS},
+              log_y=True, x_names=[*(f"{k:,}" for k in machines), ALL])
+        for letter, paper_class in CLASSES.items()
+    ]  # fmt: skip
+
+
+def _gains(cells: Rows) -> list[Panel]:
+    """Return METIS / HMAP and HMAP / ours by machine; the paper's of 64 and 4,096 beside."""
+    machines = _machines(cells)
+    paper = {machines[0]: 1 / findings.SMALLEST, machines[-1]: findings.LARGEST}
+    lines = {f"{s}, geometric": [gain(chosen(cells, s, k)).geometric for k in machines]
+             for s in SETTINGS}  # fmt: skip
+    means = {f"{s}, of means": [gain(chosen(cells, s, k)).of_means for k in machines]
+             for s in SETTINGS}  # fmt: skip
+    ours = {f"{s}, geometric": [gain(chosen(cells, s, k), "hmap", "ours").geometric
+                                for k in machines] for s in SETTINGS}  # fmt: skip
+    names = [f"{k:,}" for k in machines]
+    at = range(len(machines))
+    return [
+        Panel("METIS k-way / HMAP", "processors", "period / period", at,
+              {**lines, **means, "paper": [paper.get(k, float("nan")) for k in machines]},
+              log_y=True, x_names=names),
+        Panel("HMAP / ours", "processors", "period / period", at, ours, log_y=True,
+              x_names=names),
+    ]  # fmt: skip
