@@ -1,19 +1,25 @@
 """Periods of stream graphs: Evener's search beside METIS, HMAP and greedy placement.
 
-    EVENER_DATA=FOLDER python benchmarks/streams.py [--cells 40] [--machines 64,256,1024,4096]
+    EVENER_DATA=FOLDER python benchmarks/streams.py [--cells 12] [--machines 64,256,1024,4096]
 
 Cells are random graphs on random meshes with the paper's parameters, which
 evener.streams.generating has, drawn by their number, in both settings: A, ceil, CPUs of few lanes;
 B, equation (1) to the letter. Seeds are other ones than those that constants were chosen on. real:
-the stream graphs and workflows of the folder EVENER_DATA on random machines of 16 and 64
+the stream graphs and workflows of the folder EVENER_DATA on random machines of 16, 64 and 256
 processors. tiny: 8 to 12 filters on 3 or 4 processors, beside the shortest period of all. Every
 method gets the same machine, graph and reading; METIS and HMAP the shares of both capabilities. CPU
 seconds are of all processes, routes between processors excluded, which `routes_s` tells. Where
-filters are fewer than processors, METIS k-way makes no blocks; the cell counts for the others.
+filters are fewer than processors, METIS makes no blocks; the cell counts for the others. growth:
+seconds of HMAP by processors and by edges. large: the largest graph on the largest machine, a
+process for each method, whose memory is told.
+
+Cells that the result file has are not measured again: a run that was ended goes on.
 """
 
 import math
+import multiprocessing
 import os
+import resource
 from collections import defaultdict
 from pathlib import Path
 
@@ -41,9 +47,12 @@ from evener.streams.period import StreamProblem
 RESULTS = Path(__file__).parent / "results" / "streams.jsonl"
 FIRST_SEED = 1000
 LARGEST = max(SIZES)
-METHODS = ("ours", "metis", "metis-recursive", "hmap", "hmap-up", "greedy")
-REAL_MACHINES = (16, 64)
-DEAR = 0.1  # ratio of an edge's seconds to a filter's from which communication counts
+METHODS = ("ours", "metis", "metis-recursive", "hmap", "greedy")
+REAL_MACHINES = (16, 64, 256)
+# Ratios of an edge's seconds to a filter's: from which communication counts, up to which not
+DEAR, CHEAP = 0.1, 0.001
+MANY, MIDDLE = 4096, 1024  # processors of the largest machine; of the one for graphs of all sizes
+GROWTH = [(64 << i, LARGEST) for i in range(7)] + [(MIDDLE, n) for n in (1024, 4096, 8192)]
 
 
 def main():
@@ -52,53 +61,96 @@ def main():
 
 def arguments():
     made = parser(__doc__, RESULTS)
-    made.add_argument("--cells", type=int, default=20, help="of each machine and setting")
+    made.add_argument("--cells", type=int, default=12, help="of each machine and setting")
     made.add_argument("--machines", type=words, default=["64", "256", "1024", "4096"])
     made.add_argument("--most", type=int, default=LARGEST, help="filters of a graph")
     made.add_argument("--tiny", type=int, default=36, help="cells beside the shortest period")
-    made.add_argument("--real", type=int, default=1, help="whether files of EVENER_DATA count")
+    made.add_argument("--kinds", type=words, default=["tiny", "random", "real", "growth", "large"])
     made.add_argument("--methods", type=words, default=list(METHODS))
-    made.when_small(cells=1, machines=["16"], most=128, tiny=1, real=0)
+    made.when_small(cells=1, machines=["16"], most=128, tiny=1, kinds=["tiny", "random"])
     return made.parse_args()
 
 
 def measure(args):
     """Add a line for each cell that the file does not have."""
-    have = {(line["kind"], line["setting"], line["k"], line["name"]) for line in known(args.output)}
+    have = {tuple(line[key] for key in KEYS) for line in known(args.output)}
     for about, make in cells(args):
-        if (about["kind"], about["setting"], about["k"], about["name"]) not in have:
-            methods = [*args.methods, "exact"] if about["kind"] == "tiny" else args.methods
-            append(args.output, about | periods(*make(), methods))
+        if tuple(about[key] for key in KEYS) not in have:
+            append(args.output, about | measured(about, make, args.methods))
+
+
+KEYS = ("kind", "setting", "k", "name")
+
+
+def measured(about, make, methods):
+    if about["kind"] == "tiny":
+        return periods(*make(), [*methods, "exact"])
+    if about["kind"] == "growth":
+        return periods(*make(), ["hmap", "metis"])
+    if about["kind"] == "large":
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            return pool.apply(in_own_process, [about["k"], about["n"], about["name"]])
+    return periods(*make(), methods)
+
+
+def in_own_process(k, n, method):
+    line = periods(*maker(k, "A", 0, GraphParameters(n))(), [method])
+    own, others = (resource.getrusage(who).ru_maxrss / 2**20
+                   for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
+    return line | {"gib": round(own + others, 3)}
 
 
 def cells(args):
     """What a cell is, and a function that makes its graph, machine and reading."""
-    for setting in "AB":
-        for number in range(args.tiny):
-            k, n = 3 + number % 2, 8 + number % 5
-            given = drawn(number, n)
+    kinds = {"tiny": tiny_cells, "random": random_cells, "real": real_cells,
+             "growth": growth_cells, "large": large_cells}  # fmt: skip
+    for kind in args.kinds:
+        yield from kinds[kind](args)
+
+
+def tiny_cells(args):
+    for number in range(args.tiny):
+        k, given = 3 + number % 2, drawn(number, 8 + number % 5)
+        for setting in "AB":
             yield about_cell("tiny", setting, k, number, given), maker(k, setting, number, given)
+
+
+def random_cells(args):
+    for number in range(args.cells):
+        given = drawn(number, None, args.most)
         for k in map(int, args.machines):
-            for number in range(args.cells):
-                given = drawn(number, None, args.most)
-                yield (
-                    about_cell("random", setting, k, number, given),
-                    maker(k, setting, number, given),
-                )
-        if args.real:
-            for path in sorted(Path(os.environ["EVENER_DATA"], "dags").iterdir()):
-                if "tar" in path.name:
-                    continue
-                for k in REAL_MACHINES:
-                    about = {"kind": "real", "setting": setting, "k": k, "name": path.name}
-                    yield (
-                        about,
-                        lambda path=path, k=k, setting=setting: (
-                            read_stream_graph(path).graph,
-                            random_machine(k, setting, FIRST_SEED),
-                            READINGS[setting],
-                        ),
-                    )
+            for setting in "AB":
+                about = about_cell("random", setting, k, number, given)
+                yield about, maker(k, setting, number, given)
+
+
+def real_cells(_):
+    for path in sorted(Path(os.environ["EVENER_DATA"], "dags").iterdir()):
+        if "tar" in path.name:
+            continue
+        for k in REAL_MACHINES:
+            for setting in "AB":
+                about = {"kind": "real", "setting": setting, "k": k, "name": path.name}
+                yield about, real_maker(path, k, setting)
+
+
+def real_maker(path, k, setting):
+    def make():
+        machine = random_machine(k, setting, FIRST_SEED)
+        return read_stream_graph(path).graph, machine, READINGS[setting]
+
+    return make
+
+
+def growth_cells(_):
+    for k, n in GROWTH:
+        given = GraphParameters(n)
+        yield about_cell("growth", "A", k, n, given), maker(k, "A", 0, given)
+
+
+def large_cells(_):
+    for method in ("hmap", "ours"):
+        yield about_cell("large", "A", MANY, method, GraphParameters(LARGEST)), None
 
 
 def drawn(number, n, most=LARGEST):
@@ -153,28 +205,46 @@ def cpu_seconds():
 
 
 def table(lines):
-    return "\n\n".join([ratios(lines), seconds(lines)])
+    return "\n\n".join([ratios(lines), seconds(lines), growth(lines), large(lines)])
 
 
 def ratios(lines):
     """Geometric means of periods, by the kind of cell and the setting."""
+    others = [name for name in METHODS if name != "ours"]
+    rows = [("cells", "of them", *(f"{name} / ours" for name in others), "hmap / metis-recursive",
+             "ours / bound", "ours / optimum", "worst", "one beats ours")]  # fmt: skip
+    for name, group in groups_of(lines).items():
+        means = [ratio(group, other, "ours") for other in others]
+        best = [line["ours"] / line["exact"] for line in group if line.get("exact")]
+        beaten = sum(min(line[one] for one in others if line.get(one)) < line["ours"] * (1 - 1e-9)
+                     for line in group)  # fmt: skip
+        rows.append((name, len(group), *means, ratio(group, "hmap", "metis-recursive"),
+                     ratio(group, "ours", "bound"), mean(best), shown(max(best, default=None)),
+                     beaten))  # fmt: skip
+    return markdown(rows)
+
+
+def groups_of(lines):
+    """Lines with a period of ours, by the kind of cell and the setting; random ones also by CCR."""
     groups = defaultdict(list)
     for line in lines:
+        if line["kind"] not in ("tiny", "random", "real"):
+            continue
         name = f"{line['kind']}, {line['setting']}"
         groups[name].append(line)
         if line["kind"] == "random":
-            dear = "0.1 and more" if line["ratio"] >= DEAR else "less than 0.1"
-            groups[f"{name}, CCR {dear}"].append(line)
-    others = [name for name in METHODS if name != "ours"]
-    rows = [("cells", "of them", *(f"{name} / ours" for name in others), "ours / bound",
-             "ours / optimum", "worst")]  # fmt: skip
-    for name, group in groups.items():
-        means = [mean([line[other] / line["ours"] for line in group if line.get(other)])
-                 for other in others]  # fmt: skip
-        bound = mean([line["ours"] / line["bound"] for line in group if line["bound"] > 0])
-        best = [line["ours"] / line["exact"] for line in group if line.get("exact")]
-        rows.append((name, len(group), *means, bound, mean(best), shown(max(best, default=None))))
-    return markdown(rows)
+            if line["ratio"] >= DEAR:
+                groups[f"{name}, CCR {DEAR} and more"].append(line)
+            if line["ratio"] <= CHEAP:
+                groups[f"{name}, CCR {CHEAP} and less"].append(line)
+        if line["kind"] != "tiny":
+            groups[f"{name}, {line['k']:,} processors"].append(line)
+    return dict(sorted(groups.items(), key=lambda one: one[0].split(", ")[0] != "random"))
+
+
+def ratio(group, above, below):
+    """Geometric mean of one figure over another, of the lines that have both."""
+    return mean([line[above] / line[below] for line in group if line.get(above) and line[below]])
 
 
 def seconds(lines):
@@ -190,6 +260,29 @@ def seconds(lines):
         rows.append(
             (k, f"{routes:.2f}", *(f"{np.median(one):.2f}" if one else "-" for one in taken))
         )
+    return markdown(rows)
+
+
+def growth(lines):
+    """CPU seconds of HMAP beside what the paper claims: log2 of the processors, times edges."""
+    rows = [("processors", "filters", "edges", "routes, CPU s", "HMAP, CPU s",
+             "METIS k-way, CPU s", "HMAP: us / (log2(processors) x edges)")]  # fmt: skip
+    for line in (line for line in lines if line["kind"] == "growth"):
+        claimed = math.log2(line["k"]) * line["m"]
+        sizes = (f"{line[key]:,}" for key in ("k", "n", "m"))
+        taken = (line[key] for key in ("routes_s", "hmap_s", "metis_s"))
+        rows.append((*sizes, *taken, f"{1e6 * line['hmap_s'] / claimed:.2f}"))
+    return markdown(rows)
+
+
+def large(lines):
+    """Seconds and memory of methods on the largest graph and machine."""
+    rows = [("processors", "filters", "method", "routes, CPU s", "CPU s", "period, ms",
+             "bound, ms", "memory, GiB")]  # fmt: skip
+    for line in (line for line in lines if line["kind"] == "large"):
+        name = line["name"]
+        rows.append((f"{line['k']:,}", f"{line['n']:,}", name, line["routes_s"], line[f"{name}_s"],
+                     shown(1e3 * line[name]), shown(1e3 * line["bound"]), line["gib"]))  # fmt: skip
     return markdown(rows)
 
 
