@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from evener.reproducing.findings import Criterion, Finding, Row
+from evener.reproducing.findings import Criterion, Finding, Row, not_tried
 from evener.reproducing.hmap_bars import Gain, MeanBar, chosen, gain
 from evener.reproducing.hmap_setup import CLASSES, SETTINGS
 
@@ -265,7 +265,7 @@ def real_graphs(rows: Rows, absent: str) -> Finding:
     """Real applications, which the paper left for later. absent: why there are none."""
     where, did = "real graphs", "nothing: left for future research"
     if not rows:
-        return Finding(where, did, "nothing", "nothing", "", lacking=absent)
+        return not_tried(where, did, "nothing", absent)
     graphs = {str(row["graph"]) for row in rows}
     both = {(s, name): gain([row for row in rows if row["setting"] == s], name, "ours")
             for s in SETTINGS for name in ("metis", "hmap")}  # fmt: skip
