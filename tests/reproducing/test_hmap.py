@@ -12,7 +12,7 @@ import pytest
 from evener.cli import main
 from evener.errors import InputError, UsageError
 from evener.graphs.stream_graph import StreamGraph
-from evener.io.dataflow.toml import write_stream_toml
+from evener.io.dataflow.writing import write_stream_graph
 from evener.reproducing import hmap, hmap_bars, hmap_findings, hmap_runs
 from evener.reproducing.hmap_setup import (
     CLASSES,
@@ -165,7 +165,7 @@ def _quick(monkeypatch):
 def test_the_command_writes_everything(tmp_path, capsys, _quick):
     (tmp_path / "graphs").mkdir()
     graph = StreamGraph("abc", [9.0, 9.0, 900.0], [1, 900, 1], [0, 1], [1, 2], [4.0, 5.0])
-    write_stream_toml(tmp_path / "graphs" / "abc.toml", graph)
+    write_stream_graph(tmp_path / "graphs" / "abc.toml", graph)
     (tmp_path / "graphs" / "more.tar.zst").write_bytes(b"")
     folder = tmp_path / "out"
     words = ["reproduce", "hmap", "--fast", "--data", str(tmp_path / "graphs"), "-o", str(folder)]

@@ -74,7 +74,7 @@ def _calibrate(
     options: RunOptions, program: StreamProgram, comm: MpiComm | None, out: Output
 ) -> int:
     """Measure the filters, and write the graph with their costs."""
-    from evener.io.dataflow.toml import write_stream_toml
+    from evener.io.dataflow.writing import write_stream_graph
     from evener.running.streams.in_turn import REPEATS, filter_seconds
     from evener.wording import duration
 
@@ -95,7 +95,7 @@ def _calibrate(
         for one, took in zip(program.filters, seconds.tolist(), strict=True)
     ]
     out.table(("filter", "an iteration", "stateful"), rows, most=SHOWN, what="filters")
-    write_stream_toml(options.output, graph)
+    write_stream_graph(options.output, graph, "toml")
     out.say(f"Written: {options.output}, for devices of mips = 1000")
     seconds_of = dict(zip(graph.names, seconds.tolist(), strict=True))
     out.result({"program": program.name, "seconds": seconds_of, "written": options.output})

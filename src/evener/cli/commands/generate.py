@@ -272,9 +272,9 @@ def _write(
     from evener.platforms.platform import Platform
 
     if isinstance(made, StreamGraph):
-        from evener.io.dataflow.toml import write_stream_toml
+        from evener.io.dataflow.writing import write_stream_graph
 
-        write_stream_toml(path, made)
+        write_stream_graph(path, made, "toml")
         return (), {"filters": made.n, "edges": made.m}
     if isinstance(made, Platform):
         from evener.io.machines.platforms import write_platform
