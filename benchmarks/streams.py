@@ -186,7 +186,7 @@ def periods(graph, machine, reading, methods):
     began = cpu_seconds()
     _ = problem.machine
     line = {"n": graph.n, "m": graph.m, "routes_s": round(cpu_seconds() - began, 4)}
-    line["bound"] = bounds_of(problem).best
+    line["bound"] = bounds_of(problem, strong=True).best
     for name in methods:
         began = cpu_seconds()
         try:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from evener.errors import InputError, UsageError
+from evener.errors import InputError, UsageError, one_of
 from evener.graphs.stream_graph import StreamGraph
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Platform
@@ -18,7 +18,9 @@ from evener.streams.methods import MethodOptions, placed_by
 from evener.streams.period import Period, StreamProblem, period_of
 from evener.streams.readings import CostReading
 from evener.streams.search import SearchLimits
+from evener.wording import duration
 
+BOUNDS = ("quick", "strong")
 LINKS_KEPT = 10  # of the busiest links, in a plan
 SAME = 1e-9  # relative difference up to which sums of seconds are the same
 
@@ -28,14 +30,16 @@ class MapOptions:
     """How filters are placed: the method, how long it may search, random numbers.
 
     seconds: of wall time; None: until the search is done, so that the result depends on the seed
-    alone.
+    alone. bound: "quick", or "strong" for the lower bound that takes longer.
     """
 
     method: str = "ours"
     seconds: float | None = None
     seed: int = 7
+    bound: str = "quick"
 
     def __post_init__(self) -> None:
+        one_of("bound", self.bound, BOUNDS)
         if self.seed < 0 or (self.seconds is not None and not self.seconds > 0):
             raise UsageError("the seed must not be negative, and seconds must be above zero")
 
@@ -69,7 +73,7 @@ def map_filters(
         graph,
         platform,
         period.seconds,
-        bounds_of(problem).best,
+        bounds_of(problem, strong=options.bound == "strong").best,
         period.computing,
         period.communicating,
         _busiest_links(period),
@@ -115,6 +119,11 @@ def _notes(period: Period, *, ended: bool) -> list[str]:
     said = []
     if not ended:
         said.append("The search was stopped before its end: this is the best mapping until then.")
+    if period.cycle > period.loads.max():
+        said.append(
+            f"A cycle of filters takes {duration(period.cycle)} for each of its tokens, longer "
+            "than any device works: more tokens on it shorten the period."
+        )
     if period.slowest_link > period.seconds:
         name = period.link_names[int(np.argmax(period.links))]
         said.append(

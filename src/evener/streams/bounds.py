@@ -6,37 +6,155 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.streams import bounds_kernels as kernels
-from evener.streams.period import StreamProblem
+from evener.arrays import FloatArray, IntArray
+from evener.streams.cycles import slowest_cycle
+from evener.streams.period import StreamProblem, work_of
 from evener.streams.placing import least_work
+from evener.streams.shared_work import Kinds, best_weights, kinds_of, shared_by, shared_value
 
-# Filters x processors looked at by the search for weights of processors, in all.
-LOOKS = 1.5e8
-MOST_ROUNDS = 200
+HEAVY = 64  # filters whose neighbours are looked at: those of most work
+SURE = 1e-9  # share by which a sum must exceed its limit, as sums are rounded
+# The strong bound: entries of its tables at most; first step of the period tried, and the last.
+MOST_ENTRIES = 4_000_000
+FIRST_STEP, LAST_STEP = 0.02, 0.003
 
 
 class PeriodBounds(NamedTuple):
-    """Each at most the shortest period [s]: of the heaviest filter alone; of all work, shared.
+    """Each at most the shortest period [s]; 0 where it was not asked for.
 
-    heaviest: filter on its best processor. shared: computing alone, filters divided at will:
-    the value of the linear program's dual, found by weights of the processors.
+    heaviest: one filter on its best processor; each neighbour is there as well, or its bytes are
+    sent over the processor's fastest link. shared: computing alone, filters divided at will.
+    whole: filters are not divided, and those of which no processor has time for both send their
+    bytes. cycle: the slowest one, all its filters on their best processors.
     """
 
     heaviest: float
     shared: float
+    whole: float
+    cycle: float
 
     @property
     def best(self) -> float:
-        """The larger one."""
-        return max(self.heaviest, self.shared)
+        """The largest one."""
+        return max(self)
 
 
-def bounds_of(problem: StreamProblem) -> PeriodBounds:
-    """Return lower bounds of the period, of all readings; communication is not counted."""
-    if problem.n == 0:
-        return PeriodBounds(0.0, 0.0)
-    rounds = int(np.clip(LOOKS / (problem.n * problem.k), 5, MOST_ROUNDS))
-    weights = problem.processors.rate * np.minimum(problem.processors.width, 1e3)
-    weights = weights / weights.sum()
-    shared = kernels.shared_work(problem.filters, problem.machine, weights, rounds)
-    return PeriodBounds(float(least_work(problem)[0].max()), float(shared))
+def bounds_of(problem: StreamProblem, *, strong: bool = False) -> PeriodBounds:
+    """Return lower bounds of the period, of all readings. strong: `whole` as well.
+
+    That one takes seconds, and is left out where its tables had more than MOST_ENTRIES.
+    """
+    least = least_work(problem)[0]
+    if problem.n == 0 or least.max() == 0.0:
+        return PeriodBounds(0.0, 0.0, 0.0, 0.0)
+    kinds = kinds_of(problem)
+    link = least_link(problem, kinds)
+    heavy = np.argsort(-least, kind="stable")[:HEAVY]
+    heaviest = float(_with_neighbours(problem, kinds, link, heavy).min(axis=1).max())
+    shared, weights = shared_value(problem, kinds, least)
+    cycle = slowest_cycle(problem.graph, problem.cycles, least, np.zeros(problem.cycles.size))
+    found = PeriodBounds(heaviest, shared * (1 - SURE), 0.0, cycle)
+    entries = max(3 * problem.n, problem.filters.ends.size) * kinds.first.size
+    if not strong or entries > MOST_ENTRIES:
+        return found
+    return found._replace(whole=_whole(problem, kinds, link, found.best, weights))
+
+
+def least_link(problem: StreamProblem, kinds: Kinds) -> FloatArray:
+    """(kinds,) seconds of a byte that leaves a processor of this kind, at least."""
+    if problem.k == 1:
+        return np.zeros(1)
+    cost = problem.machine.cost + np.diag(np.full(problem.k, np.inf))
+    least = cost.min(axis=1)
+    roads = problem.processors.roads
+    if problem.reading.route == "transit" and roads is not None:
+        # A processor pays for the links beside it alone, and not where another has its place.
+        beside = np.minimum.reduceat(np.append(roads.betas, np.inf), roads.offsets[:-1])
+        least = np.minimum(least, beside[roads.home])
+    of_kind = np.full(kinds.first.size, np.inf)
+    np.minimum.at(of_kind, kinds.of, least)
+    return of_kind
+
+
+def _with_neighbours(
+    problem: StreamProblem, kinds: Kinds, link: FloatArray, some: IntArray
+) -> FloatArray:
+    """(s, kinds) load [s] at least of a processor that has the filter of `some` (s,)."""
+    filters = problem.filters
+    work = work_of(problem, some)[:, kinds.first]
+    counts = np.diff(filters.offsets)[some]
+    at = np.repeat(filters.offsets[some] - np.cumsum(counts) + counts, counts)
+    at = at + np.arange(at.size)
+    beside = work_of(problem, filters.ends[at].astype(np.int64))[:, kinds.first]
+    dearer = np.minimum(beside, filters.here[at, None] * link)
+    more = np.zeros_like(work)
+    np.add.at(more, np.repeat(np.arange(some.size), counts), dearer)
+    if problem.reading.overlap:
+        return np.asarray(np.maximum(work, (work + more) / 2))
+    return np.asarray(work + more)
+
+
+def _whole(
+    problem: StreamProblem, kinds: Kinds, link: FloatArray, low: float, weights: FloatArray
+) -> float:
+    """Return the longest period found for which filters that stay whole have no room."""
+    every = np.arange(problem.n)
+    work = work_of(problem, every)[:, kinds.first]
+    load = _with_neighbours(problem, kinds, link, every)
+    start = np.stack([weights] * 3)
+    step, high = FIRST_STEP, np.inf
+    while high / low - 1 > LAST_STEP:
+        period = low * (1 + step) if high == np.inf else float(np.sqrt(low * high))
+        excluded, start = _has_no_room(problem, kinds, link, (work, load), period, start)
+        if excluded:
+            low, step = period, 2 * step
+        else:
+            high = period
+    return low
+
+
+def _has_no_room(
+    problem: StreamProblem,
+    kinds: Kinds,
+    link: FloatArray,
+    tables: tuple[FloatArray, FloatArray],
+    period: float,
+    start: FloatArray,
+) -> tuple[bool, FloatArray]:
+    """Whether no mapping has this period, and the weights (3, kinds) that were found for it.
+
+    A filter takes of the period of a processor its share, or what a dual feasible function
+    [FS01]_ makes of this: no filters that fit together have more than 1 of that either.
+    """
+    work, load = tables
+    share = work
+    if not problem.reading.overlap:
+        share = work + link * _sent_surely(problem, work, period)
+    share = np.where(np.maximum(share, load) > period, np.inf, share / period)
+    used = share[(share > 0).any(axis=1)]
+    costs = np.stack([used, _steps(used, 1), _steps(used, 2)])
+    importance = np.ones(used.shape[0])
+    found = best_weights(costs, kinds.counts, start, importance, (0.05, 0.01), 20)
+    tried = [found, *(found[[f]] for f in range(3))]  # together, and each function alone
+    ofs = [costs, *(costs[[f]] for f in range(3))]
+    most = max(
+        shared_by(weights, kinds.counts, table) for weights, table in zip(tried, ofs, strict=True)
+    )
+    return bool(most > 1 + SURE), found
+
+
+def _sent_surely(problem: StreamProblem, work: FloatArray, period: float) -> FloatArray:
+    """(n, kinds) bytes that a filter pays for there: to those that do not fit beside it."""
+    filters = problem.filters
+    rows = np.repeat(np.arange(problem.n), np.diff(filters.offsets))
+    apart = np.where(work[rows] + work[filters.ends] > period, filters.here[:, None], 0.0)
+    total = np.zeros_like(work)
+    np.add.at(total, rows, apart)
+    return total
+
+
+def _steps(share: FloatArray, parts: int) -> FloatArray:
+    """Dual feasible function: of shares, how many (parts + 1)-ths are full, over `parts`."""
+    times = share * (parts + 1)
+    whole = np.floor(times)
+    return np.asarray(np.where(times == whole, share, whole / parts))

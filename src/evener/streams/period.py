@@ -14,6 +14,7 @@ from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
 from evener.platforms.platform import Platform
 from evener.streams import period_kernels as kernels
+from evener.streams.cycles import edges_of_cycles, slowest_cycle
 from evener.streams.period_kernels import FilterArrays, ProcessorArrays
 from evener.streams.processors import Processors
 from evener.streams.readings import COMPUTE, CostReading
@@ -47,6 +48,11 @@ class StreamProblem:
     def k(self) -> int:
         """Number of processors."""
         return self.processors.k
+
+    @cached_property
+    def cycles(self) -> IntArray:
+        """Numbers of the edges that lie on cycles of the graph."""
+        return edges_of_cycles(self.graph)
 
     @cached_property
     def groups(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
@@ -112,7 +118,8 @@ class Period:
 
     computing, communicating (k,) [s]: of each processor. links (l,) [s]: how long each link
     carries bytes, and link_names; where several routes share a link, it may take longer than any
-    processor, which the period does not count.
+    processor, which the period does not count. cycle [s]: seconds around the slowest cycle of
+    filters, over the tokens on it; where no processor is busy for so long, it is the period.
     """
 
     seconds: float
@@ -122,6 +129,7 @@ class Period:
     loads: FloatArray
     links: FloatArray
     link_names: tuple[str, ...]
+    cycle: float = 0.0
 
     @property
     def slowest_link(self) -> float:
@@ -145,8 +153,9 @@ def period_of(problem: StreamProblem, part: npt.ArrayLike) -> Period:
         if problem.reading.overlap
         else computing + communicating
     )
-    at = int(np.argmax(loads))
-    return Period(float(loads[at]), at, computing, communicating, loads, links, names)
+    at, cycle = int(np.argmax(loads)), _slowest_cycle(problem, chosen)
+    seconds = max(float(loads[at]), cycle)
+    return Period(seconds, at, computing, communicating, loads, links, names, cycle)
 
 
 def seconds_of(problem: StreamProblem, part: Part) -> float:
@@ -155,19 +164,42 @@ def seconds_of(problem: StreamProblem, part: Part) -> float:
         return period_of(problem, part).seconds
     computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
     kernels.add_loads(problem.filters, problem.machine, part, computing, communicating)
-    if problem.reading.overlap:
-        return float(np.maximum(computing, communicating).max())
-    return float((computing + communicating).max())
+    overlap = problem.reading.overlap
+    loads = np.maximum(computing, communicating) if overlap else computing + communicating
+    return max(float(loads.max()), _slowest_cycle(problem, part))
+
+
+def _slowest_cycle(problem: StreamProblem, part: Part) -> float:
+    """Seconds of the slowest cycle of filters, over its tokens; bytes take what a route does."""
+    edges, graph = problem.cycles, problem.graph
+    if edges.size == 0:
+        return 0.0
+    own = work_on(problem, part)
+    sent = (
+        graph.nbytes[edges]
+        * problem.machine.cost[part[graph.tails[edges]], part[graph.heads[edges]]]
+    )
+    return slowest_cycle(graph, edges, own, sent)
+
+
+def work_on(problem: StreamProblem, part: Part) -> FloatArray:
+    """(n,) seconds of each filter on its processor."""
+    graph, processors = problem.graph, problem.processors
+    times = read_times(problem.reading.compute, graph.vector / processors.width[part])
+    return np.asarray(graph.scalar * times / processors.rate[part])
+
+
+def read_times(compute: str, ratio: FloatArray) -> FloatArray:
+    """How often a filter's instructions are done, of its vector over a processor's."""
+    if compute == "ceil":
+        return np.ceil(ratio)
+    return np.maximum(ratio, 1.0) if compute == "max1" else ratio
 
 
 def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
     """(s, k) seconds of the filters `some` (s,) on each processor; infinite where none can be."""
     graph, processors = problem.graph, problem.processors
-    times = graph.vector[some, None] / processors.width
-    if problem.reading.compute == "ceil":
-        times = np.ceil(times)
-    elif problem.reading.compute == "max1":
-        times = np.maximum(times, 1.0)
+    times = read_times(problem.reading.compute, graph.vector[some, None] / processors.width)
     seconds = graph.scalar[some, None] * times / processors.rate
     group, allowed = problem.groups
     return np.asarray(np.where(allowed[group[some]] > 0, seconds, np.inf))

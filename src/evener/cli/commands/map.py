@@ -48,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "seed alone)",
     )
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--bound",
+        default="quick",
+        metavar="NAME",
+        help="the lower bound beside the period: quick (default), or strong, which takes longer",
+    )
     add_machine_options(parser)
 
 
@@ -62,7 +68,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.app).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output], [args.app, args.machine])
-    options = MapOptions(args.method, args.seconds, args.seed)
+    options = MapOptions(args.method, args.seconds, args.seed, args.bound)
     reading = reading_of(args.reading)
     platform = machine_of(machine_options_from(args), out)
     read = read_stream_graph(args.app)

@@ -1,0 +1,88 @@
+"""Cycles of filters: how long one with few data on it keeps all others waiting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.graphs.stream_graph import StreamGraph
+
+LOOKED_AT = 8  # rounds of Bellman and Ford's algorithm between two looks for a cycle
+LONGER = 1e-12  # share by which a way must be longer to count as such
+
+
+def edges_of_cycles(graph: StreamGraph) -> IntArray:
+    """Return the numbers of the edges that lie on cycles; none where there is no cycle."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if graph.tokens is None or not graph.tokens.any():
+        return np.empty(0, np.int64)
+    matrix = coo_array((np.ones(graph.m), (graph.tails, graph.heads)), (graph.n, graph.n))
+    label = connected_components(matrix, directed=True, connection="strong")[1]
+    return np.flatnonzero(label[graph.tails] == label[graph.heads])
+
+
+def slowest_cycle(graph: StreamGraph, edges: IntArray, own: FloatArray, sent: FloatArray) -> float:
+    """Return the largest ratio, over all cycles, of seconds around it to tokens on it [s].
+
+    Each run of a filter needs what came around the cycle as many iterations ago as tokens lie on
+    it, so no period is shorter. edges: those of cycles; own (n,) [s]: of a run of each
+    filter; sent (edges,) [s]: of the bytes of these edges.
+    """
+    if edges.size == 0:
+        return 0.0
+    assert graph.tokens is not None
+    names, ends = np.unique([graph.tails[edges], graph.heads[edges]], return_inverse=True)
+    tails, heads = ends.reshape(2, -1)
+    seconds, tokens = own[graph.tails[edges]] + sent, graph.tokens[edges]
+    ratio = 0.0
+    while True:
+        cycle = _positive_cycle(names.size, tails, heads, seconds - ratio * tokens)
+        if not cycle:
+            return ratio
+        larger = float(seconds[cycle].sum() / tokens[cycle].sum())
+        if larger <= ratio * (1 + LONGER):
+            return ratio
+        ratio = larger
+
+
+def _positive_cycle(n: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> list[int]:
+    """Return the edges of a cycle of length above zero, by Bellman and Ford's longest ways."""
+    reached, came = np.zeros(n), np.full(n, -1)
+    hair = LONGER * max(float(np.abs(lengths).max()), 1e-300)
+    for turn in range(1, n + LOOKED_AT + 1):
+        offered = reached[tails] + lengths
+        longest = reached.copy()
+        np.maximum.at(longest, heads, offered)
+        better = np.flatnonzero((offered >= longest[heads]) & (offered > reached[heads] + hair))
+        if better.size == 0:
+            return []
+        came[heads[better]] = better
+        reached[heads[better]] = offered[better]
+        if turn % LOOKED_AT == 0 or turn > n:
+            cycle = _cycle_of(came, tails)
+            if cycle:
+                return cycle
+    return []
+
+
+def _cycle_of(came: IntArray, tails: IntArray) -> list[int]:
+    """Return the edges of a cycle among those by which filters were reached, (n,); or none."""
+    seen = np.full(came.size, -1)
+    for root in range(came.size):
+        v, way = root, []
+        while came[v] >= 0 and seen[v] < 0:
+            seen[v] = root
+            way.append(int(came[v]))
+            v = int(tails[came[v]])
+        if way and came[v] >= 0 and seen[v] == root:
+            # v is where the walk came back: the cycle is what was walked since.
+            first = next(i for i, e in enumerate(way) if _head_side(way, i, tails, root) == v)
+            return way[first:]
+    return []
+
+
+def _head_side(way: list[int], i: int, tails: IntArray, root: int) -> int:
+    """Return the filter at which the walk stood before it took its i-th edge."""
+    return root if i == 0 else int(tails[way[i - 1]])
