@@ -36,6 +36,10 @@ def test_sorts_of_files(files):
         (f"plan {GRAPH} --machine {GRAPH}", "--machine takes a machine file", "--k 8"),
         (f"evaluate {GRAPH} {MACHINE} --k 3", "describes a machine", ""),
         ("compare v.toml --k 3", "holds speeds", ""),
+        (f"run {GRAPH} {PLAN} --app wcc", "is not a plan", f"evener run {PLAN} {GRAPH}"),
+        (f"plan {GRAPH} --speeds {MACHINE}", "describes a machine; a file of speeds", ""),
+        (f"report {PLAN} {MACHINE}", "describes a machine; a mesh", ""),
+        (f"models {PLAN}", "is a plan; a file of speeds", ""),
     ],
 )  # fmt: skip
 def test_swapped_files_are_named_with_what_to_do(evener, files, words, said, hint):

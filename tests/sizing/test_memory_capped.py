@@ -121,7 +121,12 @@ def test_infeasible_says_by_how_much_and_what_would_help():
         f"1.20 GiB short: all devices together hold {room:,.0f} units, {n:,} are asked"
     )
     assert f"a load of {room:,.0f} units" in caught.value.hint
-    assert "1.401 times the memory" in caught.value.hint
+    assert "1.401 times the memory, with 28.6 % less memory per unit" in caught.value.hint
+    with pytest.raises(InfeasibleError) as caught:
+        target_sizes(Platform((Device("a", 1.0, memory_units=10),)), 20_000)
+    assert caught.value.hint == (
+        "It would fit with 2000 times the memory, or with a load of 10 units."
+    )
 
 
 def test_memory_in_units_falls_short_by_units():

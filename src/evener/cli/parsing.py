@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 SYNONYMS = {
     "partition": "plan",
     "part": "plan",
-    "split": "plan",
     "divide": "plan",
     "check": "evaluate",
     "judge": "evaluate",
@@ -67,6 +67,8 @@ def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
             return None
         if word.startswith("--") and name not in known:
             return f"there is no option {name}{meant(name, [o for o in known if len(o) > 2])}"
+        if word[:1] == "-" and word[1:2].isalpha() and word[:2] not in known:
+            return f"there is no option {word[:2]}"
     return None
 
 
@@ -81,6 +83,7 @@ def no_number(kind: object, text: str) -> str:
     return f"{text!r} is not {'a whole number' if kind is int else 'a number'}"
 
 
+_ONE_OF = re.compile(r"one of the arguments (.*) is required")  # as argparse says it
 # Names under which commands keep the files that they write, where `-` is standard output.
 _OUTPUTS = ("output", "target", "report", "picture", "plot")
 Run = Callable[[argparse.Namespace, "Output"], int]
@@ -170,6 +173,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Raise a UsageError."""
+        if found := _ONE_OF.fullmatch(message):
+            message = f"one of {' and '.join(found[1].split())} is needed"
         raise UsageError(message.removeprefix("argument "), hint=f"See `{self.prog} --help`.")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:

@@ -34,6 +34,7 @@ class GivenFiles:
     part: str | None = None
     plan: str | None = None
     mesh: str | None = None
+    speeds: str | None = None
 
 
 def files_from(command: str, args: argparse.Namespace) -> GivenFiles:
@@ -50,14 +51,20 @@ def files_from(command: str, args: argparse.Namespace) -> GivenFiles:
 def refuse_swapped(command: str, files: GivenFiles) -> None:
     """Raise UsageError where a file is certainly of another sort than the command takes there."""
     graph, machine, part = files.graph, files.machine, files.part
+    if graph is not None and files.plan is not None and sort_of(graph) == "plan":
+        _refuse_plan(command, files.plan, sort_of(files.plan), graph)
     if graph is not None and (sort := sort_of(graph)) is not None:
         _refuse_graph(command, graph, sort, machine, part)
     if machine is not None and (sort := sort_of(machine)) not in (None, "machine", "plan"):
         raise _not_a(machine, sort, "a machine file or a plan", None)
     if part is not None and (sort := sort_of(part)) in ("machine", "speeds", "decisions"):
         raise _not_a(part, sort, "a partition or a plan", None)
+    if files.speeds is not None and (sort := sort_of(files.speeds)) not in (None, "speeds"):
+        raise _not_a(files.speeds, sort, "a file of speeds", None)
     if files.plan is not None and (sort := sort_of(files.plan)) not in ("plan", "decisions"):
         _refuse_plan(command, files.plan, sort, files.mesh)
+    if files.mesh is not None and (sort := sort_of(files.mesh)) is not None:
+        raise _not_a(files.mesh, sort, GRAPH, None)
     if machine is not None and sort_of(machine) is None and _named_as_graph(machine):
         raise UsageError(
             f"{machine} is named as {GRAPH} is; --machine takes a machine file (.toml)",

@@ -181,9 +181,10 @@ def remedy(n: float, room: float) -> str:
     if room <= 0:
         return "No device holds a single unit: check the memory sizes and the bytes a unit needs."
     more, less = np.ceil(n / room * 1000) / 1000, np.ceil((1 - room / n) * 1000) / 10
+    per_unit = f"with {less:.3g} % less memory per unit, " if less < 100 else ""
     return (
-        f"It would fit with {more:.12g} times the memory, with {less:.3g} % less memory per unit, "
-        f"or with a load of {room:,.0f} units."
+        f"It would fit with {more:.12g} times the memory, {per_unit}or with a load of {room:,.0f} "
+        "units."
     )
 
 

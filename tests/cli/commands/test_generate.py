@@ -119,7 +119,7 @@ def test_json_says_what_was_asked(generate):
     ("words", "code", "message"),
     [
         ("nope -o a.graph", 2, "there is no family 'nope'\nFamilies: delaunay, "),
-        ("delaunay -o a.graph", 2, "delaunay needs --n\nIt is the number of points."),
+        ("delaunay -o a.graph", 2, "delaunay needs --n\n--n: number of points."),
         ("delaunay --n 9", 2, "required: -o/--output"),
         ("delaunay --n 0 -o a.graph", 2, "n must be at least 3, not 0"),
         ("delaunay --n -4 -o a.graph", 2, "n must be at least 3, not -4"),

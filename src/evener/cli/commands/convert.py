@@ -21,23 +21,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evener.io.formats import FORMATS
 
     written = [entry.name for entry in FORMATS if entry.writes]
-    parser.add_argument("source", metavar="A", help="graph, matrix, mesh or stream graph to read")
     parser.add_argument(
-        "target", metavar="B", help="file to write; .zst, .gz, .xz, .bz2 compress it"
+        "source", metavar="INPUT", help="graph, matrix, mesh or stream graph to read"
     )
     parser.add_argument(
-        "--to", choices=[*written, *OF_STREAMS], help="format of B (default: by its suffix)"
+        "target", metavar="OUTPUT", help="file to write; .zst, .gz, .xz, .bz2 compress it"
+    )
+    parser.add_argument(
+        "--to", choices=[*written, *OF_STREAMS], help="format of OUTPUT (default: by its suffix)"
     )
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="A is a stream graph, with filters; so it is where B is TOML or GraphML",
+        help="INPUT is a stream graph, with filters; so it is where OUTPUT is TOML or GraphML",
     )
     add_reading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read A, write B, return 0."""
+    """Read the input, write the output, return 0."""
     target = Path(args.target)
     if args.stream or args.to in OF_STREAMS or (args.to is None and _names_stream(target)):
         given = replace(read_options_from(args), by=None).recorded()

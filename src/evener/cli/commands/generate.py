@@ -190,7 +190,9 @@ def _given(family_name: str, options: dict[str, str | None], seed: int) -> dict[
             given[name] = _value(text, _kind_of(family, name), _option(name))
         elif signature[name].default is inspect.Parameter.empty:
             about = family.parameters[name]
-            raise UsageError(f"{family_name} needs {_option(name)}", hint=f"It is the {about}.")
+            raise UsageError(
+                f"{family_name} needs {_option(name)}", hint=f"{_option(name)}: {about}."
+            )
     return given
 
 
