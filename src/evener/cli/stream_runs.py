@@ -74,7 +74,7 @@ def _calibrate(
     options: RunOptions, program: StreamProgram, comm: MpiComm | None, out: Output
 ) -> int:
     """Measure the filters, and write the graph with their costs."""
-    from evener.io.dataflow.writing import write_stream_graph
+    from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
     from evener.running.streams.in_turn import REPEATS, filter_seconds
     from evener.wording import duration
 
@@ -82,6 +82,7 @@ def _calibrate(
         raise UsageError(f"--calibrate needs no plan: {options.graph} is not read")
     if options.output is None:
         raise UsageError("--calibrate writes a graph", hint="-o FILE.toml says where.")
+    stream_writer_for(options.output)  # refuses other formats before anything is measured
     if comm is not None:
         raise UsageError("filters are measured by one process: run it without mpiexec")
     repeats = REPEATS if options.iterations is None else options.iterations
@@ -95,7 +96,7 @@ def _calibrate(
         for one, took in zip(program.filters, seconds.tolist(), strict=True)
     ]
     out.table(("filter", "an iteration", "stateful"), rows, most=SHOWN, what="filters")
-    write_stream_graph(options.output, graph, "toml")
+    write_stream_graph(options.output, graph)
     out.say(f"Written: {options.output}, for devices of mips = 1000")
     seconds_of = dict(zip(graph.names, seconds.tolist(), strict=True))
     out.result({"program": program.name, "seconds": seconds_of, "written": options.output})

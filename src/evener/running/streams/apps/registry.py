@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from evener.errors import one_of
-from evener.running.streams.apps import jacobi
+from evener.running.streams.apps import bitonic, fft, image, jacobi, radio
 from evener.running.streams.program import StreamProgram, made_by
 
 
@@ -20,6 +20,10 @@ class StreamApp:
 
 STREAM_APPS = {
     "jacobi": StreamApp("two arrays, one swept by Jacobi's method", jacobi.program),
+    "fft": StreamApp("transforms of complex numbers", fft.program),
+    "radio": StreamApp("the tone that an FM station sends", radio.program),
+    "bitonic": StreamApp("sorted integers", bitonic.program),
+    "image": StreamApp("edges of images", image.program),
 }
 
 

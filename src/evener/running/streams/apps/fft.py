@@ -1,0 +1,69 @@
+"""FFT of Cooley and Tukey: bits reversed, then a filter for each doubling of the transforms."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.running.streams.apps.network_kernels import butterflies
+from evener.running.streams.program import Outputs, StreamChannel, StreamFilter, StreamProgram
+
+SEED = 5
+Array = npt.NDArray[Any]
+
+
+def program(n: int = 1024, batch: int = 16) -> StreamProgram:
+    """Return the program: `batch` transforms of n numbers an iteration, n a power of two.
+
+    It gives the transforms (batch, n), complex128. Raises InputError for other n, and no batch.
+    """
+    if n < 2 or n & (n - 1) or batch < 1:
+        raise InputError(f"n is a power of two and batch 1 or more, not {n} and {batch}")
+    halves = [1 << i for i in range(n.bit_length() - 1)]
+    names = ["numbers", "reverse", *(f"combine {2 * half}" for half in halves), "spectrum"]
+    combining = [
+        StreamFilter(f"combine {2 * half}", partial(_combine, _twiddles(half)), fills=True)
+        for half in halves
+    ]
+    order = _reversed_bits(n)
+    filters = (
+        StreamFilter("numbers", lambda iteration: numbers(iteration, n, batch)),
+        StreamFilter("reverse", lambda x: x[:, order]),
+        *combining,
+        StreamFilter("spectrum", np.array),
+    )
+    channels = tuple(StreamChannel(*pair, (batch, n), "complex128") for pair in pairwise(names))
+    return StreamProgram(filters, channels, "fft", lambda outputs: verify(outputs, n, batch))
+
+
+def numbers(iteration: int, n: int, batch: int) -> Array:
+    """(batch, n) random numbers of an iteration, complex128."""
+    rng = np.random.default_rng([SEED, iteration])
+    return np.asarray(rng.standard_normal((batch, n, 2)).view(np.complex128)[:, :, 0])
+
+
+def _combine(twiddles: Array, x: Array, out: Array) -> None:
+    butterflies(x, twiddles, out)
+
+
+def _twiddles(half: int) -> Array:
+    return np.asarray(np.exp(-1j * np.pi * np.arange(half) / half))
+
+
+def _reversed_bits(n: int) -> Array:
+    order = np.zeros(1, np.int64)
+    while order.size < n:
+        order = np.concatenate([2 * order, 2 * order + 1])
+    return order
+
+
+def verify(outputs: Outputs, n: int, batch: int) -> bool:
+    """Whether NumPy has the same transforms: to 10^-12 of the largest value of each."""
+    expected = np.stack([np.fft.fft(numbers(t, n, batch)) for t in range(len(outputs["spectrum"]))])
+    off = np.abs(outputs["spectrum"] - expected).max(axis=2)
+    return bool((off <= 1e-12 * np.abs(expected).max(axis=2)).all())
