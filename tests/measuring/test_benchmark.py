@@ -131,14 +131,14 @@ def test_a_complexity_that_counts_nothing(flops):
 def test_company_is_waited_for_and_kept():
     clock = Clock()
     kernel = Virtual(clock, lambda d: 1.0)
-    heard = []
+    called = []
     company = Company(
-        lambda: heard.append("start"),
-        lambda: heard.append("pulse"),
-        lambda outcome: heard.append("linger") or heard.count("linger") < 3,
+        lambda: called.append("start"),
+        lambda: called.append("pulse"),
+        lambda outcome: called.append("linger") or called.count("linger") < 3,
     )
     point = benchmark(kernel, 1, clock=clock, company=company)
-    assert heard == ["pulse", "start", *["pulse"] * 3, *["linger"] * 3]
+    assert called == ["pulse", "start", *["pulse"] * 3, *["linger"] * 3]
     assert kernel.calls.count("execute") == 1 + point.sample.repetitions + 2
 
 

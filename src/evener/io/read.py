@@ -99,10 +99,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         changes: dict[str, Any] = {}
         _find_coordinates(source, graph, coords, changes)
         _find_weights(source, graph, mesh, by, weights, constraint, changes)
-    if bytes_per_vertex is not None:
-        changes["bytes_per_vertex"] = bytes_per_vertex
-    if bytes_per_edge is not None:
-        changes["bytes_per_edge"] = bytes_per_edge
+    sizes = {"bytes_per_vertex": bytes_per_vertex, "bytes_per_edge": bytes_per_edge}
+    changes |= {name: size for name, size in sizes.items() if size is not None}
     if changes:
         graph = graph.with_(**changes)
     tell("done", 1.0)
@@ -112,8 +110,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         "format": format,
         "constraint": constraint,
         "directed": directed or None,
-        "bytes_per_vertex": bytes_per_vertex,
-        "bytes_per_edge": bytes_per_edge,
+        **sizes,
         "coords": None if coords is None else Path(coords).name,
         "weights": None if weights is None else without_folder(str(weights)),
     }

@@ -28,7 +28,7 @@ BETWEEN_PULSES = 0.02  # seconds between two messages that the kernel still make
 SPIN = 2e-3  # seconds before a start that are waited in a loop: a sleep may end later than asked
 
 
-class Talk:
+class ParentPipe:
     """Messages to and from the parent; sends to standard error what a kernel prints."""
 
     def __init__(self) -> None:
@@ -39,17 +39,17 @@ class Talk:
         os.close(nothing)
         os.dup2(2, 1)
 
-    def say(self, **message: Any) -> None:
+    def send(self, **message: Any) -> None:
         """Send one object."""
         os.write(self._sink, as_line(message))
 
-    def hear(self) -> dict[str, Any]:
+    def receive(self) -> dict[str, Any]:
         """Wait for the next object. Raises EOFError when the parent has closed its end."""
-        heard = self._inbox.hear()
-        assert heard is not None, "without a limit of time there is always a message"
-        return heard
+        message = self._inbox.receive()
+        assert message is not None, "without a limit of time there is always a message"
+        return message
 
-    def heard_something(self) -> bool:
+    def has_message(self) -> bool:
         """Return whether a message from the parent waits to be read."""
         return self._inbox.has_message or self._inbox.is_readable()
 
@@ -57,11 +57,11 @@ class Talk:
 def main(lifeline: int) -> int:
     """Measure loads until the parent closes standard input; return the exit code."""
     end_with_parent(lifeline)
-    talk = Talk()
+    parent = ParentPipe()
     # For the user's module. Last, so that a numpy.py in the current folder does not hide NumPy.
     sys.path.append(str(Path.cwd()))
     try:
-        job = talk.hear()
+        job = parent.receive()
         if job["cpus"] and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, job["cpus"])
         import_module("scipy.special")  # otherwise imported between two timings
@@ -70,46 +70,46 @@ def main(lifeline: int) -> int:
         # memory needs no limit.
         if job["memory"] is not None and job["kind"] == "cpu":
             _limit_memory(int(job["memory"]))
-        talk.say(event="ready")
+        parent.send(event="ready")
         while True:
-            _measure(kernel, talk, talk.hear())
+            _measure(kernel, parent, parent.receive())
     except EOFError:
         return 0
     except EvenerError as error:
-        talk.say(event="unusable", error=type(error).__name__, message=error.message,
+        parent.send(event="unusable", error=type(error).__name__, message=error.message,
                  hint=error.hint)  # fmt: skip
     except Exception as error:  # the user's class may fail in any way when it is made
-        talk.say(event="unusable", error="UsageError", hint=None,
+        parent.send(event="unusable", error="UsageError", hint=None,
                  message=f"the kernel cannot be made: {type(error).__name__}: {error}")  # fmt: skip
     return 1
 
 
-def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any]) -> None:
+def _measure(kernel: Kernel, parent: ParentPipe, asked: dict[str, Any]) -> None:
     last = [0.0]
 
     def start() -> None:
-        talk.say(event="prepared")
-        wait_until(talk.hear()["at"])
+        parent.send(event="prepared")
+        wait_until(parent.receive()["at"])
 
     def pulse() -> None:
         now = time.perf_counter()
         if now - last[0] > BETWEEN_PULSES:
             last[0] = now
-            talk.say(event="pulse")
+            parent.send(event="pulse")
 
     said: list[Outcome] = []
 
     def linger(outcome: Outcome) -> bool:
         if not said:
             said.append(outcome)
-            talk.say(**_described(outcome))
-        return not talk.heard_something()
+            parent.send(**_described(outcome))
+        return not parent.has_message()
 
     benchmark(kernel, asked["load"], Precision(**asked["precision"]), waited=waited_for_core,
               company=Company(start, pulse, linger))  # fmt: skip
-    while "stop" not in talk.hear():  # a failed kernel has not read the start time: skip it
+    while "stop" not in parent.receive():  # a failed kernel has not read the start time: skip it
         pass
-    talk.say(event="free")
+    parent.send(event="free")
 
 
 def _described(outcome: Outcome) -> dict[str, Any]:

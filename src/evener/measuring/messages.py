@@ -28,10 +28,10 @@ class Inbox:
 
     @property
     def has_message(self) -> bool:
-        """Whether `hear` would return an object without reading more."""
+        """Whether `receive` would return an object without reading more."""
         return b"\n" in self._buffer
 
-    def hear(self, seconds: float | None = None) -> dict[str, Any] | None:
+    def receive(self, seconds: float | None = None) -> dict[str, Any] | None:
         """Return the next object; None where none comes within `seconds` (None: wait for ever).
 
         Raises EOFError when the other end is closed and all objects have been returned.
@@ -45,8 +45,8 @@ class Inbox:
                 raise EOFError
             self._buffer += more
         line, _, self._buffer = self._buffer.partition(b"\n")
-        heard: dict[str, Any] = json.loads(line)
-        return heard
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def is_readable(self, seconds: float = 0.0) -> bool:
         """Return whether, within `seconds`, there is data to read or the other end is closed."""

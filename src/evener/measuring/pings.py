@@ -118,10 +118,10 @@ class ProcessPing:
         try:
             for mine in self._sockets:
                 mine.sendall(self._message)
-            heard = [receive(mine, self._answer) for mine in self._sockets]
+            received = [receive(mine, self._answer) for mine in self._sockets]
         except OSError as error:
             raise ToolError(f"a process that was to answer has ended: {error}") from error
-        if heard != [len(self._message)] * len(heard):
+        if received != [len(self._message)] * len(received):
             raise ToolError("a process that was to answer has ended")
 
     def finalize(self) -> None:

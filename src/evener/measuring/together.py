@@ -94,7 +94,7 @@ class _Round:
         worker, warming = self._active[i], False
         while self.outcomes[i] is None:
             try:
-                message = worker.hear(deadline - time.monotonic())
+                message = worker.receive(deadline - time.monotonic())
             except EOFError:
                 return self._lose(i)
             if message is None:
@@ -110,7 +110,7 @@ class _Round:
         """Start all prepared devices at one moment."""
         moment = time.perf_counter() + START_DELAY
         for worker in self._active.values():
-            worker.say({"at": moment})
+            worker.send({"at": moment})
 
     def collect(self) -> None:
         """Wait for every outcome; end a process whose execution takes longer than it may."""
@@ -121,7 +121,7 @@ class _Round:
             now = time.monotonic()
             for i in waiting:
                 try:
-                    message = self._active[i].hear(0.0)
+                    message = self._active[i].receive(0.0)
                 except EOFError:
                     self._lose(i)
                     continue
@@ -134,7 +134,7 @@ class _Round:
     def stop(self) -> None:
         """Stop the devices that went on executing only so that others were not alone."""
         for worker in self._active.values():
-            worker.say({"stop": True})
+            worker.send({"stop": True})
         for i, worker in self._active.items():
             try:
                 self._rest(worker, time.monotonic() + self._preparing + self._patience(i))
@@ -142,7 +142,7 @@ class _Round:
                 worker.end()  # its outcome is known; the next load starts a new process
 
     def _rest(self, worker: Worker, deadline: float) -> None:
-        while (message := worker.hear(deadline - time.monotonic())) is not None:
+        while (message := worker.receive(deadline - time.monotonic())) is not None:
             if message["event"] == "free":
                 return
         worker.end()

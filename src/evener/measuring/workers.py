@@ -88,7 +88,7 @@ class Worker:
             return
         self.end()
         self._start()
-        self.say(asdict(self.job))
+        self.send(asdict(self.job))
 
     def _greet(self) -> None:
         message = self._first_message()
@@ -103,27 +103,27 @@ class Worker:
             raise kind(message["message"], hint=message["hint"])
 
     def measure(self, load: int, precision: Precision) -> None:
-        """Ask for the measurement of a load; `hear` returns the answers."""
-        self.say({"load": load, "precision": asdict(precision)})
+        """Ask for the measurement of a load; `receive` returns the answers."""
+        self.send({"load": load, "precision": asdict(precision)})
 
-    def say(self, message: Mapping[str, Any]) -> None:
-        """Send one message. Raises nothing where the process has ended: `hear` does."""
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Send one message. Raises nothing where the process has ended: `receive` does."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(as_line(message))
             self._process.stdin.flush()
 
-    def hear(self, seconds: float) -> dict[str, Any] | None:
+    def receive(self, seconds: float) -> dict[str, Any] | None:
         """Return the next message; None where none comes within `seconds`.
 
         Raises EOFError when the process has ended and all its messages have been read.
         """
         assert self._inbox is not None
-        return self._inbox.hear(seconds)
+        return self._inbox.receive(seconds)
 
     @property
     def has_message(self) -> bool:
-        """Whether `hear` would return a message at once."""
+        """Whether `receive` would return a message at once."""
         return self._inbox is not None and self._inbox.has_message
 
     def death(self) -> str:
@@ -172,7 +172,7 @@ class Worker:
 
     def _first_message(self) -> dict[str, Any] | None:
         try:
-            return self.hear(STARTING)
+            return self.receive(STARTING)
         except EOFError:
             return None
 

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from evener.errors import ToolError, UsageError
 from evener.files.temporary import private_folder
-from evener.measuring.child import Talk, end_with_parent, wait_until
+from evener.measuring.child import ParentPipe, end_with_parent, wait_until
 from evener.measuring.devices import cores
 from evener.measuring.kernels import Kernel, make_kernel
 from evener.measuring.workers import KernelJob, Worker
@@ -41,7 +41,7 @@ class DeviceProcess(Worker):
     def answer(self) -> dict[str, Any]:
         """Return the next message. Raises ToolError where the process failed or sends nothing."""
         try:
-            message = self.hear(PATIENCE)
+            message = self.receive(PATIENCE)
         except EOFError:
             raise self._failure(f"{self.death()}; {self.last_words()}") from None
         if message is None:
@@ -84,14 +84,16 @@ class DevicePair:
         """Prepare devices for loads `sizes` of a kernel; an iteration is `executions` of it."""
         for device, load in zip(self._devices, sizes, strict=True):
             device.ensure()
-            device.say({"act": "prepare", "kernel": kernel, "load": load, "executions": executions})
+            device.send(
+                {"act": "prepare", "kernel": kernel, "load": load, "executions": executions}
+            )
         self._answers()
 
     def beside(self, seconds: float) -> list[Times]:
         """Return times of both devices, iterating for `seconds` without waiting for each other."""
         found = self.keep_busy(seconds)
         for device in self._devices:
-            device.say({"act": "rest"})
+            device.send({"act": "rest"})
         self._answers()
         return found
 
@@ -106,7 +108,7 @@ class DevicePair:
     def _times(self, asked: dict[str, Any]) -> list[Times]:
         at = time.perf_counter() + START_DELAY
         for device in self._devices:
-            device.say(asked | {"at": at})
+            device.send(asked | {"at": at})
         return [Times(message["times"], message["share"]) for message in self._answers()]
 
     def _answers(self) -> list[dict[str, Any]]:
@@ -217,36 +219,36 @@ class SteppedKernel:
 def main(lifeline: int) -> int:
     """Do what the parent's messages ask until it closes standard input; return the exit code."""
     end_with_parent(lifeline)
-    talk = Talk()
+    parent = ParentPipe()
     try:
-        job = talk.hear()
+        job = parent.receive()
         os.sched_setaffinity(0, job["cpus"])
         device = SteppedKernel(Gate(**job["options"]))
-        talk.say(event="ready")
+        parent.send(event="ready")
         while True:
-            _obey(device, talk, talk.hear())
+            _carry_out(device, parent, parent.receive())
     except EOFError:
         return 0
     except (MemoryError, TimeoutError) as error:
-        talk.say(event="failed", message=str(error) or "there is not enough memory")
+        parent.send(event="failed", message=str(error) or "there is not enough memory")
     return 1
 
 
-def _obey(device: SteppedKernel, talk: Talk, asked: dict[str, Any]) -> None:
+def _carry_out(device: SteppedKernel, parent: ParentPipe, asked: dict[str, Any]) -> None:
     """Answer one message; after "beside" go on executing until the next message comes."""
     act = asked.pop("act")
     if act == "prepare":
         device.prepare(**asked)
-        talk.say(event="prepared")
+        parent.send(event="prepared")
     elif act in ("beside", "in_step"):
         cpu, begin = time.process_time(), time.perf_counter()
         times = getattr(device, act)(**asked)
         spent, lasted = time.process_time() - cpu, time.perf_counter() - begin
-        talk.say(event="times", times=times, share=spent / lasted)
-        while act == "beside" and not talk.heard_something():
+        parent.send(event="times", times=times, share=spent / lasted)
+        while act == "beside" and not parent.has_message():
             device.iterate()
     else:  # "rest": ends the executions after "beside"
-        talk.say(event="resting")
+        parent.send(event="resting")
 
 
 if __name__ == "__main__":

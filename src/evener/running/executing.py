@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from evener.errors import UsageError, one_of
+from evener.errors import UsageError, one_of, shown
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
@@ -54,6 +54,7 @@ def run_program(
     each, not bound. Every rank gets the result. Raises UsageError where devices and blocks are not
     equally many, InputError as Engine does, and ToolError where a device fails or does not answer.
     """
+    refuse_no_program(program)
     has_cuda = any(isinstance(device, Cuda) for device in devices or ())
     if watch.checkpoints is not None or watch.resume is not None:
         if has_cuda:
@@ -159,6 +160,16 @@ def _run(
     with _built(watch):
         parts = {device: local_graph(graph, partition, device, want=want) for device in own}
     return on_own_parts(share, parts, k, comm, devices, watch)
+
+
+def refuse_no_program(program: object) -> None:
+    """Raise UsageError for anything but a program, such as the name of one."""
+    if not isinstance(program, VertexProgram | Solver):
+        raise UsageError(
+            f"{shown(program)} is no vertex program",
+            hint='evener.running.apps.registry.find_app("pagerank").program is one that is here; '
+            'VertexProgram.from_file("mine.py") reads yours.',
+        )
 
 
 def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:

@@ -17,7 +17,12 @@ from evener.running.engine.mirror_loop import run_share
 from evener.running.engine.program import VertexProgram, parameters_of
 from evener.running.engine.recording import DeviceRun
 from evener.running.engine.solver import Solver
-from evener.running.executing import on_own_parts, on_threads, refuse_other_numbers
+from evener.running.executing import (
+    on_own_parts,
+    on_threads,
+    refuse_no_program,
+    refuse_other_numbers,
+)
 from evener.running.hybrid import devices_of_process
 from evener.running.keeping import identify, stretch_of
 from evener.running.local_graphs import LocalGraph
@@ -43,6 +48,7 @@ def run_on_edges(
     UsageError for what edge partitions are not run with, InputError as Engine and `edge_shares` do,
     and ToolError where a device fails or does not answer.
     """
+    refuse_no_program(program)
     refuse_on_edges(program)
     _refuse(devices, watch)
     identify(program, graph, watch.checkpoints, watch.resume, parameters or {})

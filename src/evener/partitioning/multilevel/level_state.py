@@ -35,7 +35,7 @@ from evener.partitioning.repair.flowing import flow_until_kept
 from evener.partitioning.repair.state import State
 from evener.plans.partition import Contract, Partition
 
-DEARER = 1.5  # the price of the longest border is higher by this share
+LARGEST_SURCHARGE = 1.5  # the price of the longest border is higher by this share
 STEEPNESS = 6  # power of a border's share of the longest one, in what its price is higher by
 
 
@@ -152,7 +152,7 @@ def prices(level: GraphLevel, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     border = np.zeros(k, np.int64)
     kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
     share = border / max(int(border.max()), 1)
-    return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**STEEPNESS)), np.int64)
+    return np.asarray(np.rint(EVEN_PRICE * (1 + LARGEST_SURCHARGE * share**STEEPNESS)), np.int64)
 
 
 def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
