@@ -67,7 +67,7 @@ class Division:
         return f"{self.name}: {of_cpus}r {self.made.ratio:.3g}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same for --json, and the bytes of each device."""
+        """Return name, share, r and the bytes of each device for --json."""
         made = self.made
         if made is None:
             return {"name": self.name}

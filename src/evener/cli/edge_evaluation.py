@@ -117,7 +117,7 @@ def _judge(
 def _judge_of_file(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
-    """Return the same of a file that is read in pieces, twice, and never held in memory."""
+    """Return what `_judge` does, of a file that is read in pieces, twice, not into memory."""
     from evener.planning.split_file import SurveyedFile, evaluate_file
 
     if asked.weighted:

@@ -27,7 +27,7 @@ class SparseMatrix(Protocol):
         """Its stored entries."""
 
     def tocoo(self) -> Any:
-        """Return it in coordinate form."""
+        """Return the matrix in coordinate form."""
 
 
 class NetworkXGraph(Protocol):
@@ -61,21 +61,21 @@ class MeshioMesh(Protocol):
 
     @property
     def cells_dict(self) -> Any:
-        """The same by kind."""
+        """Its cells by kind."""
 
 
 def is_matrix(given: object) -> TypeGuard[SparseMatrix]:
-    """Return whether it is a SciPy sparse matrix or array."""
+    """Whether the object is a SciPy sparse matrix or array."""
     return _offers(given, "shape", "nnz", "tocoo")
 
 
 def is_networkx(given: object) -> TypeGuard[NetworkXGraph]:
-    """Return whether it is a networkx graph."""
+    """Whether the object is a networkx graph."""
     return _offers(given, "nodes", "edges", "is_directed", "is_multigraph")
 
 
 def is_meshio(given: object) -> TypeGuard[MeshioMesh]:
-    """Return whether it is a meshio mesh."""
+    """Whether the object is a meshio mesh."""
     return _offers(given, "cells_dict") and hasattr(given, "points") and hasattr(given, "cells")
 
 

@@ -88,7 +88,7 @@ def names_in(content: bytes) -> set[str]:
 
 
 def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
-    """Return those of the wanted arrays that the archive has.
+    """Return the wanted arrays, as far as the archive has them.
 
     Raises InputError where it is damaged, or an array is packed in another way, twice there, or
     larger than is allowed.

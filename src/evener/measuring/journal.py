@@ -56,7 +56,7 @@ class Journal:
         return f"{self._path} keeps {self._n_written:,} outcomes; repeat the command to go on."
 
     def get(self, device: str, load: int) -> Outcome | None:
-        """Return what is known of a load."""
+        """Return the outcome of a load; None: not measured."""
         return self._known.get((device, load))
 
     def add(self, device: str, outcome: Outcome) -> None:
@@ -175,7 +175,7 @@ class Aside:
         self._journal, self._name = journal, name
 
     def get(self, device: str, load: int) -> Outcome | None:
-        """Return what is known of a load."""
+        """Return the outcome of a load; None: not measured."""
         return self._journal.get(f"{device} {self._name}", load)
 
     def add(self, device: str, outcome: Outcome) -> None:

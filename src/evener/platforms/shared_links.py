@@ -110,7 +110,7 @@ def _place(platform: Platform, b: int, depth: int) -> str:
 def _over_connections(
     platform: Platform, p: IntArray, q: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """The same along the cheapest routes, from q back to p, all pairs of some sources at a time."""
+    """As _over_levels, along the cheapest routes from q back to p, some sources at a time."""
     from scipy.sparse.csgraph import dijkstra
 
     network = platform.network

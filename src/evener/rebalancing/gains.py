@@ -188,7 +188,7 @@ class RealizedGains:
         return float(np.median([*self._seconds][-RECENT:]))
 
     def _state_like(self, old: FloatArray, new: FloatArray) -> _Measured | None:
-        """Return what is known of loads like the new ones, if these are not like the old ones."""
+        """Return what was measured with loads like `new`; None where these are like `old`."""
         if _alike(old, new):
             return None
         return next((one for one in self._known if _alike(one.loads, new)), None)

@@ -61,7 +61,7 @@ class MoveCheck(NamedTuple):
 def _check_of(
     decision: Decision, times: FloatArray, step: int, asked: tuple[bool, float, float | None]
 ) -> MoveCheck:
-    """Return what is kept of a decision.
+    """Return the record of a decision for a report.
 
     asked: whether little has been observed yet, iterations of a superstep, those left.
     """

@@ -145,7 +145,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Make it, write it, say what it is."""
+    """Make and write a mesh, a graph or a speeds file; print what it holds."""
     from evener.io.write import writer_for
 
     known = families()

@@ -146,7 +146,7 @@ class MetisLibrary:
 
     @classmethod
     def loaded(cls) -> MetisLibrary:
-        """Return it. Raises OSError where there is none."""
+        """Return the library. Raises OSError where there is none."""
         metis = library()
         if metis is None:
             raise OSError("libmetis cannot be loaded")

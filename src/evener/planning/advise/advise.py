@@ -117,7 +117,7 @@ def _always(found: EstimatedSets, k: int) -> list[DeviceSet]:
 
 
 def _with_knee(found: EstimatedSets, confirmed: Confirmed, planner: SetPlanner) -> Confirmed:
-    """Return the same with a plan of the smallest set that is likely to be nearly as fast."""
+    """Return the plans, and one more: of the smallest set that is likely to be nearly as fast."""
     nearly = KNEE * confirmed.best.seconds
     fewest = min(made.devices.size for made in confirmed.plans if made.seconds <= nearly)
     for one in found.of_each_size():

@@ -163,7 +163,7 @@ class Confirmed:
         return min((one.seconds for one in self.plans), default=np.inf)
 
     def with_plan(self, made: SetPlan, estimated: DeviceSet | None = None) -> Confirmed:
-        """Return the same with one plan more; estimated: the set that led to it, if one did."""
+        """Return the plans with one more; estimated: the set that it was made for, if any."""
         ratios = self.ratios
         if estimated is not None:
             ratio = made.seconds / estimated.seconds if estimated.seconds > 0 else 1.0

@@ -103,7 +103,7 @@ def sets_in_line(estimator: Estimator) -> BoolArray:
 
 
 def signature(devices: IntVector, loads: FloatArray, kinds: IntVector) -> tuple[object, ...]:
-    """Return what is equal for sets of devices alike with the same loads (k,); kinds (k,)."""
+    """Return a key: equal for sets of as many devices of each kind (k,) with equal loads (k,)."""
     load, kind = rounded(loads[devices]), kinds[devices]
     order = np.lexsort((load, kind))
     return devices.size, kind[order].tobytes(), load[order].tobytes()

@@ -140,7 +140,7 @@ def solve_seconds(
 
 
 def present(*candidates: Candidate | None) -> list[Candidate]:
-    """Return those that there are."""
+    """Return the candidates that are not None."""
     return [one for one in candidates if one is not None]
 
 

@@ -34,7 +34,7 @@ def first_weighted(j, end, ends, weights, x):
 
 @inner(counted=False, forceinline=True)
 def first_plain(j, end, ends, x):
-    """Return the same for arcs that weigh 1."""
+    """Return the sum over arcs j to end, FIRST at most: x at the other end."""
     total, length = 0.0, end - j
     for k in range(FIRST):
         value = x[ends[j + k]]

@@ -147,7 +147,7 @@ class _Counter:
         return True
 
     def _prefixed(self) -> tuple[Any, ...]:
-        """Return what the kernel takes that finds beginnings."""
+        """Return the arguments of `find_prefixes`."""
         unordered = np.zeros(self.pool.threads, np.int64)
         return self.chunks, self.arcs.offsets, self.arcs.ends, self.places, unordered
 
@@ -174,7 +174,7 @@ class _Counter:
         self.pool.run(kernels.fill_lower, *self._own_arcs(), self.places, self.lists)
 
     def _own_arcs(self) -> tuple[Any, ...]:
-        """Return what the kernels take that read the arcs of own vertices."""
+        """Return the first arguments of `count_lower` and `fill_lower`."""
         return self.chunks, self.arcs.offsets, self.arcs.ends, self.ranks
 
     def fetch(self, comm: Comm, steps: StepRecorder) -> None:
@@ -266,7 +266,7 @@ class _Counter:
         return found
 
     def _counting(self, own_ranks: Ranks, n: int) -> tuple[Any, ...]:
-        """Return what the kernel takes that counts: own vertices, room for n local ones."""
+        """Return the arguments of `count_triangles` at own vertices; room for n local ones."""
         threads = self.pool.threads
         marks, counts = np.zeros((threads, n), np.uint8), np.zeros((threads, n), np.int64)
         tickets, looked_at = np.zeros(1, np.int64), np.zeros(threads, np.int64)

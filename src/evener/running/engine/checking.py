@@ -37,7 +37,7 @@ def check_part(local: LocalGraph) -> None:
 
 
 def _arcs_fit(name: str, arcs: LocalArcs, local: LocalGraph) -> dict[str, bool]:
-    """Return what is looked at of one list of arcs, and whether it is right."""
+    """Return by name each check of one list of arcs, and whether it passes."""
     offsets, ends, weights = arcs
     size, count = offsets.size, ends.size
     whole = offsets.shape == (local.n_owned + 1,) and offsets[0] == 0 and offsets[-1] == count

@@ -89,7 +89,7 @@ def all_pulled(first, last, part, values, lists, is_all, step, parameters):
 
 @helper
 def first_pulled(first, last, part, values, lists, senders, step, parameters):
-    """Do the same where FINDS_SENDERS.
+    """Pull to the vertices of a word where FINDS_SENDERS; returns as `all_pulled`.
 
     senders: room for 64 numbers. Who sends is found first, and what they send is read afterwards:
     so reads from memory overlap instead of holding up the search. lists.bits says who is in it.

@@ -197,7 +197,7 @@ class _Switch:
         return stopped
 
     def told(self, agent: Agent) -> Reordering:
-        """Return what has become of it."""
+        """Return the record of the search and of the change of order."""
         return Reordering(agent.seconds, self._step, self._before, self._after, self.is_new)
 
     def _is_ready(self, steps: StepRecorder) -> bool:

@@ -34,7 +34,7 @@ def fluxes(
 
 
 class BlockFluxes:
-    """The same by staged blocks of interactions, whose sums are added in the order of blocks.
+    """`fluxes` by staged blocks of interactions, whose sums are added in the order of blocks.
 
     areas (m,): of the edges, in their order. loads: vertices staged by the last call, counted as
     they were.

@@ -51,7 +51,7 @@ def flow_along(schedule, tails, heads, areas, values, sums):
 
 @njit(cache=True, nogil=True, counted=False)
 def flow_in_blocks(starts, staged_starts, local, vertices, areas, values, room, own, sums):
-    """Do the same by blocks; return how many vertices were staged.
+    """Add what flows along the edges to sums, block by block; return how many vertices were staged.
 
     starts (k + 1,): of edges; local (2m,): tail and head of each, block by block, as are areas.
     room, own (vertices of the largest block, FLUX_VALUES).

@@ -203,7 +203,7 @@ def swapped_flux(schedule, tails, heads, areas, values, sums):
 
 @cuda.jit
 def staged_flux(starts, local, areas, vertex_starts, vertices, values, sums, counts):
-    """Do the same from shared memory: four values and four sums of each vertex of the block.
+    """Add what flows along edges to sums, staging four values and four sums of each vertex.
 
     local (2m,) uint16: tail and head of each edge. Shared memory holds all four of a vertex for the
     largest block.

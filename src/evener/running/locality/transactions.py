@@ -51,7 +51,7 @@ def of_threads(count: int, threads: int) -> IntVector:
 
 
 def plain_product(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
-    """Return those of y = A x where each thread takes an entry, in the order of rows.
+    """Return the transactions of y = A x where each thread takes an entry, in the order of rows.
 
     An entry's value and column are read, row offsets once, x at the column; a warp writes each of
     its rows once. This is what a kernel by rows needs at least, so also cuSPARSE's, whose rule is
@@ -65,7 +65,7 @@ def plain_product(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> 
 
 
 def product_by_rows(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
-    """Return those of `by_rows` of rows_cuda_kernels: a thread for each row, entry after entry."""
+    """Return the transactions of `by_rows` of rows_cuda_kernels: a thread for each row."""
     counts = np.bincount(edges.tails, minlength=n_rows)
     turn = np.arange(edges.m) - np.repeat(np.cumsum(counts) - counts, counts)
     order = np.lexsort(
@@ -80,7 +80,7 @@ def product_by_rows(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -
 
 
 def product_by_runs(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
-    """Return those of `by_runs`, CUSP's rule: a row's number is read for each entry.
+    """Return the transactions of `by_runs`, CUSP's rule: a row's number is read for each entry.
 
     A row is written once for each `threads` entries that it is in.
     """
@@ -95,7 +95,7 @@ def product_by_runs(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -
 
 
 def product_by_path(edges: EdgeList, n_rows: int, threads: int, item: int = 8) -> Transactions:
-    """Return those of `by_path`, the merge-based kernel.
+    """Return the transactions of `by_path`, the merge-based kernel.
 
     A block reads entries together and searches its two ends in the offsets, which are read once
     besides. A warp writes each sector of y once in which rows end, or in which a thread leaves one.
@@ -128,7 +128,7 @@ def _distinct(warps: IntArray, sectors: IntArray) -> int:
 
 
 def staged_product(blocks: StagedBlocks, item: int = 8) -> Transactions:
-    """Return those of the same by staged blocks (`by_edges` of staged_cuda_kernels).
+    """Return the transactions of y = A x by staged blocks (`by_edges` of staged_cuda_kernels).
 
     Staged numbers are read, x at the inputs, of each entry its value and two local numbers; sums
     are added to y at the outputs.
@@ -144,7 +144,7 @@ def staged_product(blocks: StagedBlocks, item: int = 8) -> Transactions:
 def cached_product(
     blocks: StagedBlocks, cache: Cache, resident: int = 2, item: int = 8
 ) -> Transactions:
-    """Return those of `by_cache`: y is staged, x is read as of reads_through_cache."""
+    """Return the transactions of `by_cache`: y is staged, x as of reads_through_cache."""
     outputs, x = blocks.outputs, reads_through_cache(blocks, cache, resident, item)
     entries = streamed(blocks.starts, item) + streamed(blocks.starts, LOCAL)
     lists = streamed(outputs.starts, NUMBER) + streamed(blocks.starts, NUMBER)
@@ -173,7 +173,7 @@ def reads_through_cache(
 def plain_interactions(
     edges: EdgeList, schedule: IntArray, threads: int, values: int, item: int = 8
 ) -> Transactions:
-    """Return those of interactions (`swapped_flux`), a thread each, by a schedule (m,).
+    """Return the transactions of interactions (`swapped_flux`), a thread each, by a schedule (m,).
 
     values: of a vertex, each in an array of its own. Two ends and a value of each edge are read as
     the schedule has them.
@@ -187,7 +187,7 @@ def plain_interactions(
 
 
 def staged_interactions(blocks: StagedBlocks, values: int, item: int = 8) -> Transactions:
-    """Return those of the same by staged blocks (`staged_flux`)."""
+    """Return the transactions of interactions by staged blocks (`staged_flux`)."""
     ends: Staged = blocks.outputs
     staged = values * gathered(ends.vertices, ends.starts, item)
     own = streamed(blocks.starts, item) + streamed(2 * blocks.starts, LOCAL)
