@@ -430,6 +430,7 @@ TESTED_BY = {
     "io/graphs/": "io/graphs",  # formats, through `read`
     "io/meshes/": "io/meshes",  # formats, through `read`
     "io/plans/promises.py": "io/plans/test_plan.py",
+    "io/machines/platform_keys.py": "io/machines/test_platforms.py",
     "io/machines/toml": "io/machines",  # through the files written in TOML
     "measuring/child.py": "measuring/test_together.py",  # the process at the other end
     "measuring/messages.py": "measuring/test_together.py",

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.io.machines.platforms import platform_from_dict, platform_to_dict, platform_to_toml
+from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
+from evener.io.machines.platforms import platform_to_toml
 from evener.platforms.models.fitting import fit_device
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform

@@ -5,7 +5,8 @@ device.py        Device, Link, Level, Connection: what it is made of, and what i
 network.py       routes over a graph of links; shared_links.py, which messages share one
 with_curves.py   a platform whose devices have speed curves
 models/          speed as a function of load: fitted, and the samples it is fitted to
-examples.py      the papers' machines, flat ones, grids
+examples.py      the papers' machines, flat ones, grids; topologies.py, links of usual networks
+hosts.py         GPUs behind their hosts
 
 Imports the loose modules alone. Read device.py, then platform.py.
 """

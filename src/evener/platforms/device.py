@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -35,10 +35,12 @@ class Device:
     curve: samples of its speed at each load; `speed` is then that at the load it is to have.
     fixed_seconds [s]: what an iteration costs whatever the load. cost_per_hour: of using it, in
     any money; watts: its power when busy [W], idle_watts: while it waits; None: not known.
+    host, host_link: the device that it is behind and the link to it, as a GPU's CPU and bus; they
+    count where `behind_hosts` is asked for (evener.platforms.hosts).
 
     Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
-    above zero, capabilities that are not finite, costs and powers that are negative, and
-    low_units above high_units or the memory.
+    above zero, capabilities that are not finite, costs and powers that are negative,
+    low_units above high_units or the memory, and a host without a link or a link without one.
     """
 
     name: str
@@ -55,6 +57,8 @@ class Device:
     idle_watts: float | None = None
     low_units: float | None = None
     high_units: float | None = None
+    host: str = ""
+    host_link: Link | None = None
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -70,6 +74,10 @@ class Device:
             if units is not None and not (_is_number(units) and units > 0):
                 raise self._refused(key, units)
         self._refuse_crossed()
+        if self.host == self.name or bool(self.host) != (self.host_link is not None):
+            raise InputError(
+                f"device {self.name!r} needs another device as host, and the link to it"
+            )
         if not self.kind:
             raise InputError(f"the kind of device {self.name!r} must not be empty")
         if self.at and not all(part.strip() for part in self.at.split("/")):
@@ -177,6 +185,7 @@ def find_fault(
         return Fault(message, "link", 0, "Leave out the levels, or the links.")
     return (
         _duplicate([device.name for device in devices], "device")
+        or _hostless(devices)
         or _duplicate([level.name for level in levels], "level")
         or (_too_deep(devices, len(levels)) if levels else None)
         or (_disconnected(devices, connections) if connections else None)
@@ -191,6 +200,19 @@ def _duplicate(names: list[str], kind: str) -> Fault | None:
         if name in seen:
             return Fault(f"two {kind}s are called {name!r}", kind, index)
         seen.add(name)
+    return None
+
+
+def _hostless(devices: Sequence[Device]) -> Fault | None:
+    """Return the error of a host that is no device, or that has a host itself."""
+    if not any(device.host for device in devices):
+        return None
+    has_host = {device.name: bool(device.host) for device in devices}
+    for index, device in enumerate(devices):
+        if device.host and has_host.get(device.host, True):
+            what = "has a host itself" if device.host in has_host else "is no device"
+            message = f"the host of device {device.name!r}, {device.host!r}, {what}"
+            return Fault(message, "device", index)
     return None
 
 
@@ -240,3 +262,21 @@ def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) 
             hint = "Add a link between what the one reaches and what the other does."
             return Fault(message, "device", index, hint)
     return None
+
+
+def beside_hosts(
+    devices: Sequence[Device], connections: Sequence[Connection]
+) -> tuple[Device, ...]:
+    """Return the devices, those with a host and no place or link of their own at their host's."""
+    if not any(device.host for device in devices):
+        return tuple(devices)
+    ends = {end for connection in connections for end in connection.between}
+    by_name = {device.name: device for device in devices}
+
+    def placed(device: Device) -> Device:
+        host = by_name.get(device.host)
+        if host is None or device.at or device.name in ends:
+            return device
+        return replace(device, at=host.name if host.name in ends else host.at)
+
+    return tuple(placed(device) if device.host else device for device in devices)

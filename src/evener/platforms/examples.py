@@ -7,11 +7,12 @@ order fast, middle, slow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from evener.errors import UsageError
-from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
+from evener.platforms.platform import MAX_DEVICES, Device, Level, Link, Platform
+from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
@@ -123,11 +124,15 @@ def grid(
     *,
     speeds: Sequence[float] | None = None,
     link: Link = NODE_LINK,
+    wrap: bool = False,
+    able: Sequence[Mapping[str, float]] = ({},),
 ) -> Platform:
     """Return an nx x ny (x nz) grid of devices pe0, pe1, ..., neighbours joined by `link`.
 
     The last dimension runs fastest. `speeds` has one number per device, or one for all; 1 by
-    default. Raises UsageError for shapes and numbers of speeds that do not fit.
+    default. wrap: rows are rings, which makes it a torus. able: capabilities of the devices, in
+    turn; mips among them give the speed where none is given. Raises UsageError for shapes and
+    numbers of speeds that do not fit.
     """
     n_devices = 1
     for extent in shape:
@@ -135,21 +140,60 @@ def grid(
     if not (len(shape) in (2, 3) and 2 <= n_devices <= MAX_DEVICES):
         said = "x".join(map(str, shape))
         raise UsageError(f"a grid is NXxNY or NXxNYxNZ, of two devices or more; not {said}")
-    given = [1.0] if speeds is None else list(speeds)
-    if len(given) == 1:
-        given *= n_devices
-    if len(given) != n_devices:
-        raise UsageError(f"{len(given)} speeds for a grid of {n_devices} devices")
-    devices = [Device(f"pe{i}", float(speed)) for i, speed in enumerate(given)]
-    index = {place: i for i, place in enumerate(product(*map(range, shape)))}
-    connections = []
-    for place, i in index.items():
-        for axis in range(len(shape)):
-            ahead = tuple(x + (d == axis) for d, x in enumerate(place))
-            if ahead in index:
-                connections.append(Connection((f"pe{i}", f"pe{index[ahead]}"), link))
-    name = "grid " + "x".join(map(str, shape))
-    return Platform(tuple(devices), connections=tuple(connections), name=name)
+    devices = _alike(n_devices, speeds, able)
+    links = mesh_links([device.name for device in devices], shape, link, wrap=wrap)
+    name = ("torus " if wrap else "grid ") + "x".join(map(str, shape))
+    return Platform(devices, connections=tuple(links), name=name)
+
+
+def star(
+    k: int, *, link: Link = NODE_LINK, able: Sequence[Mapping[str, float]] = ({},)
+) -> Platform:
+    """Return k devices pe0, pe1, ... joined to one switch; able: as of `grid`.
+
+    Raises UsageError for fewer than two.
+    """
+    devices = _alike(_several(k), None, able)
+    links = star_links([device.name for device in devices], link, "switch")
+    return Platform(devices, connections=tuple(links), name=f"star of {k}")
+
+
+def fat_tree(
+    k: int, arity: int, *, link: Link = NODE_LINK, able: Sequence[Mapping[str, float]] = ({},)
+) -> Platform:
+    """Return k devices pe0, pe1, ... below a fat tree of switches; able: as of `grid`.
+
+    `link` joins a device to its switch; links above have the bandwidth of all devices below.
+    Raises UsageError for fewer than two devices, and for an arity below 2.
+    """
+    if arity < 2:
+        raise UsageError(f"a fat tree has an arity of 2 or more, not {arity}")
+    devices = _alike(_several(k), None, able)
+    links = fat_tree_links([device.name for device in devices], arity, link, "switch")
+    return Platform(devices, connections=tuple(links), name=f"fat tree of {k}")
+
+
+def _several(k: int) -> int:
+    if not 2 <= k <= MAX_DEVICES:
+        raise UsageError(f"a network joins 2 to {MAX_DEVICES:,} devices, not {k:,}")
+    return k
+
+
+def _alike(
+    k: int, speeds: Sequence[float] | None, able: Sequence[Mapping[str, float]]
+) -> tuple[Device, ...]:
+    """Return k devices pe0, pe1, ...: capabilities in turn, speeds given, or by mips, or 1."""
+    if speeds is None:
+        speeds = [1e6 * own["mips"] if "mips" in own else 1.0 for own in able]
+        speeds = [speeds[i % len(able)] for i in range(k)]
+    elif len(speeds) == 1:
+        speeds = [*speeds] * k
+    if len(speeds) != k:
+        raise UsageError(f"{len(speeds)} speeds for a grid of {k} devices")
+    return tuple(
+        Device(f"pe{i}", float(speed), capabilities=dict(able[i % len(able)]))
+        for i, speed in enumerate(speeds)
+    )
 
 
 def tree(

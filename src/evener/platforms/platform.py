@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
-from evener.platforms.device import Connection, Device, Level, Link, find_fault, parts_of
+from evener.platforms.device import (
+    Connection,
+    Device,
+    Level,
+    Link,
+    beside_hosts,
+    find_fault,
+    parts_of,
+)
 from evener.platforms.network import Network, network_of
 from evener.wording import plural, spread, two_lines
 
@@ -32,7 +40,8 @@ class Platform:
     whose `at` agree in the first i parts share level i. With connections, the endpoints are
     devices' names, places (`at`) at which devices sit without cost, or switches, which join two
     or more links; the route is the one of least alpha + beta x 1 KiB. With neither,
-    communication is free.
+    communication is free. A device with a host, and without a place or link of its own, is where
+    its host is.
 
     Raises InputError for no device, duplicate names, places deeper than the levels, connections
     to unknown places, pairs of devices that nothing joins, and levels given beside connections.
@@ -44,7 +53,7 @@ class Platform:
     name: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "devices", tuple(self.devices))
+        object.__setattr__(self, "devices", beside_hosts(self.devices, self.connections))
         object.__setattr__(self, "levels", tuple(self.levels))
         object.__setattr__(self, "connections", tuple(self.connections))
         fault = find_fault(self.devices, self.levels, self.connections)

@@ -11,8 +11,9 @@ from evener.cli import main
 from evener.cli.commands.machine import MAX_LINES
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.errors import InputError, UsageError
-from evener.io.machines.platforms import platform_from_dict, read_platform, write_platform
-from evener.platforms.examples import grid, topo1, topo2, topo3, tree
+from evener.io.machines.platform_dicts import platform_from_dict
+from evener.io.machines.platforms import read_platform, write_platform
+from evener.platforms.examples import fat_tree, grid, star, topo1, topo2, topo3, tree
 from evener.platforms.platform import Device, Level, Link, Platform
 
 
@@ -47,6 +48,10 @@ def evener(capsys):
         ("tree --shape 2x3", tree([2, 3])),
         ("tree --shape 2x2x3 --fast 1 --speed 4e8 --slow-speed 1e8",
          tree([2, 2, 3], fast=1, speed=4e8, slow_speed=1e8)),
+        ("grid --shape 3x3 --torus --mips 1,2 --vector-length 8", grid([3, 3], wrap=True, able=[
+            {"mips": 1.0, "vector_length": 8.0}, {"mips": 2.0, "vector_length": 8.0}])),
+        ("star --k 5 --GB-per-s 10", star(5, link=Link(5e-7, 1e-10))),
+        ("fat-tree --k 10 --arity 3 --mips 7", fat_tree(10, 3, able=[{"mips": 7.0}])),
         ("grid --shape 1x2 --GB-per-s inf", grid([1, 2], link=Link(5e-7, 0.0))),
     ],
 )  # fmt: skip
@@ -98,6 +103,9 @@ def test_this_computer(evener, tmp_path):
         ("grid --shape 4x-1", "NXxNY"),
         ("grid --shape 99999x99999", "a grid is"),
         ("grid --shape 2x2 --speeds 1,2,3", "3 speeds"),
+        ("grid --shape 2x2 --mips 0", "--mips: entry 1 is '0'"),
+        ("star --k 1", "a network joins 2 to"),
+        ("fat-tree --k 4 --arity 1", "arity of 2 or more"),
         ("grid --shape 2x2 --alpha-us x", "--alpha-us"),
     ],
 )

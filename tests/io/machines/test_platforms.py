@@ -4,15 +4,15 @@ import json
 import math
 import re
 import string
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
+from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
 from evener.io.machines.platforms import (
-    platform_from_dict,
-    platform_to_dict,
     platform_to_toml,
     read_platform,
     write_platform,
@@ -134,6 +134,12 @@ def platforms(draw):
     flags = st.booleans()
     same = draw(traits)
     devices = [Device(name, *(same if shared else draw(traits))) for name in wanted]
+    if len(devices) > 1 and draw(st.booleans()):
+        behind = draw(st.integers(0, len(devices) - 1))
+        last = devices[-1].name
+        devices[:behind] = [
+            replace(one, host=last, host_link=draw(links), at="") for one in devices[:behind]
+        ]
     form = draw(st.sampled_from(["free", "levels", "links"][: 2 + (len(devices) > 1)]))
     levels = (
         [Level(f"l{i}", draw(links), draw(flags)) for i in range(3)] if form == "levels" else []

@@ -38,6 +38,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     flat = _kind(kinds, "flat", "devices of given speeds, free communication")
     flat.add_argument("--speeds", required=True, metavar="S,S,...", help="as 1,1,4")
     _add_grid(_kind(kinds, "grid", "a grid of devices, neighbours joined by links"))
+    star = _kind(kinds, "star", "devices joined to one switch")
+    fat_tree = _kind(kinds, "fat-tree", "devices below switches, whose links up are the wider")
+    for network in (star, fat_tree):
+        network.add_argument("--k", type=int, required=True, metavar="K", help="devices in all")
+        _add_link(network)
+    fat_tree.add_argument(
+        "--arity", type=int, default=4, metavar="A", help="devices at a switch (default 4)"
+    )
     _add_tree(_kind(kinds, "tree", "nodes of sockets of devices, some of them fast"))
     here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
     here.add_argument("--measure", action="store_true", help="speeds and links as well")
@@ -87,6 +95,19 @@ def _add_grid(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shape", required=True, metavar="NXxNY[xNZ]", help="as 4x4 or 2x2x3")
     parser.add_argument(
         "--speeds", metavar="S,S,...", help="one per device, or one for all (default 1)"
+    )
+    parser.add_argument("--torus", action="store_true", help="join the ends of each row as well")
+    _add_link(parser)
+
+
+def _add_link(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mips",
+        metavar="M,M,...",
+        help="10^6 instructions a second of the devices, in turn, for stream graphs",
+    )
+    parser.add_argument(
+        "--vector-length", metavar="L,L,...", help="data that an instruction is for, in turn"
     )
     parser.add_argument(
         "--alpha-us",
@@ -147,12 +168,8 @@ def _kind(
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make, write or show a machine."""
-    from evener.io.machines.platforms import (
-        platform_to_dict,
-        platform_to_toml,
-        read_platform,
-        write_platform,
-    )
+    from evener.io.machines.platform_dicts import platform_to_dict
+    from evener.io.machines.platforms import platform_to_toml, read_platform, write_platform
 
     if args.machine_kind == "show":
         platform = read_platform(args.file)
@@ -203,7 +220,7 @@ def _measured_ranks(out: Output) -> Platform | None:
 
 def platform_from(args: argparse.Namespace) -> Platform:
     """Return the machine of the kind and numbers given, none of them measured."""
-    from evener.platforms.examples import PLATFORMS, flat, grid, tree
+    from evener.platforms.examples import PLATFORMS, flat, tree
 
     kind = args.machine_kind
     if kind == "here":
@@ -212,13 +229,8 @@ def platform_from(args: argparse.Namespace) -> Platform:
         return discover_platform()
     if kind == "flat":
         return flat(speeds_of(args.speeds))
-    if kind == "grid":
-        from evener.platforms.platform import Link
-
-        speeds = None if args.speeds is None else speeds_of(args.speeds)
-        beta = 0.0 if args.GB_per_s == math.inf else 1 / (args.GB_per_s * 1e9)
-        shape = _shape(args.shape, "NXxNY or NXxNYxNZ", "4x4 or 2x2x3", 3)
-        return grid(shape, speeds=speeds, link=Link(args.alpha_us * 1e-6, beta))
+    if kind in ("grid", "star", "fat-tree"):
+        return _network_from(args)
     if kind == "tree":
         shape = _shape(args.shape, "NxSxD", "4x2x12", 4)
         return tree(shape, fast=args.fast, speed=args.speed, slow_speed=args.slow_speed)
@@ -232,6 +244,31 @@ def platform_from(args: argparse.Namespace) -> Platform:
         links=args.links,
         **more,
     )
+
+
+def _network_from(args: argparse.Namespace) -> Platform:
+    from evener.platforms.examples import fat_tree, grid, star
+    from evener.platforms.platform import Link
+
+    beta = 0.0 if args.GB_per_s == math.inf else 1 / (args.GB_per_s * 1e9)
+    link = Link(args.alpha_us * 1e-6, beta)
+    columns = {
+        key: speeds_of(text, option)
+        for key, text, option in (
+            ("mips", args.mips, "--mips"),
+            ("vector_length", args.vector_length, "--vector-length"),
+        )
+        if text is not None
+    }
+    turns = math.lcm(*(len(column) for column in columns.values()))
+    able = [{key: c[i % len(c)] for key, c in columns.items()} for i in range(turns)]
+    if args.machine_kind == "star":
+        return star(args.k, link=link, able=able)
+    if args.machine_kind == "fat-tree":
+        return fat_tree(args.k, args.arity, link=link, able=able)
+    speeds = None if args.speeds is None else speeds_of(args.speeds)
+    shape = _shape(args.shape, "NXxNY or NXxNYxNZ", "4x4 or 2x2x3", 3)
+    return grid(shape, speeds=speeds, link=link, wrap=args.torus, able=able)
 
 
 def _shape(text: str, form: str, example: str, most: int) -> list[int]:
@@ -318,6 +355,8 @@ def device_text(devices: Sequence[Device]) -> str:
         for key, unit in OWN.items()
         if getattr(device, key) is not None and (getattr(device, key) or key != "fixed_seconds")
     ]
+    if device.host_link is not None:
+        words.append(f"behind {safe(device.host)} ({link_text(device.host_link)})")
     words += [f"{safe(key)} {value:,.6g}" for key, value in device.capabilities.items()]
     return "  ".join(words)
 

@@ -54,6 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="the lower bound beside the period: quick (default), or strong, which takes longer",
     )
+    parser.add_argument(
+        "--gpu-behind-host",
+        action="store_true",
+        help="devices that the machine file gives a host are reached through its link alone",
+    )
     add_machine_options(parser)
 
 
@@ -63,6 +68,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.dataflow.reading import read_stream_graph
     from evener.io.plans.stream_plan import write_stream_plan
     from evener.planning.stream import MapOptions, map_filters
+    from evener.platforms.hosts import behind_hosts
     from evener.streams.readings import reading_of
 
     output = Path(args.output or f"{Path(args.app).name.split('.')[0]}.plan")
@@ -71,6 +77,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     options = MapOptions(args.method, args.seconds, args.seed, args.bound)
     reading = reading_of(args.reading)
     platform = machine_of(machine_options_from(args), out)
+    if args.gpu_behind_host:
+        platform = behind_hosts(platform)
     read = read_stream_graph(args.app)
     with out.progress("Placing filters") as progress:
         plan = map_filters(

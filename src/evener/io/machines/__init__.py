@@ -1,6 +1,7 @@
 """Machine files, speeds files and kernel files.
 
-platforms.py      a Platform as TOML, and as plan files hold it
+platforms.py      a Platform as TOML; platform_keys.py: its keys; networks.py: [[network]] tables
+platform_dicts.py a Platform as plan files hold it
 speeds.py         samples of devices; surfaces.py: of rectangles
 workloads.py      what one iteration of a user's kernel does
 toml_syntax.py    TOML with line numbers in its errors; toml_tables.py: checks of its tables

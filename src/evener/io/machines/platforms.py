@@ -1,4 +1,4 @@
-"""Reads and writes a Platform without loss: machine files in TOML, and tables of plan files.
+"""Reads and writes a Platform without loss as a machine file in TOML.
 
 Times and bandwidths stand in TOML as alpha_us and GB_per_s, inside as alpha [s] and
 beta [s/B]. Both are converted in decimal arithmetic, so every float comes back to the bit.
@@ -19,89 +19,28 @@ import tomli_w
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.io.machines import toml_tables as tables
-from evener.io.machines.speeds import speeds_from_dict, speeds_to_dict
+from evener.io.machines.networks import links_of_networks, names_of
+from evener.io.machines.platform_keys import (
+    ABILITIES,
+    DEVICE,
+    GIB,
+    INSTRUCTIONS_PER_MIPS,
+    LEVEL,
+    LIMITS,
+    LINK,
+    NETWORK,
+    OWN,
+    stated,
+)
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_text
 from evener.io.machines.toml_tables import CONTEXT, beta_of, exact, text_or_empty
 from evener.platforms.device import find_fault
-from evener.platforms.models.samples import DeviceSpeeds
+from evener.platforms.hosts import behind_hosts, hosts_of
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 
-# What the tables of a machine file may hold, and those of a platform in JSON.
-
-GIB = 2.0**30
-LIMITS = ("low_units", "high_units")
-OWN = ("fixed_seconds", "cost_per_hour", "watts", "idle_watts")
-
-_ABOVE_ZERO = "a number above zero"
-_NAME = (tables.text, "a text that is not empty", True)
-_AT = (tables.place, 'a place such as "site/node"', False)
-_KIND = (tables.text, 'a text such as "cpu" or "cuda"', False)
-_CAPABILITIES = (tables.numbers, "a table of numbers", False)
-_COUNT = (tables.count_up_to(MAX_DEVICES), f"a whole number from 1 to {MAX_DEVICES:,}", False)
-_UNITS = (tables.positive, _ABOVE_ZERO, False)
-_BETWEEN = (tables.pair, 'two different places, as ["n0", "n1"]', True)
-_COST = (tables.not_negative, "a number not below zero", False)
-
-_LIMITS = dict.fromkeys(LIMITS, _UNITS)
-_OWN = dict.fromkeys(OWN, _COST)
-_SHARED = {"shared": (tables.flag, "true or false", False)}
-# Capabilities that have keys of their own in a machine file; the speed follows from mips.
-ABILITIES = ("mips", "vector_length")
-INSTRUCTIONS_PER_MIPS = 1e6
-_CURVE = (tables.index, "a whole number, which of the curves", False)
-
-_LINK_KEYS = {
-    "alpha_us": (tables.seconds, "a number not below zero", False),
-    "GB_per_s": (tables.seconds_per_byte, f"{_ABOVE_ZERO}, or inf", False),
-}
-DEVICE = {
-    "name": _NAME,
-    "count": _COUNT,
-    "at": _AT,
-    "kind": _KIND,
-    "speed": (tables.positive, _ABOVE_ZERO, False),
-    **dict.fromkeys(ABILITIES, (tables.positive, _ABOVE_ZERO, False)),
-    "memory_GiB": (tables.memory_gib, _ABOVE_ZERO, False),
-    "memory_units": _UNITS,
-    **_LIMITS,
-    **_OWN,
-    "capabilities": _CAPABILITIES,
-}
-LEVEL = {"name": _NAME, **_LINK_KEYS, **_SHARED}
-LINK = {"between": _BETWEEN, **_LINK_KEYS, **_SHARED}
-
-_COSTS = {"alpha_s": _COST, "beta_s_per_byte": _COST}
-PLATFORM_DICT = {
-    "name": (tables.text_or_empty, "a text", False),
-    "devices": (tables.a_list, "a list", True),
-    "levels": (tables.a_list, "a list", False),
-    "links": (tables.a_list, "a list", False),
-    "curves": (tables.a_list, "a list", False),
-}
-DEVICE_DICT = {
-    "name": _NAME,
-    "kind": _KIND,
-    "speed": (tables.positive, _ABOVE_ZERO, True),
-    "memory_bytes": _UNITS,
-    "memory_units": _UNITS,
-    **_LIMITS,
-    "at": _AT,
-    **_OWN,
-    "capabilities": _CAPABILITIES,
-    "curve": _CURVE,
-}
-LEVEL_DICT = {"name": _NAME, **_COSTS, **_SHARED}
-LINK_DICT = {"between": _BETWEEN, **_COSTS, **_SHARED}
-
-
-def stated(device: Device) -> dict[str, float]:
-    """Return a device's optional numbers (limits, costs, power) by key, those that are stated."""
-    own = {key: getattr(device, key) for key in (*LIMITS, *OWN)}
-    default = {"fixed_seconds": 0.0}
-    return {key: value for key, value in own.items() if value != default.get(key)}
-
-
 DEFAULT_KIND = "cpu"
+_KINDS = ("level", "device", "link", "network")
+_BEHIND = "gpu_behind_host"
 
 
 def platform_to_toml(platform: Platform) -> str:
@@ -159,6 +98,11 @@ def _device_table(device: Device, name: str, count: int) -> str:
         lines.append(f"at = {toml_text(device.at)}")
     if device.kind != DEFAULT_KIND:
         lines.append(f"kind = {toml_text(device.kind)}")
+    if device.host_link is not None:
+        lines.append(f"host = {toml_text(device.host)}")
+        lines += [f"host_{line}" for line in _link(device.host_link)]
+        if device.host_link.beta == 0:
+            lines.append("host_GB_per_s = inf")
     lines.append(f"speed = {_real(device.speed)}")
     if device.memory is not None:
         lines.append(f"memory_GiB = {_real(device.memory / GIB)}")
@@ -247,10 +191,12 @@ def write_platform(path: str | Path, platform: Platform) -> None:
 
 def _platform(data: Mapping[str, Any]) -> Platform:
     """Build the Platform of a parsed file. Raises TableError with the place of the mistake."""
-    tables.refuse_unknown(data, ("name", "level", "device", "link"), "", 0)
+    tables.refuse_unknown(data, ("name", *_KINDS, _BEHIND), "", 0)
     name = text_or_empty(data.get("name", ""))
     if name is None:
         raise tables.TableError("name must be a text", "", 0, "name")
+    if tables.flag(data.get(_BEHIND, False)) is None:
+        raise tables.TableError(f"{_BEHIND} must be true or false", "", 0, _BEHIND)
     device_tables = tables.listed(data, "device", DEVICE)
     for index, table in enumerate(device_tables):
         if "speed" not in table and "mips" not in table:
@@ -268,14 +214,28 @@ def _platform(data: Mapping[str, Any]) -> Platform:
         Connection(t["between"], _link_of(t), t.get("shared", False))
         for t in tables.listed(data, "link", LINK)
     ]
+    n_links = len(links)
+    networks = tables.listed(data, "network", NETWORK)
+    if networks:
+        links += links_of_networks(networks, device_tables, [d.name for d in devices])
     try:
-        return Platform(tuple(devices), tuple(levels), tuple(links), name)
+        platform = Platform(tuple(devices), tuple(levels), tuple(links), name)
     except InputError as error:
         fault = find_fault(devices, levels, links)
         if fault is None:
             raise
+        if fault.kind == "link" and fault.number >= n_links:
+            raise tables.TableError(fault.message, "network", 0, hint=fault.hint) from error
         index = table_of(fault.number) if fault.kind == "device" else fault.number
         raise tables.TableError(fault.message, fault.kind, index, hint=fault.hint) from error
+    return _behind(platform) if data.get(_BEHIND) else platform
+
+
+def _behind(platform: Platform) -> Platform:
+    try:
+        return behind_hosts(platform)
+    except InputError as error:
+        raise tables.TableError(error.message, "", 0, _BEHIND, hint=error.hint) from error
 
 
 def _expanded(
@@ -290,16 +250,37 @@ def _expanded(
             message = f"{total:,} devices; at most {MAX_DEVICES:,} are possible"
             raise tables.TableError(message, "device", index, "count")
     devices: list[Device] = []
+    several = {table["name"]: table["count"] for table in device_tables if "count" in table}
+    counts = several | {table["name"]: 0 for table in device_tables if "count" not in table}
     for index, table in enumerate(device_tables):
-        names = [table["name"]]
-        if "count" in table:
-            names = [f"{table['name']}{i}" for i in range(table["count"])]
-        traits = _device_traits(table)
+        names = names_of(table)
         try:
-            devices.extend(Device(name, **traits) for name in names)
+            traits = _device_traits(table)
+            hosts = _hosts(table, names, counts)
+            devices.extend(
+                Device(name, host=host, **traits) for name, host in zip(names, hosts, strict=True)
+            )
         except InputError as error:
             raise tables.TableError(error.message, "device", index) from error
     return devices, lambda i: max(j for j, start in enumerate(starts) if start <= i)
+
+
+def _hosts(table: Mapping[str, Any], names: list[str], counts: dict[str, int]) -> list[str]:
+    """Return the host of each of the devices of a table, "" where it states none."""
+    if "host" not in table:
+        return [""] * len(names)
+    if "host_GB_per_s" not in table:
+        raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
+    # Names of single devices, such as cpu0, count before those of tables.
+    singles = {name: 0 for base, n in counts.items() for name in _single(base, n, table["host"])}
+    return hosts_of(names, table["host"], counts | singles)
+
+
+def _single(base: str, count: int, host: str) -> list[str]:
+    """Return `host` where it names one of the `count` devices of the table `base`."""
+    number = host.removeprefix(base)
+    fits = count and host.startswith(base) and number.isdecimal() and str(int(number)) == number
+    return [host] if fits and int(number) < count else []
 
 
 def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,6 +291,8 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
     # One dictionary for all devices of the table: it is never written to.
     able = {key: table[key] for key in ABILITIES if key in table}
     traits["capabilities"] = {**table.get("capabilities", {}), **able}
+    if "host_alpha_us" in table or "host_GB_per_s" in table:
+        traits["host_link"] = Link(table.get("host_alpha_us", 0.0), table.get("host_GB_per_s", 0.0))
     if "speed" not in traits:
         traits["speed"] = INSTRUCTIONS_PER_MIPS * able["mips"]
     return traits
@@ -317,83 +300,3 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _link_of(table: Mapping[str, Any]) -> Link:
     return Link(table.get("alpha_us", 0.0), table.get("GB_per_s", 0.0))
-
-
-# A Platform as plan files hold it: a dictionary that json.dumps takes, in SI units.
-
-_FIELD_OF = {"memory_bytes": "memory"}
-
-
-def platform_to_dict(platform: Platform) -> dict[str, Any]:
-    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out.
-
-    Speed curves stand in a list of their own, once each; devices say which is theirs.
-    """
-    curves: dict[int, tuple[int, DeviceSpeeds]] = {}
-    for device in platform.devices:
-        if device.curve is not None:
-            curves.setdefault(id(device.curve), (len(curves), device.curve))
-    listed = {"curves": [speeds_to_dict(curve) for _, curve in curves.values()]}
-    return {
-        "name": platform.name,
-        "devices": [_device_dict(device, curves) for device in platform.devices],
-        **(listed if curves else {}),
-        "levels": [{"name": level.name, **_link_dict(level)} for level in platform.levels],
-        "links": [{"between": list(c.between), **_link_dict(c)} for c in platform.connections],
-    }
-
-
-def platform_from_dict(data: Mapping[str, Any]) -> Platform:
-    """Return the Platform of platform_to_dict. Raises InputError for anything else."""
-    try:
-        checked = tables.checked(data, PLATFORM_DICT, "platform", 0)
-        curves = [speeds_from_dict(table, i) for i, table in enumerate(checked.get("curves", []))]
-        devices = [
-            _device_of_dict(table, curves)
-            for table in tables.listed(checked, "devices", DEVICE_DICT)
-        ]
-        levels = [
-            Level(table["name"], _link_of_dict(table), table.get("shared", False))
-            for table in tables.listed(checked, "levels", LEVEL_DICT)
-        ]
-        links = [
-            Connection(table["between"], _link_of_dict(table), table.get("shared", False))
-            for table in tables.listed(checked, "links", LINK_DICT)
-        ]
-    except tables.TableError as error:
-        raise InputError(f"platform: {error.message}", hint=error.hint) from error
-    return Platform(tuple(devices), tuple(levels), tuple(links), checked.get("name", ""))
-
-
-def _device_dict(device: Device, curves: Mapping[int, tuple[int, DeviceSpeeds]]) -> dict[str, Any]:
-    table: dict[str, Any] = {"name": device.name, "kind": device.kind, "speed": device.speed}
-    if device.memory is not None:
-        table["memory_bytes"] = device.memory
-    if device.memory_units is not None:
-        table["memory_units"] = device.memory_units
-    if device.at:
-        table["at"] = device.at
-    table |= stated(device)
-    if device.capabilities:
-        table["capabilities"] = dict(device.capabilities)
-    if device.curve is not None:
-        table["curve"] = curves[id(device.curve)][0]
-    return table
-
-
-def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) -> Device:
-    chosen = {_FIELD_OF.get(key, key): value for key, value in table.items()}
-    if "curve" in chosen:
-        if chosen["curve"] >= len(curves):
-            raise InputError(f"platform: there is no curve number {chosen['curve']}")
-        chosen["curve"] = curves[chosen["curve"]]
-    return Device(**chosen)
-
-
-def _link_dict(one: Level | Connection) -> dict[str, Any]:
-    table = {"alpha_s": one.link.alpha, "beta_s_per_byte": one.link.beta}
-    return table | ({"shared": True} if one.shared else {})
-
-
-def _link_of_dict(table: Mapping[str, Any]) -> Link:
-    return Link(table.get("alpha_s", 0.0), table.get("beta_s_per_byte", 0.0))

@@ -137,6 +137,20 @@ def pair(value: Any) -> tuple[str, str] | None:
     return (value[0], value[1]) if fine and value[0] != value[1] else None
 
 
+def texts(value: Any) -> tuple[str, ...] | None:
+    """Accept a text that is not empty, or a list of such texts that is not empty."""
+    some = [value] if isinstance(value, str) else value
+    fine = isinstance(some, list) and bool(some) and all(text(one) for one in some)
+    return tuple(some) if fine else None
+
+
+def counts(value: Any) -> tuple[int, ...] | None:
+    """Accept a list of whole numbers above zero, not empty."""
+    if not isinstance(value, list) or not value or not all(index(one) for one in value):
+        return None
+    return tuple(value)
+
+
 def flag(value: Any) -> bool | None:
     """Accept true or false."""
     return value if isinstance(value, bool) else None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from evener.arrays import Part, as_integers, as_numbers
 from evener.errors import InputError
-from evener.io.machines.platforms import platform_from_dict, platform_to_dict
+from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
 from evener.io.plans import parts
 from evener.io.plans.archived import format_in, read_archived, write_archived
 from evener.io.plans.manifest import EDGE_FORMAT, contract_of, contract_to_dict, texts

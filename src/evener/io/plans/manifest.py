@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evener.arrays import as_integers, as_numbers
 from evener.errors import InputError
-from evener.io.machines.platforms import platform_from_dict, platform_to_dict
+from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
 from evener.plans.partition import Contract, Further, MappingScore, Partition
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import (

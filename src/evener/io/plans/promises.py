@@ -15,7 +15,7 @@ from typing import Any
 from evener.errors import EvenerError, InputError
 from evener.io.archives import read_arrays
 from evener.io.json_text import loads
-from evener.io.machines.platforms import platform_to_dict
+from evener.io.machines.platform_dicts import platform_to_dict
 from evener.io.plans.manifest import contract_of, contract_to_dict
 from evener.io.plans.plan import plan_in
 from evener.io.sources import open_source

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from evener.arrays import as_integers, as_numbers
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
-from evener.io.machines.platforms import platform_from_dict, platform_to_dict
+from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
 from evener.io.plans.archived import format_in, read_archived, write_archived
 from evener.io.plans.manifest import STREAM_FORMAT, texts
 from evener.plans.stream_plan import StreamPlan

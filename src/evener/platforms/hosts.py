@@ -1,0 +1,91 @@
+"""Machines whose GPUs are reached through their hosts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from evener.errors import InputError
+from evener.platforms.device import Connection, Link
+from evener.platforms.platform import Platform
+
+MOST_PAIRED = 1024  # devices of levels, whose pairs become links of their own
+
+
+def behind_hosts(platform: Platform) -> Platform:
+    """Return the machine with every device that has a `host` joined to it by `host_link` alone.
+
+    All that such a device sends or receives then passes that link, and its host's links beyond;
+    links of its own are left out. Levels become a link between each pair of the other devices,
+    as they say. Raises InputError where no device has a host, for shared levels, levels of more
+    than MOST_PAIRED devices, and where the links that are left do not join all devices.
+    """
+    if not any(device.host for device in platform.devices):
+        raise InputError(
+            "no device of this machine has a host",
+            hint='State host = "NAME" and host_GB_per_s of each GPU in the machine file.',
+        )
+    kept, home = _links_of_others(platform), dict[str, str]()
+    ends = {end for connection in kept for end in connection.between}
+    for device in platform.devices:
+        home[device.name] = device.name if device.name in ends else device.at or device.name
+    own = [
+        Connection((home[device.host], device.name), device.host_link)
+        for device in platform.devices
+        if device.host_link is not None
+    ]
+    devices = tuple(
+        replace(device, host="", host_link=None, at="" if device.host else device.at)
+        for device in platform.devices
+    )
+    try:
+        return Platform(devices, (), (*kept, *own), platform.name)
+    except InputError as error:
+        raise InputError(
+            f"with devices behind their hosts, {error.message}",
+            hint="Links of devices that have a host are left out then.",
+        ) from error
+
+
+def _links_of_others(platform: Platform) -> list[Connection]:
+    """Return the links between what is no device with a host."""
+    hosted = {device.name for device in platform.devices if device.host}
+    if platform.connections:
+        return [one for one in platform.connections if not hosted.intersection(one.between)]
+    numbers = [i for i, device in enumerate(platform.devices) if not device.host]
+    names = platform.names
+    if not platform.levels:
+        return [Connection((names[numbers[0]], names[i]), Link()) for i in numbers[1:]]
+    if platform.has_shared or len(numbers) > MOST_PAIRED:
+        raise InputError(
+            "devices behind their hosts need links between pairs, and the machine has "
+            + ("shared levels" if platform.has_shared else f"levels of {len(numbers):,} devices"),
+            hint="State its links one by one, as [[link]] or [[network]].",
+        )
+    pairs = np.array(list(combinations(numbers, 2)), np.int64).reshape(-1, 2)
+    alpha, beta = platform.link_costs(pairs[:, 0], pairs[:, 1])
+    return [
+        Connection((names[p], names[q]), Link(a, b))
+        for (p, q), a, b in zip(pairs.tolist(), alpha.tolist(), beta.tolist(), strict=True)
+    ]
+
+
+def hosts_of(names: list[str], host: str, known: dict[str, int]) -> list[str]:
+    """Return the host of each of the devices of one table, called `names`.
+
+    known: devices by name, with count 0, and tables of several by theirs, with their count. One
+    device is the host of all; of a table each is the host of equally many. Raises InputError for
+    other names, and where the numbers do not go into each other.
+    """
+    count = known.get(host)
+    if count is None:
+        raise InputError(f"the host of device {names[0]!r}, {host!r}, is no device")
+    if count == 0:
+        return [host] * len(names)
+    if len(names) % count:
+        raise InputError(
+            f"{len(names):,} devices {names[0]!r}, ... cannot be shared out among {count:,} hosts"
+        )
+    return [f"{host}{i * count // len(names)}" for i in range(len(names))]
