@@ -5,9 +5,9 @@
 
 Graphs, machines and limits are those of `splitting.py`, set `reported`; the methods of a cell run
 in turn, in one process, one seed each. Edges come in the order of the graph, u < v by u, then v;
-HDRF and greedy shuffle them. Of `stream` also buffers of a quarter and a sixteenth of the edges, in
-that order and shuffled: `stream/4`, `stream/16 shuffled`; the default buffer holds all of these
-graphs. Ratios are to `spac-path` and to `hdrf` of the same cell, geometric means.
+HDRF and greedy shuffle them. Of `stream` also buffers of a quarter, an eighth and a sixteenth of
+the edges, in that order and shuffled: `stream/4`, `stream/16 shuffled`; the default buffer holds
+all of these graphs. Ratios are to `spac-path` and to `hdrf` of the same cell, geometric means.
 `mtkahypar`: its default preset on the hypergraph of `splitting.py`, one thread. All get the same
 targets and limits; `dbh`, `random`, `wvp-random` and `greedy-uncapped` know none while they run,
 `mtkahypar` no lower ones: their blocks are brought within them afterwards, at the copies counted.
@@ -23,7 +23,7 @@ from evener.graphs.edge_list import EdgeList
 from evener.splitting.buffering import buffered
 
 RESULTS = Path(__file__).parent / "results" / "splitting_rivals.jsonl"
-BUFFERS = ("stream/4", "stream/16", "stream/4 shuffled", "stream/16 shuffled")
+BUFFERS = tuple(f"stream/{part}{order}" for order in ("", " shuffled") for part in (4, 8, 16))
 METHODS = (
     "spac-path", "hdrf", "ne", "hep", "stream", *BUFFERS, "2ps", "greedy", "greedy-uncapped",
     "dbh", "random", "order", "wvp-greedy", "wvp-random", "bourse", "mtkahypar",

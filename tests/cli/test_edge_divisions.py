@@ -34,6 +34,17 @@ def case(tmp_path_factory):
     return folder
 
 
+def test_the_order_of_clones_and_what_a_buffer_is_for_are_in_the_json(case, capsys, tmp_path):
+    words = ["split", str(case / "web.graph"), "--k", "2", "-o", str(tmp_path / "x.plan"), "--json"]
+    assert main([*words, "--method", "spac-contracted", "--order", "block"]) == 0
+    assert json.loads(capsys.readouterr().out)["order"] == "block"
+    np.savetxt(tmp_path / "x.el", np.random.default_rng(4).integers(0, 90, (300, 2)), fmt="%d")
+    words[1] = str(tmp_path / "x.el")
+    assert main([*words, "--stream", "--buffer", "20"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert any("the buffer of 20 edges held the others" in note for note in notes)
+
+
 def run(case, *words):
     return main(["run", str(case / "web.plan"), str(case / "web.graph"), *words])
 

@@ -61,7 +61,7 @@ def test_a_block_outside_of_its_limits_is_named(monkeypatch, listed):
 
     def skewed(*given, **named):
         found = real(*given, **named)
-        found.loads[:] = [150, 150]
+        found[0].loads[:] = [150, 150]
         return found
 
     monkeypatch.setattr(module, "split_pieces", skewed)

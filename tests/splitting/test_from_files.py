@@ -22,7 +22,7 @@ def divided(ends, contract, method, tmp_path, size=None):
     np.save(tmp_path / "edges.npy", ends)
     source = EdgePieces(tmp_path / "edges.npy")
     part = np.empty(len(ends), np.int32)
-    found = split_pieces(source, source.survey(), contract, method, part, size=size)
+    found, _ = split_pieces(source, source.survey(), contract, method, part, size=size)
     return part, found
 
 

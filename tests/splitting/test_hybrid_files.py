@@ -37,7 +37,7 @@ def test_less_memory_means_more_copies(source):
     contract, copies = limits([1, 1, 2, 4], EDGES.m), []
     for share in (1.0, 0.3, 0.0):
         part = np.empty(EDGES.m, np.int32)
-        found = split_pieces(
+        found, _ = split_pieces(
             source, source.survey(), contract, "hep", part, memory=share * EDGES.m * BYTES_PER_EDGE
         )
         recount = edge_metrics(EDGES, EdgePartition(part, 4))

@@ -1,10 +1,11 @@
 """Split-and-connect: what tools are asked for, and what its presets do."""
 
+import numpy as np
 import pytest
 
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
-from evener.graphs.generating.random_graphs import rmat
+from evener.graphs.generating.random_graphs import rmat, uniform
 from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import edge_metrics
 from evener.splitting import spac
@@ -52,6 +53,22 @@ def test_without_an_order_the_better_one_of_two_is_kept_and_said():
     )
     fast = split_with("spac-contracted", edges, contract, preset="fast")
     assert (fast.order, fast.notes) == ("neighbour", ())
+
+
+@pytest.mark.parametrize(
+    ("graph", "tool"), [(grid((30, 30)), "evener"), (uniform(10, 1, edge_factor=8), "metis")]
+)
+def test_where_no_clusters_are_found_metis_divides_the_vertices(monkeypatch, graph, tool):
+    asked = []
+
+    def by_vertices(edges, contract, name, *_):
+        asked.append(name)
+        return np.arange(edges.m, dtype=np.int32) % contract.k
+
+    monkeypatch.setattr(spac, "by_vertices", by_vertices)
+    edges = EdgeList.of_graph(graph)
+    spac._start(edges, contract_of(edges, [1] * 8), "default", 7)
+    assert asked == [tool]
 
 
 @pytest.mark.parametrize("method", ["spac", "spac-path"])

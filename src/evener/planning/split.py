@@ -103,6 +103,7 @@ def split(
         versions={name: version(name) for name in ("evener", "numpy", "pymetis")},
         notes=(*plan.notes, *notes, *made.notes, *_said(made.cut_pairs)),
         cpu_seconds=spent,
+        order=made.order,
     )
     _refuse_broken(plan)
     return plan

@@ -32,7 +32,7 @@ class StreamOptions:
     """How a file's edges are divided as they are read.
 
     method: one of evener.splitting.from_files.STREAMS. epsilon, seed: as of SplitOptions. buffer:
-    edges that wait, of "stream"; None: a million, or a sixteenth of all. memory [B]: for the edges
+    edges that wait, of "stream"; None: a million, or an eighth of all. memory [B]: for the edges
     that "hep" holds; None: no limit. Raises UsageError for others.
     """
 
@@ -109,7 +109,7 @@ def split_file(
     file = SurveyedFile.at(path)
     contract = file.contract(platform, options.epsilon)
     part = _room_for(file.survey.m, part_file)
-    metrics = split_pieces(
+    metrics, said = split_pieces(
         file.source,
         file.survey,
         contract,
@@ -119,8 +119,10 @@ def split_file(
         size=options.buffer,
         memory=options.memory,
     )
+    plan = file.judged(EdgePartition(part, contract.k), platform, contract, metrics)
     plan = replace(
-        file.judged(EdgePartition(part, contract.k), platform, contract, metrics),
+        plan,
+        notes=(*plan.notes, *said),
         options=asdict(options) | {"stream": True},
         versions={name: version(name) for name in ("evener", "numpy")},
         cpu_seconds=cpu_seconds_of_all() - began,

@@ -27,6 +27,7 @@ class EdgePlan:
     counts of vertices, of those with an edge ("touched"), and of edges. inputs: file name ->
     SHA-256. versions: program -> version. notes: a sentence on each thing that was odd.
     cpu_seconds: of making it [s]; None if it was read from a file, or made by another program.
+    order: in which its method took clones of vertices, or edges, in a word; empty likewise.
     """
 
     partition: EdgePartition
@@ -40,6 +41,7 @@ class EdgePlan:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cpu_seconds: float | None = None
+    order: str = ""
 
     def __repr__(self) -> str:
         first = plural(self.partition.m, "edge"), plural(self.platform.k, "device")

@@ -1,36 +1,52 @@
-"""Streaming with a buffer: one pass over the edges in their order, some of which wait for a block.
+"""Streaming with a buffer: edges get blocks in their order, but some of them wait.
 
-Where edges near each other in the file share vertices, blocks are filled one after another, each
-grown in the buffer from vertex to vertex; the buffer is filled up again as it empties. Where the
-order is as good as random, the first buffer is divided among all blocks in this way. From then on
-edges that cost no copy are placed as they come, and the buffer is a window of the others: a tenth
-of it is placed when it is full, where a copy of a vertex serves most edges that wait, and by HDRF
-where none serves two. Memory: n ceil(k / 64) * 8 bytes of bits, 16 n more, and about 70 bytes for
-each edge of the buffer.
+Where communities tell more than a buffer (`homes_of_stream`), two passes find clusters of vertices,
+which are packed onto blocks, and another pass places the edges inside of blocks; the buffer is a
+window of the others, see below. Else there is one pass. Where edges near each other in the file
+share vertices, blocks are filled one after another, each grown in the buffer from vertex to vertex;
+the buffer is filled up again as it empties. Where the order is as good as random, the first buffer
+is divided among all blocks in this way. From then on edges that cost no copy are placed as they
+come, and the buffer is a window of the others: a tenth of it is placed when it is full, where a
+copy of a vertex serves most edges that wait, and by HDRF where none serves two. Memory: n ceil(k /
+64) * 8 bytes of bits, 36 n more, and about 70 bytes for each edge of the buffer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import FloatArray, IntArray, IntVector, Part
 from evener.graphs.edge_list import EdgeList
 from evener.plans.partition import Contract
 from evener.splitting import expanding_kernels as kernels
 from evener.splitting import placing_kernels, window_kernels
+from evener.splitting.clustering_kernels import place_inside
 from evener.splitting.expanding import NO_BLOCK, hold_placed, region_of, rooms_of
 from evener.splitting.splits import Split, kept, work_of
 from evener.splitting.streaming import RULES, empty_blocks
+from evener.splitting.two_phase import clusters_of, homes_of
+from evener.wording import plural
 
-BUFFER_EDGES = 2**20  # of a buffer by default; a sixteenth of all edges where that is more
-BUFFER_SHARE = 16
+BUFFER_EDGES = 2**20  # of a buffer by default; an eighth of all edges where that is more
+BUFFER_SHARE = 8
 KEPT = 0.8  # of a buffer when it is filled up again; of 0.5 and 0.8 the one of fewer copies
 # Mean degree within the first buffer, relative to that of the graph, from which its edges share
 # vertices; chosen by hand: 0.25 to 0.45 for random order and a quarter of the edges, 0.8 to 1 for
 # sorted lists.
 LOCAL = 0.6
 WINDOW_KEPT = 0.9  # of a window when it is filled up again; 0.5 and 0.8: up to 16 % more copies
+# Passes over edges. A third reads the file once more for 1 % fewer copies on power-law graphs, 6 to
+# 30 % on meshes.
+CLUSTERING = 2
+# Mean degree within a buffer below which it tells less of neighbourhoods than clusters do; chosen
+# on the tuning graphs of benchmarks/splitting.py, where 0.54 gains from clusters and 0.9 loses.
+THIN = 0.75
+# Share of edges inside of clusters from which these tell more than any buffer; 0.68 to 0.9 on
+# meshes, 0.5 at most where a buffer that is not thin made fewer copies.
+CLUSTERED = 0.6
 SERVED = (32, 16, 8, 4, 3, 2)  # edges that a copy must serve, in turn
 # No copies are made for a window in blocks fuller than so many times the mean share of targets.
 AHEAD = 1.1
@@ -44,32 +60,61 @@ def buffer_size(m: int) -> int:
 def buffered(
     edges: EdgeList, contract: Contract, preset: str, seed: int, *, size: int | None = None
 ) -> Split:
-    """Return the blocks of one pass over the edges in their order; `size` of them may wait."""
+    """Return the blocks of a stream of the edges in their order; `size` of them may wait."""
     del preset, seed
     work, part = work_of(edges), np.full(edges.m, NO_BLOCK, np.int32)
+    m, ends, size = edges.m, (edges.tails, edges.heads), size or buffer_size(edges.m)
     rooms = rooms_of(contract.targets, edges.total_weight)
-    blocks = empty_blocks(edges.n, contract, m=edges.m if edges.weights is None else 0)
-    stream = Stream(edges.m, rooms, blocks, size or buffer_size(edges.m))
-    stream.add(edges.tails, edges.heads, work, part)
+    blocks = empty_blocks(edges.n, contract, m=m if edges.weights is None else 0)
+    homes = homes_of_stream(lambda: (ends,), edges.degrees, m, contract.targets, size)
+    if homes is not None:
+        place_inside(*ends, work, homes, blocks, part)
+    stream = Stream(m, rooms, blocks, size, is_window=homes is not None)
+    stream.add(*ends, work, part)
     stream.finish(part)
-    return Split(kept(edges, part, contract), order="buffered")
+    return Split(kept(edges, part, contract), order="buffered", notes=stream.said())
+
+
+def homes_of_stream(
+    read: Callable[[], Iterable[tuple[IntArray, IntArray]]],
+    degrees: IntVector,
+    m: int,
+    targets: FloatArray,
+    size: int,
+) -> Part | None:
+    """Return the block (n,) of each vertex by its cluster, or None where a buffer tells more.
+
+    read: as of two_phase.clusters_of; degrees (n,), m edges; targets (k,); size: of the buffer.
+    """
+    if size >= m:
+        return None
+    clusters, inside = clusters_of(read, degrees, m, targets.size, CLUSTERING)
+    is_thin = 2 * size < THIN * np.count_nonzero(degrees)
+    return homes_of(clusters, targets) if is_thin or inside >= CLUSTERED else None
 
 
 class Stream:
     """A stream of m edges that are given blocks; `size` of them may wait.
 
-    rooms (k,): work that each block takes. blocks: empty, of the same targets.
+    rooms (k,): work that each block takes. blocks: of the same targets; empty, or, with is_window,
+    holding the edges that have a block already. is_window: the buffer is a window from the first.
     """
 
     def __init__(
-        self, m: int, rooms: FloatArray, blocks: placing_kernels.FilledBlocks, size: int
+        self,
+        m: int,
+        rooms: FloatArray,
+        blocks: placing_kernels.FilledBlocks,
+        size: int,
+        *,
+        is_window: bool = False,
     ) -> None:
         self.m, self.size, self.blocks = m, size, blocks
-        self._seen, self._windowed = 0, False
+        self._seen, self._windowed, self._is_clustered = 0, is_window, is_window
         self._buffer = Buffer(blocks.held.shape[0], rooms)
 
     def add(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> None:
-        """Take the next edges; fill part (m,) of those that get their blocks now."""
+        """Take the next edges; fill part (m,), -1 of those without a block, where they get one."""
         at, end = 0, tails.size
         while at < end:
             rest = slice(at, end)
@@ -83,6 +128,17 @@ class Stream:
             self._settle(part, 0)
         else:
             self._place(part)
+
+    def said(self) -> tuple[str, ...]:
+        """Return a sentence on what the buffer was used for, unless all edges were in it."""
+        if self.size >= self.m:
+            return ()
+        holds = f"the buffer of {plural(self.size, 'edge')} held"
+        if self._is_clustered:
+            return (f"edges inside of clusters of vertices got blocks first; {holds} the others",)
+        if self._windowed:
+            return (f"the edges are in no order that helps; {holds} those that cost copies",)
+        return (f"edges near each other share vertices; {holds} what blocks grew in, in turn",)
 
     def _take(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> int:
         """Take edges until the buffer is full; return how many."""

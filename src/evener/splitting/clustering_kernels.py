@@ -13,10 +13,13 @@ def cluster(tails, heads, degrees, most, clusters, volumes):
 
     clusters (n,) int64: at first each vertex its own. volumes (n,) int64: of clusters, the sum of
     their vertices' degrees; none grows above `most`. Vertices leave a cluster one at a time.
+    Returns how many edges had both ends in one cluster after their turn.
     """
+    inside = 0
     for e in range(tails.size):
         u, v = tails[e], heads[e]
         a, b = clusters[u], clusters[v]
+        inside += a == b
         if a == b or volumes[a] > most or volumes[b] > most:
             continue
         if volumes[a] - degrees[u] > volumes[b] - degrees[v]:  # v is the one to move
@@ -25,6 +28,8 @@ def cluster(tails, heads, degrees, most, clusters, volumes):
             volumes[b] += degrees[u]
             volumes[a] -= degrees[u]
             clusters[u] = b
+            inside += 1
+    return inside
 
 
 @njit(cache=True, nogil=True, counted=False)

@@ -1,9 +1,9 @@
 """Edges of a file, given blocks in a few passes: memory for vertices and a piece, not for edges.
 
-Each method reads the file once after it was surveyed; `2ps` and `hep` up to three times. Blocks
-keep both limits of their contract while the stream runs: none goes above its high, and the last
-edges are kept for blocks below their lows. Memory: for each vertex a bit for every block and up to
-48 bytes; `stream` and `hep` hold edges besides.
+Each method reads the file once after it was surveyed; `2ps` and `hep` up to three times, `stream`
+up to four times. Blocks keep both limits of their contract while the stream runs: none goes above
+its high, and the last edges are kept for blocks below their lows. Memory: for each vertex a bit for
+every block and up to 48 bytes; `stream` and `hep` hold edges besides.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.partition import Contract
 from evener.splitting import clustering_kernels as clustering
 from evener.splitting import placing_kernels as kernels
-from evener.splitting.buffering import Stream, buffer_size
+from evener.splitting.buffering import Stream, buffer_size, homes_of_stream
 from evener.splitting.expanding import NO_BLOCK, hold_placed, rooms_within
 from evener.splitting.hybrid_files import place_hybrid
 from evener.splitting.streaming import RULES, empty_blocks, hash_table
-from evener.splitting.two_phase import VertexClusters, homes_of, largest_volume
+from evener.splitting.two_phase import clusters_of, homes_of
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,22 @@ class Streaming:
     size: int
     memory: float | None = None
 
-    def pieces(self) -> Iterator[tuple[IntArray, IntArray, FloatArray, Part]]:
-        """Yield tails, heads, work and the part to be filled, of -1, of each piece in turn."""
+    def pieces(
+        self, *, is_first: bool = True
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray, Part]]:
+        """Yield tails, heads, work and the part to be filled of each piece in turn.
+
+        is_first: no edge has a block yet; part is made -1.
+        """
         for first, tails, heads in self.source.read():
             now = self.part[first : first + tails.size]
-            now[:] = NO_BLOCK
+            if is_first:
+                now[:] = NO_BLOCK
             yield tails, heads, np.ones(tails.size), now
+
+    def ends(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield tails and heads of each piece in turn."""
+        return ((tails, heads) for _, tails, heads in self.source.read())
 
 
 def split_pieces(
@@ -63,16 +73,17 @@ def split_pieces(
     seed: int = 7,
     size: int | None = None,
     memory: float | None = None,
-) -> EdgeMetrics:
-    """Fill part (m,) with blocks of a file's edges by one of STREAMS; return what they cost.
+) -> tuple[EdgeMetrics, tuple[str, ...]]:
+    """Fill part (m,) with blocks of a file's edges by one of STREAMS; return their cost, and notes.
 
-    size: edges in the buffer of `stream`; None: a million, or a sixteenth of all. memory [B]: for
-    the edges that `hep` holds; None: no limit.
+    size: edges in the buffer of `stream`; None: a million, or an eighth of all. memory [B]: for the
+    edges that `hep` holds; None: no limit.
     """
     blocks = empty_blocks(survey.n, contract, m=survey.m)
     wanted = buffer_size(survey.m) if size is None else size
-    STREAMS[method](Streaming(source, survey, contract, blocks, part, seed, wanted, memory))
-    return _metrics(blocks.held, blocks.loads)
+    run = Streaming(source, survey, contract, blocks, part, seed, wanted, memory)
+    notes = STREAMS[method](run)
+    return _metrics(blocks.held, blocks.loads), notes or ()
 
 
 def metrics_of_pieces(source: EdgePieces, survey: Survey, partition: EdgePartition) -> EdgeMetrics:
@@ -134,10 +145,7 @@ def _at_random(run: Streaming) -> None:
 def _two_phase(run: Streaming) -> None:
     """Find clusters; place edges inside of them; in the same way again, then those between."""
     degrees, m = run.survey.degrees, run.survey.m
-    clusters = VertexClusters.single(degrees)
-    for tails, heads, _, _ in run.pieces():
-        most = largest_volume(m, run.contract.k)
-        clustering.cluster(tails, heads, degrees, most, *clusters)
+    clusters, _ = clusters_of(run.ends, degrees, m, run.contract.k)
     homes, volumes = homes_of(clusters, run.contract.targets), clusters.volumes[clusters.of]
     for tails, heads, work, part in run.pieces():
         clustering.place_inside(tails, heads, work, homes, run.blocks, part)
@@ -148,18 +156,26 @@ def _two_phase(run: Streaming) -> None:
         clustering.place_between(tails, heads, work, homes, degrees, volumes, run.blocks, part)
 
 
-def _buffered(run: Streaming) -> None:
-    stream = Stream(run.survey.m, rooms_within(run.contract, run.survey.m), run.blocks, run.size)
-    for tails, heads, work, _ in run.pieces():
+def _buffered(run: Streaming) -> tuple[str, ...]:
+    m = run.survey.m
+    homes = homes_of_stream(run.ends, run.survey.degrees, m, run.contract.targets, run.size)
+    if homes is not None:
+        for tails, heads, work, part in run.pieces():
+            clustering.place_inside(tails, heads, work, homes, run.blocks, part)
+    rooms = rooms_within(run.contract, m)
+    stream = Stream(m, rooms, run.blocks, run.size, is_window=homes is not None)
+    for tails, heads, work, _ in run.pieces(is_first=homes is None):
         stream.add(tails, heads, work, run.part)
     stream.finish(run.part)
+    return stream.said()
 
 
 def _hybrid(run: Streaming) -> None:
     place_hybrid(run.source, run.survey, run.contract, run.blocks, run.part, memory=run.memory)
 
 
-STREAMS: dict[str, Callable[[Streaming], None]] = {
+# What they return is notes.
+STREAMS: dict[str, Callable[[Streaming], tuple[str, ...] | None]] = {
     "stream": _buffered,
     "hep": _hybrid,
     "2ps": _two_phase,

@@ -7,11 +7,12 @@ in the home of one end. Memory: the blocks' bits of each vertex, and four number
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntVector, Part
+from evener.arrays import FloatArray, IntArray, IntVector, Part
 from evener.graphs.edge_list import EdgeList
 from evener.plans.partition import Contract
 from evener.splitting import clustering_kernels as kernels
@@ -34,6 +35,26 @@ class VertexClusters(NamedTuple):
         return cls(np.arange(degrees.size), degrees.copy())
 
 
+def clusters_of(
+    read: Callable[[], Iterable[tuple[IntArray, IntArray]]],
+    degrees: IntVector,
+    m: int,
+    k: int,
+    passes: int = 1,
+) -> tuple[VertexClusters, float]:
+    """Return clusters by some passes over m edges, and the share of edges inside of one.
+
+    read: yields tails and heads, piece by piece; called once a pass. k: blocks. The share is that
+    which the last pass found, edge after edge.
+    """
+    clusters, most, inside = VertexClusters.single(degrees), largest_volume(m, k), 0
+    for _ in range(passes):
+        inside = 0
+        for tails, heads in read():
+            inside += int(kernels.cluster(tails, heads, degrees, most, *clusters))
+    return clusters, inside / max(m, 1)
+
+
 def homes_of(clusters: VertexClusters, targets: FloatArray) -> Part:
     """Return the block (n,) of each vertex: clusters packed onto blocks by targets (k,)."""
     order = np.argsort(-clusters.volumes, kind="stable")
@@ -54,8 +75,7 @@ def largest_volume(m: int, k: int) -> int:
 def two_phase(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
     """Return the blocks of two-phase streaming, in the edges' order."""
     ends, work, part = (edges.tails, edges.heads), work_of(edges), np.empty(edges.m, np.int32)
-    clusters = VertexClusters.single(edges.degrees)
-    kernels.cluster(*ends, edges.degrees, largest_volume(edges.m, contract.k), *clusters)
+    clusters, _ = clusters_of(lambda: (ends,), edges.degrees, edges.m, contract.k)
     homes, blocks = homes_of(clusters, contract.targets), empty_blocks(edges.n, contract)
     kernels.place_inside(*ends, work, homes, blocks, part)
     volumes = clusters.volumes[clusters.of]

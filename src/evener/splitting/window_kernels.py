@@ -39,11 +39,15 @@ def _put(blocks, u, v, b, work, lack):
 def place_free(tails, heads, works, blocks, waiting, part):
     """Place edges that cost no copy, part[e], until as many others as waiting (s,) has room for.
 
-    Fills waiting with the others; returns how many edges were looked at, and how many wait.
+    Edges that have a block, part[e] >= 0, are passed over. Fills waiting with the others;
+    returns how many edges were looked at, and how many wait.
     """
     lack = lacking(blocks)
     e, count = 0, 0
     while e < tails.size and count < waiting.size:
+        if part[e] >= 0:
+            e += 1
+            continue
         u, v = tails[e], heads[e]
         b = emptiest_of(blocks, u, v, True, True, works[e], lack)
         if b >= 0:
