@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evener.rebalancing.gains import MOST_AFTER, RealizedGains, scatter
+from evener.rebalancing.gains import FEWEST_AFTER, MOST_AFTER, RealizedGains, scatter
 
 EVEN, UNEVEN = np.array([50.0, 50.0]), np.array([70.0, 30.0])
 SLOWNESS = np.array([1.0, 2.0])
@@ -34,11 +34,24 @@ def test_a_move_that_falls_short_is_believed_less(after, share, trust):
     assert gains.believed(0.1, UNEVEN, far) == pytest.approx(0.1 * trust)
 
 
-def test_nothing_is_learnt_where_times_scatter_too_much():
+def test_a_little_doubt_is_left_where_times_scatter_too_much_until_speeds_change():
     assert judged(1.0, 1.0, noise=0.02).trust == 0.5
     loud = judged(1.0, 1.0, noise=1.0)
     assert loud.latest.share is None
+    assert loud.trust == 0.8
+    for _ in range(10):
+        loud.see(1.0, SLOWNESS * 1.5)
     assert loud.trust == 1
+
+
+def test_a_move_that_another_follows_at_once_leaves_a_little_doubt():
+    gains = RealizedGains()
+    for observations in (MOST_AFTER, FEWEST_AFTER):
+        for _ in range(observations):
+            gains.see(1.0, SLOWNESS)
+        gains.moved(0.4, (EVEN, UNEVEN), MOST_AFTER, SLOWNESS)
+    assert gains.judged == 0
+    assert gains.trust == 0.8
 
 
 def test_measured_seconds_are_believed_before_predicted_ones():

@@ -7,6 +7,7 @@ import evener as ev
 from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans import metrics
+from evener.rebalancing import gains
 from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.moving import DeviceTimes
 
@@ -166,8 +167,11 @@ def other_slows_down(loads):
     return computing, computing.max()
 
 
-def on_clock(worlds, *, asked, supersteps=5, noise=0.03):
-    """Ask `asked` times in each world, after even devices; return adviser, moves and seconds."""
+def on_clock(worlds, *, asked, supersteps=5, noise=0.03, of_whole=0.03):
+    """Ask `asked` times in each world, after even devices; return adviser, moves and seconds.
+
+    noise, of_whole: of seconds of computing, and of the superstep as a whole.
+    """
     plan, rng = planned(), np.random.default_rng(1)
     adviser, part = RunRebalancer(plan, GRAPH), plan.partition.part
     moves, seconds, step = [], [], 0
@@ -178,7 +182,7 @@ def on_clock(worlds, *, asked, supersteps=5, noise=0.03):
             loads, step = np.bincount(part, minlength=2), step + supersteps
             computing, whole = world(loads) if world else (SECONDS_PER_UNIT * loads, EVEN)
             computing = supersteps * computing * np.exp(rng.normal(0, noise, 2))
-            whole *= supersteps * np.exp(rng.normal(0, noise))
+            whole *= supersteps * np.exp(rng.normal(0, of_whole))
             arcs = supersteps * np.bincount(part, degrees, 2)
             given = DeviceTimes(supersteps, None, computing, arcs, True, 1e-4, step, whole)
             advice, seconds[-1] = adviser.observe(given), seconds[-1] + whole
@@ -221,6 +225,18 @@ def test_where_no_move_pays_the_wait_grows(world, most):
 
 
 @pytest.mark.parametrize("world", [takes_turns, always_as_long])
+def test_where_noise_hides_that_no_move_pays_there_are_fewer(monkeypatch, world):
+    found = []
+    for kept in (gains.KEPT_UNJUDGED, 1.0):
+        monkeypatch.setattr(gains, "KEPT_UNJUDGED", kept)
+        adviser, moves, (_, seconds) = on_clock([world], asked=250, noise=0.15, of_whole=0.4)
+        assert all(gain.share is None for gain in adviser.gains.values())
+        found.append((len(moves), seconds))
+    assert found[0] < found[1]
+    assert found[0][1] < found[1][1]
+
+
+@pytest.mark.parametrize("world", [takes_turns, always_as_long])
 def test_what_was_learnt_is_forgotten_when_speeds_change_again(world):
     adviser, moves, _ = on_clock([world, other_slows_down], asked=120)
     late = [(step, advice) for number, step, advice in moves if number == 2]
@@ -236,7 +252,10 @@ def test_why_a_move_is_withheld_is_said():
     withheld = [check for check in adviser.checks if check.reason.startswith("withheld")]
     assert withheld
     for check in withheld:
-        assert f"earlier moves gained {check.believed:.0%} of what was predicted" in check.reason
+        assert (
+            f"{check.believed:.0%} of what is predicted is believed after earlier moves"
+            in check.reason
+        )
         assert check.decision == "stay"
         assert 0.85 * check.believed * check.cost <= check.lost < 0.85 * check.cost
     adviser, _, _ = on_clock([takes_turns], asked=60)

@@ -4,9 +4,10 @@ A prediction can fall short for ever. Where a rival gets a core for whole time s
 waits for its turn once a superstep, however little it has to compute. So after each move the
 seconds of an iteration are compared with those before. The share of the predicted gain that was
 realized is learnt (`trust`), and later gains are believed by that share alone, so that the wait
-before the next move grows. What iterations took on the loads that such a move left, and on those
-it led to, is kept: measured seconds are believed before predicted ones. All of it is forgotten when
-speeds, or the seconds of an iteration, leave the range in which it was learnt.
+before the next move grows; a little also where noise hides what a move gained. What iterations took
+on the loads that such a move left, and on those it led to, is kept: measured seconds are believed
+before predicted ones. All of it is forgotten when speeds, or the seconds of an iteration, leave the
+range in which it was learnt.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ SETTLING = 1  # observations after a move that do not count: caches are cold
 FEWEST_AFTER, MOST_AFTER = 6, 30  # observations by which a move is judged
 MOST_BEFORE = 30  # of those before it, since the imbalance began
 # Of the predicted gain: a move is judged as soon as the standard error is below the first, or by
-# MOST_AFTER observations, where it is below the second.
+# MOST_AFTER observations, where it is below the second; else the move cannot be judged.
 SURE_ENOUGH, UNSURE = 0.1, 0.25
 NEWEST_GAIN = 0.5  # weight of the newest move in the share that is learnt
 # A move that realized less of its gain fell short. Of the others the whole gain counts as realized:
 # it is predicted for the slowest of many devices at the time, of which many are only so by chance.
 DOUBTFUL = 0.25
+# Share of the trust that is kept where a move cannot be judged: noise hides what it gained, or the
+# next move came too soon. Of 0.6, 0.8 and 1.
+KEPT_UNJUDGED = 0.8
 SLOWER = 1.15  # change of a device after a move that tells against judging it
 CLEAR = 1.25  # change of a device, or of an iteration, by which what was learnt is forgotten
 RECENT = 10  # observations of which an iteration's seconds are the median
@@ -106,7 +110,7 @@ class RealizedGains:
             self._seconds.append(seconds)
         if self._moved is not None:
             self._judge(self._moved, slowness)
-        elif self._known and self._count >= RECENT and self._is_outside(slowness):
+        elif self._low is not None and self._count >= RECENT and self._is_outside(slowness):
             self._forget()
 
     def believed(self, saving: float, old: FloatArray, new: FloatArray) -> float:
@@ -144,6 +148,8 @@ class RealizedGains:
         """Compare what was gained, once enough is known, or at the last."""
         after = [*self._seconds]
         if len(after) < FEWEST_AFTER:
+            if is_last and after:
+                self._doubt(move, slowness)
             return
         realized = move.before - float(np.median(after))
         error = float(np.hypot(move.error, MEDIAN * scatter(after) / len(after) ** 0.5))
@@ -151,9 +157,12 @@ class RealizedGains:
         if waits and not is_last:
             return
         self._moved, self.judged, share = None, self.judged + 1, None
-        if error <= UNSURE * move.predicted and not move.is_disturbed(slowness):
-            share = float(np.clip((realized + error) / move.predicted, 0.0, 1.0))
-            self._learn(move, share, slowness)
+        if not move.is_disturbed(slowness):
+            if error <= UNSURE * move.predicted:
+                share = float(np.clip((realized + error) / move.predicted, 0.0, 1.0))
+                self._learn(move, share, slowness)
+            else:
+                self._doubt(move, slowness)
         self.latest = MoveGain(move.number, move.predicted, realized, share, self.trust)
 
     def _learn(self, move: _Moved, share: float, slowness: FloatArray) -> None:
@@ -164,12 +173,22 @@ class RealizedGains:
         elif self.trust < 1 and not move.is_measured:
             self.trust += NEWEST_GAIN * (share - self.trust)
 
+    def _doubt(self, move: _Moved, slowness: FloatArray) -> None:
+        """Trust a little less, until speeds change: noise hides what a move gained."""
+        self.trust *= KEPT_UNJUDGED
+        self._widen(move, slowness)
+
     def _keep(self, move: _Moved, slowness: FloatArray) -> None:
         """Remember what was measured on both sides of a move."""
         after = float(np.median(self._seconds))
         for loads, seconds in ((move.old, move.before), (move.new, after)):
             self._known = [one for one in self._known if not _alike(one.loads, loads)]
             self._known.append(_Measured(loads, seconds))
+        self._widen(move, slowness)
+
+    def _widen(self, move: _Moved, slowness: FloatArray) -> None:
+        """Let the range in which something was learnt take in speeds and seconds of a move."""
+        after = float(np.median(self._seconds))
         rows = [np.append(move.slowness, move.before), np.append(slowness, after)]
         self._low = np.min([*rows, *([] if self._low is None else [self._low])], axis=0)
         self._high = np.max([*rows, *([] if self._high is None else [self._high])], axis=0)

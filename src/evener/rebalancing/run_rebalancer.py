@@ -91,8 +91,8 @@ def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
         if decision.regret < believed * ENOUGH * decision.cost:
             return "the seconds lost are below the price of a move"
         return (
-            f"withheld: earlier moves gained {believed:.0%} of what was predicted, so that the "
-            "seconds lost count for less"
+            f"withheld: {believed:.0%} of what is predicted is believed after earlier moves, so "
+            "that the seconds lost count for less"
         )
     if left is not None and believed * decision.saving * left <= decision.cost:
         return "a move would save less than its price before the end"
