@@ -20,9 +20,11 @@ from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.mpi_comm import MpiComm
 from evener.running.on_edges import run_on_edges
 from evener.running.spreading import HeldRows
+from evener.running.streams.executing import run_stream
 from tests.running.edge_cases import divided, drawn
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
 from tests.running.random_runs import APPS, MOVING, is_right, moving, random_case
+from tests.running.streams.programs import chain, drawn_program, plan_of, slow_outputs
 
 N = 42
 
@@ -174,7 +176,26 @@ def a_rank_that_fails(comm):
     comm.barrier()  # for ever, if nobody ended it
 
 
+def stream_programs(comm):
+    """What a slow twin gives, a processor on each rank and several; long messages, too."""
+    rng = np.random.default_rng(75)
+    for n in (1, 4, 7):
+        program = drawn_program(rng, n)
+        expected = slow_outputs(program, 9)
+        for k in (comm.size, comm.size + 3):
+            plan = plan_of(program, [*rng.integers(0, k, n - 1), k - 1])
+            found = run_stream(program, plan, 9, comm=comm)
+            assert [one.firings for one in found.filters] == [9] * n
+            for name, values in expected.items():
+                assert np.array_equal(found.outputs[name], values), name
+    size = 1 << 17
+    long = chain(lambda i: np.full(size, i), lambda x: 2 * x, np.sum, shape=(size,), dtype="int64")
+    found = run_stream(long, plan_of(long, [0, comm.size - 1, 0]), 9, comm=comm)
+    assert np.array_equal(found.outputs["f2"], 2 * size * np.arange(9))
+
+
 PROGRAMS = {
+    "streams": stream_programs,
     "jacobi": jacobi_with_rows_that_move,
     "matmul": matmul_over_a_tiling,
     "spmv": products_with_ghosts,

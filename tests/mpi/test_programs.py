@@ -16,6 +16,7 @@ from evener import write_graph, write_plan
 from evener.cli import main
 from evener.graphs.generating.random_graphs import barabasi_albert
 from tests.mpi import killing
+from tests.running.streams.programs import plan_of
 
 ROOT = Path(__file__).parents[2]
 BESIDE = Path(sys.executable).parent / "mpiexec"
@@ -41,8 +42,8 @@ def run_words(ranks, *words):
 @pytest.mark.parametrize(
     ("ranks", "names"),
     [
-        (2, "jacobi hybrid random moves edges"),
-        pytest.param(3, "halo hybrid moves matmul spmv", marks=pytest.mark.slow),
+        (2, "jacobi hybrid random moves edges streams"),
+        pytest.param(3, "halo hybrid moves matmul spmv streams", marks=pytest.mark.slow),
         pytest.param(5, "random", marks=pytest.mark.slow),
     ],
 )
@@ -87,6 +88,35 @@ def test_a_plan_runs_on_processes(tmp_path):
     assert done.stdout.count("Verified by another algorithm.") == 1
     assert "each rank reads all of" in done.stderr
     assert np.array_equal(np.load(tmp_path / "both.npy"), np.load(tmp_path / "alone.npy"))
+
+
+BAD = """
+import time
+import numpy as np
+import evener as ev
+
+def through(x):
+    if x[0] == 7:
+        raise ValueError("bad luck")
+    return x
+
+PROGRAM = ev.StreamProgram(
+    (ev.StreamFilter("n", lambda i: np.full(4, float(i))), ev.StreamFilter("through", through)),
+    (ev.StreamChannel("n", "through", (4,)),),
+)
+"""
+
+
+def test_a_filter_that_raises_ends_all_ranks_and_is_named(tmp_path):
+    (tmp_path / "bad.py").write_text(BAD)
+    program = ev.StreamProgram.from_file(tmp_path / "bad.py")
+    ev.write_stream_plan(tmp_path / "x.plan", plan_of(program, [0, 1]))
+    words = [str(tmp_path / "x.plan"), "--stream", "--program", str(tmp_path / "bad.py")]
+    done = run_words(2, "-m", "evener", "run", *words)
+    assert done.returncode == 5
+    said = "filter 'through' on p1 failed in iteration 7: ValueError: bad luck"
+    assert f"rank 1 (p1): {tmp_path}/bad.py:8: {said}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture

@@ -110,12 +110,22 @@ def _run(
     comm: MpiComm | None,
     out: Output,
 ) -> StreamRun:
+    import numpy as np
+
     from evener.running.devices import devices_of
     from evener.running.hybrid import names_of_processes
     from evener.running.streams.executing import StreamWatch, run_stream
 
     if comm is not None:
-        comm.describe(names_of_processes(comm, plan.platform.names), options.timeout)
+        # A rank may wait while another runs all its filters: a firing that hangs is found sooner.
+        most = int(np.bincount(plan.part).max())
+        patience = (most + 1) * options.timeout
+        comm.describe(names_of_processes(comm, plan.platform.names), patience)
+    for one in program.filters:
+        if getattr(one.work, "targetoptions", {"nogil": True}).get("nogil") is not True:
+            out.note(
+                f"note: {one.name!r} is compiled without nogil: no other filter runs meanwhile"
+            )
     iterations = ITERATIONS if options.iterations is None else options.iterations
     devices = None if options.devices is None else devices_of(options.devices, comm)
     with out.progress(f"Running {program.name}") as progress:
@@ -124,7 +134,7 @@ def _run(
             progress(f"iteration {done:,}", done / iterations)
 
         watch = StreamWatch(
-            options.timeout, devices=devices, trace=options.trace is not None, tell=tell
+            options.timeout, devices=devices, trace=options.trace is not None, kills=True, tell=tell
         )
         return run_stream(program, plan, iterations, comm=comm, watch=watch)
 

@@ -1,6 +1,10 @@
 """`evener run --stream`: a stream program on a plan, its filters measured, what goes wrong."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -100,6 +104,41 @@ def test_what_goes_wrong_is_said(evener, here, words, code, said):
     assert done.code == code, done.err
     assert said in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.slow
+def test_a_filter_that_holds_pythons_lock_for_ever_is_named(here):
+    """No thread of the process can end it: another process does."""
+    text = OWN.replace("raise ValueError", "stuck(x); raise ValueError")
+    stuck = "import numba\n@numba.njit('f8(f8[:])')\ndef stuck(x):\n    while x[0] >= 0:\n"
+    stuck += "        x[1] = x[1] * 0.5 + 1\n    return x[1]\n"
+    (here / "own.py").write_text(stuck + text)
+    began = time.monotonic()
+    words = [*RUN, "--set", "bad=7", "--timeout", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "evener", *words], capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL
+    assert "filter 'through' on cpu" in done.stderr
+    assert "has not ended iteration 7 within 1 s\nIt holds Python's lock" in done.stderr
+    assert time.monotonic() - began < 50
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_run(here):
+    (here / "own.py").write_text(OWN.replace("raise ValueError", "print('here', flush=True);1/1;"
+                                             "time.sleep(50);raise ValueError")
+                                 .replace("import numpy", "import time\nimport numpy"))  # fmt: skip
+    words = [sys.executable, "-m", "evener", *RUN, "--set", "bad=7"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stdout.readline() == "here\n"
+        began = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        said = run.communicate(timeout=30)[1]
+    assert time.monotonic() - began < 10
+    assert run.returncode not in (0, None)
+    assert "Traceback" not in said
 
 
 def test_which_program_and_which_plan(evener, here):

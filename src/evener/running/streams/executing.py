@@ -24,7 +24,7 @@ from evener.running.streams.processor import FilterTimes, PlacedFilter, Processo
 from evener.running.streams.program import Array, StreamProgram
 from evener.running.streams.results import StreamRun, steady_period
 from evener.running.streams.stages import SLOTS, PipelineStages
-from evener.running.streams.watching import FiringWatch
+from evener.running.streams.watching import PAUSE, FiringWatch
 
 TIMEOUT = 60.0  # [s] that a filter has for an iteration
 GRACE = 0.5  # [s] that other processors have to stop once one has failed
@@ -37,7 +37,9 @@ class StreamWatch:
     timeout [s]: of a filter in an iteration, with compiling in the first. slots: of channels
     between neighbouring stages. devices: cores of each processor, to which its thread is bound;
     None: not bound. trace: whether all spans are recorded. keep: iterations at the end whose
-    outputs are kept; None: all. tell: called now and then with the number of iterations done.
+    outputs are kept; None: all. kills: whether a process beside this one kills it where a filter
+    never gives Python's lock back, so that no thread can end the run. tell: called now and then
+    with the number of iterations done.
     """
 
     timeout: float = TIMEOUT
@@ -45,6 +47,7 @@ class StreamWatch:
     devices: Sequence[Sequence[int] | Cuda] | None = None
     trace: bool = False
     keep: int | None = None
+    kills: bool = False
     tell: Callable[[int], None] | None = None
 
 
@@ -135,12 +138,12 @@ class _Run:
             FilterTimes(one.name, int(device))
             for one, device in zip(self.program.filters, self.plan.part, strict=True)
         ]
+        names = [self.plan.platform.names[device] for device in own]
+        self.guard = FiringWatch(names, self.plan.names, self.watch.timeout)
+        if self.watch.kills:
+            self.guard.share()
         ends = self._channels()
         self.owned = [_Own(device, self._processor(device, ends)) for device in own]
-        self.guard = FiringWatch(
-            [(self.plan.platform.names[one.device], one.processor) for one in self.owned],
-            self.plan.names, self.watch.timeout,
-        )  # fmt: skip
 
     def _channels(self) -> list[tuple[Receiver | None, Sender | None]]:
         """Return the reader's and the writer's end of each channel that is here."""
@@ -189,6 +192,7 @@ class _Run:
                 placed.append(PlacedFilter(firing, stage, (readers, writers), self.times[i]))
         return Processor(
             placed, self.iterations, self.wakers[device],
+            self.guard.rows[list(self.wakers).index(device)],
             last=frozenset(self.stages.last.tolist()), trace=self.watch.trace, keep=self.watch.keep,
         )  # fmt: skip
 
@@ -212,7 +216,10 @@ class _Run:
                 self.ended.set()
 
         play_ranks([*self.owned, None], work, self.stop, GRACE)
+        if self.mpi is not None:  # what lay on channels at first lies there again
+            self.mpi.waits.until(lambda: all(end.is_over() for end in self.far))
         self.seconds = time.perf_counter() - self.began
+        self.guard.close()
 
     def _run_one(self, one: _Own) -> None:
         """Run one processor's filters in this thread."""
@@ -232,11 +239,10 @@ class _Run:
             mpi.waits.until(looked)
 
         one.processor.run(until)
-        until(lambda: all(end.is_over() for end in self.far))
 
     def _look_after(self) -> None:
         """Return when all have ended. Raises ToolError where a filter does not end in time."""
-        while not self.ended.wait(self.guard.pause):
+        while not self.ended.wait(PAUSE):
             self.guard.check()
             if self.watch.tell is not None:
                 own = [self.times[v] for v in self.stages.last if self.times[v].firings]
@@ -247,6 +253,7 @@ class _Run:
         self.ended.set()
         for waker in self.wakers.values():
             waker.stop()
+        self.guard.close()
 
     def result(self) -> StreamRun:
         """Return the run of all processors; all ranks call."""

@@ -11,8 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from evener.arrays import FloatArray
 from evener.running.streams.channels import Receiver, Sender
 from evener.running.streams.firing import Firing
 from evener.running.streams.program import Array
@@ -40,14 +40,6 @@ class FilterTimes:
     no_room: float = 0.0
     ends: list[float] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
-
-
-class Now(NamedTuple):
-    """What a processor does: number of the filter, iteration, since when [time.monotonic]."""
-
-    number: int
-    iteration: int
-    since: float
 
 
 class Waker:
@@ -120,8 +112,9 @@ class PlacedFilter:
 class Processor:
     """Filters of one processor, in the order of the program, each to be run so many times.
 
-    keep: iterations at the end of which what the program gives is kept; None: all. last: filters
-    whose ends are recorded. trace: whether all spans are.
+    now: the row of FiringWatch that says what it does. last: filters whose ends are recorded.
+    trace: whether all spans are. keep: iterations at the end of which what the program gives is
+    kept; None: all.
     """
 
     def __init__(
@@ -129,14 +122,15 @@ class Processor:
         placed: Sequence[PlacedFilter],
         iterations: int,
         waker: Waker,
+        now: FloatArray,
         *,
         last: frozenset[int] = frozenset(),
         trace: bool = False,
         keep: int | None = None,
     ) -> None:
         self.placed, self._iterations, self.waker = placed, iterations, waker
+        self._now = now
         self._last, self._trace, self._keep = last, trace, keep
-        self.now: Now | None = None
 
     def run(self, until: Callable[[Callable[[], bool]], None]) -> None:
         """Run all filters until each has had its iterations. until(is_done): how to wait."""
@@ -182,13 +176,14 @@ class Processor:
 
     def _fire(self, one: PlacedFilter) -> None:
         times, number = one.times, one.firing.number
-        self.now = Now(number, times.firings, time.monotonic())
+        now = self._now
+        now[1], now[2], now[0] = times.firings, time.monotonic(), number + 1
         began, cpu = time.perf_counter(), time.thread_time()
         one.fire()
         ended = time.perf_counter()
         times.cpu += time.thread_time() - cpu
         times.seconds += ended - began
-        self.now = None
+        now[0] = 0
         if number in self._last:
             times.ends.append(ended)
         if self._trace:
