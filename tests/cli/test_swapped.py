@@ -2,7 +2,8 @@
 
 import pytest
 
-from evener.cli.swapped import sort_of
+from evener.cli.parsing import parse
+from evener.cli.swapped import files_from, sort_of
 
 MACHINE, GRAPH, PLAN, PART = "m.toml", "g.graph", "g.plan", "g.part"
 
@@ -50,3 +51,8 @@ def test_swapped_files_are_named_with_what_to_do(evener, files, words, said, hin
     assert hint in done.err
     assert len(done.err.splitlines()) <= 2
     assert sorted(files.iterdir()) == before
+
+
+def test_the_one_file_of_run_is_the_graph():
+    found = files_from("run", parse(f"run {GRAPH} --machine {MACHINE} --app wcc".split()).args)
+    assert (found.graph, found.plan) == (GRAPH, None)

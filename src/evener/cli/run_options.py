@@ -145,7 +145,6 @@ def _add_survival(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every",
         type=_every,
-        default=EVERY,
         metavar="N|Ts",
         help=f"how often: after so many supersteps, or seconds (default {EVERY})",
     )
@@ -186,6 +185,9 @@ def run_options_from(args: argparse.Namespace) -> RunOptions:
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
     if graph is None and not args.calibrate:
         raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
+    if args.every is not None and args.checkpoint is None:
+        raise UsageError("--every says how often to write the --checkpoint; none is asked for")
+    own["every"] = args.every or _every(EVERY)
     return RunOptions(
         **own,
         plan=plan,

@@ -45,6 +45,8 @@ def files_from(command: str, args: argparse.Namespace) -> GivenFiles:
         return replace(found, graph=given["file"])
     if command == "replay":
         return replace(found, mesh=found.graph, graph=None)
+    if command == "run" and found.graph is None and not given["stream"]:
+        return replace(found, graph=found.plan, plan=None)  # as run_options_from takes one file
     return found
 
 

@@ -79,6 +79,8 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", 8, "--picture", "no/such/x.png"], 3, "no folder"),
         (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "where it is"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", 2], 2, "2 columns"),
+        (["--k", 3, "--size", 8, "--columns", 3], 2, "takes no n_columns\nThose do: kl, fpm-kl."),
+        (["--k", 3, "--size", 8, "--slices"], 2, "takes no slices"),
         (["--k", 257, "--size", 8, "--method", "guillotine"], 2, "up to 256"),
         (["--k", 3, "--size", 99999, "--method", "guillotine"], 2, "blocks a side"),
         (["--k", 3, "--size", 10**12], 3, "cannot be divided"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evener.measuring.outcomes import Precision
 
 POINTS, MAX_ADAPTIVE, SIDE = 13, 20, 6  # default loads: of a grid; adaptive; heights, widths
+TOLERANCE = 0.02  # default share by which sizes may still change when adaptive measuring ends
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,8 +91,8 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
         help="adaptive, around the sizes into which N units are divided",
     )
     group.add_argument(
-        "--tolerance", type=share, default=0.02, metavar="T",
-        help="adaptive: end when sizes change by less than this share (default 0.02)",
+        "--tolerance", type=share, metavar="T",
+        help=f"adaptive: end when sizes change by less than this share (default {TOLERANCE})",
     )  # fmt: skip
     group.add_argument(
         "--even", action="store_true", help="space loads evenly (default: by a constant factor)"
@@ -240,6 +241,9 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
     """Return the options given. Raises UsageError for a memory or a precision out of range."""
     if args.memory is not None and not 0 < args.memory < math.inf:
         raise UsageError(f"--memory must be above zero, not {args.memory}")
+    adaptive = args.adaptive or args.n is not None
+    if args.tolerance is not None and not adaptive:
+        raise UsageError("--tolerance goes with --adaptive or --n")
     options: dict[str, Any] = {"block": args.block} if args.kernel == "gemm" else {}
     return MeasureOptions(
         kernel=args.kernel,
@@ -250,9 +254,9 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
         range=args.range,
         second=args.second,
         points=args.points,
-        adaptive=args.adaptive or args.n is not None,
+        adaptive=adaptive,
         n=args.n,
-        tolerance=args.tolerance,
+        tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
         even=args.even,
         precision=precision_from(args),
         graph=args.graph,

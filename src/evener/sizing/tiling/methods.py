@@ -152,6 +152,7 @@ def tile(
     k = len(own.models)
     own = replace(own, fixed=checked_seconds(fixed_seconds, k, "fixed_seconds"))
     method = _chosen(method, own, blocks)
+    _refuse_unused(method, n_columns=n_columns is not None, slices=slices)
     if places and len(places) != k:
         raise InputError(f"{len(places):,} places and {k:,} devices")
     one_speed = own.constant or (method in CONSTANT and not own.one_speed_each)
@@ -162,6 +163,15 @@ def tile(
     )
     tiling, notes = METHODS[method](request)
     return Tiled(tiling, targets, own.seconds(tiling.height, tiling.width), method, notes)
+
+
+def _refuse_unused(method: str, **given: bool) -> None:
+    """Raise UsageError for an option that the method does not take."""
+    for name, methods in TAKEN_BY.items():
+        if given[name] and method not in methods:
+            raise UsageError(
+                f"the method {method} takes no {name}", hint=f"Those do: {', '.join(methods)}."
+            )
 
 
 def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> TilingDevices:
@@ -277,6 +287,8 @@ def _fpm_kl(request: TilingRequest) -> Made:
 
 
 CONSTANT = ("kl", "br")  # take one speed per device
+# Of options that not all methods take: which do.
+TAKEN_BY = {"n_columns": ("kl", "fpm-kl"), "slices": ("hierarchical",)}
 METHODS: Mapping[str, Callable[[TilingRequest], Made]] = {
     "kl": _kl,
     "br": _br,
