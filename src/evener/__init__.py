@@ -68,6 +68,7 @@ _HOME = {
     "SpeedSurface": "evener.platforms.models.fitting",
     "SplitOptions": "evener.planning.split",
     "StreamChannel": "evener.running.streams.program",
+    "StreamComparison": "evener.planning.compare_streams",
     "StreamFilter": "evener.running.streams.program",
     "StreamGraph": "evener.graphs.stream_graph",
     "StreamPlan": "evener.plans.stream_plan",
@@ -87,6 +88,7 @@ _HOME = {
     "best_subset": "evener.sizing",
     "compare": "evener.planning.compare",
     "compare_edges": "evener.planning.compare_edges",
+    "compare_filters": "evener.planning.compare_streams",
     "contract_for": "evener.sizing",
     "distribute": "evener.running.distributing",
     "edge_metrics": "evener.plans.edge_partition",
@@ -94,6 +96,7 @@ _HOME = {
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.planning.evaluate",
     "evaluate_edges": "evener.planning.evaluate_edges",
+    "evaluate_filters": "evener.planning.stream",
     "find_workload": "evener.io.machines.workloads",
     "fit_model": "evener.platforms.models.fitting",
     "fit_surface": "evener.platforms.models.fitting",
@@ -146,6 +149,7 @@ _HOME = {
     "write_speeds": "evener.io.machines.speeds",
     "write_stream_graph": "evener.io.dataflow.writing",
     "write_stream_plan": "evener.io.plans.stream_plan",
+    "write_stream_report": "evener.reporting.stream_report",
 }
 
 # Written out: type checkers take no other for what is offered.
@@ -205,6 +209,7 @@ __all__ = [
     "SpeedSurface",
     "SplitOptions",
     "StreamChannel",
+    "StreamComparison",
     "StreamFilter",
     "StreamGraph",
     "StreamPlan",
@@ -223,6 +228,7 @@ __all__ = [
     "best_subset",
     "compare",
     "compare_edges",
+    "compare_filters",
     "contract_for",
     "distribute",
     "edge_metrics",
@@ -230,6 +236,7 @@ __all__ = [
     "enforce",
     "evaluate",
     "evaluate_edges",
+    "evaluate_filters",
     "find_workload",
     "fit_model",
     "fit_surface",
@@ -282,6 +289,7 @@ __all__ = [
     "write_speeds",
     "write_stream_graph",
     "write_stream_plan",
+    "write_stream_report",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -323,12 +331,13 @@ if TYPE_CHECKING:
     from evener.planning.advise.advise import advise
     from evener.planning.compare import compare
     from evener.planning.compare_edges import EdgeComparison, compare_edges
+    from evener.planning.compare_streams import StreamComparison, compare_filters
     from evener.planning.evaluate import evaluate
     from evener.planning.evaluate_edges import evaluate_edges
     from evener.planning.options import PlanOptions
     from evener.planning.plan import plan, replan
     from evener.planning.split import SplitOptions, split
-    from evener.planning.stream import MapOptions, map_filters
+    from evener.planning.stream import MapOptions, evaluate_filters, map_filters
     from evener.plans import metrics as metrics
     from evener.plans.advice import Advice
     from evener.plans.edge_partition import EdgeMetrics, EdgePartition, edge_metrics
@@ -347,6 +356,7 @@ if TYPE_CHECKING:
     from evener.rebalancing.row_rebalancer import RowRebalancer
     from evener.reporting.edge_report import write_edge_report
     from evener.reporting.html import write_report
+    from evener.reporting.stream_report import write_stream_report
     from evener.running.distributed import read_distributed, write_distributed
     from evener.running.distributing import distribute, local_graph
     from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares

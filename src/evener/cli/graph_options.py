@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evener.io import Reading
     from evener.plans.edge_plan import EdgePlan
     from evener.plans.plan import Plan
+    from evener.plans.stream_plan import StreamPlan
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
     }
 
 
-def is_its_input(plan: Plan | EdgePlan, inputs: Mapping[str, str]) -> bool:
+def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) -> bool:
     """Whether the plan was made from files of these digests, or records no digests.
 
     inputs: file name -> SHA-256. Other files must not be drawn or counted as the plan's graph.
@@ -265,7 +266,9 @@ def is_its_input(plan: Plan | EdgePlan, inputs: Mapping[str, str]) -> bool:
     return not plan.inputs or bool(set(inputs.values()) & set(plan.inputs.values()))
 
 
-def refuse_other_input(plan: Plan | EdgePlan, inputs: Mapping[str, str], path: str) -> None:
+def refuse_other_input(
+    plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str], path: str
+) -> None:
     """Raise InputError where `path`, with these digests, is not the file of the plan."""
     if not is_its_input(plan, inputs):
         raise InputError(

@@ -111,7 +111,10 @@ def _platform_in(path: str) -> Platform:
     if Path(path).is_file() and is_zipfile(path):  # a pipe would be waited for
         from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
         from evener.io.plans.plan import read_plan
+        from evener.io.plans.stream_plan import is_stream_plan, read_stream_plan
 
+        if is_stream_plan(path):
+            return read_stream_plan(path).platform
         return read_edge_plan(path).platform if is_edge_plan(path) else read_plan(path).platform
     from evener.io.machines.platforms import read_platform
 

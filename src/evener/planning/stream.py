@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from evener.arrays import Part
 from evener.errors import InputError, UsageError, one_of
 from evener.graphs.stream_graph import StreamGraph
+from evener.planning.split import cpu_seconds_of_all
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Platform
 from evener.streams.bounds import bounds_of
@@ -22,6 +25,7 @@ from evener.wording import duration
 
 BOUNDS = ("quick", "strong")
 LINKS_KEPT = 10  # of the busiest links, in a plan
+STOPPED = "The search was stopped before its end: this is the best mapping until then."
 SAME = 1e-9  # relative difference up to which sums of seconds are the same
 
 
@@ -62,26 +66,57 @@ def map_filters(
     """
     options, reading = options or MapOptions(), reading or CostReading()
     problem = StreamProblem.of(graph, platform, reading)
-    began = _cpu_seconds()
+    began = cpu_seconds_of_all()
     asked = MethodOptions(SearchLimits(seconds=options.seconds), options.seed, progress)
     found = placed_by(options.method, problem, asked)
-    seconds = _cpu_seconds() - began
-    period = period_of(problem, found.part)
-    said = [*notes, *found.notes, *_notes(period, ended=found.ended)]
+    seconds = cpu_seconds_of_all() - began
+    said = [*notes, *found.notes]
+    if not found.ended:
+        said.append(STOPPED)
+    record = {**asdict(options), **asdict(reading), "start": found.start}
+    return replace(_plan_of(problem, found.part, record, inputs, said), cpu_seconds=seconds)
+
+
+def evaluate_filters(
+    graph: StreamGraph,
+    platform: Platform,
+    part: npt.ArrayLike,
+    reading: CostReading | None = None,
+    *,
+    inputs: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> StreamPlan:
+    """Return the plan of a mapping that anything made; part (n,): the device of each filter.
+
+    Raises InputError as `map_filters`, and for parts that do not fit graph and platform.
+    """
+    reading = reading or CostReading()
+    problem = StreamProblem.of(graph, platform, reading)
+    chosen = problem.refuse_misfit(part)
+    return _plan_of(problem, chosen, {"method": "", **asdict(reading), "start": ""}, inputs, notes)
+
+
+def _plan_of(
+    problem: StreamProblem,
+    part: Part,
+    options: Mapping[str, Any],
+    inputs: Mapping[str, str] | None,
+    notes: Sequence[str],
+) -> StreamPlan:
+    period = period_of(problem, part)
     return StreamPlan(
-        found.part,
-        graph,
-        platform,
+        part,
+        problem.graph,
+        problem.processors.platform,
         period.seconds,
-        bounds_of(problem, strong=options.bound == "strong").best,
+        bounds_of(problem, strong=options.get("bound") == "strong").best,
         period.computing,
         period.communicating,
         _busiest_links(period),
-        {**asdict(options), **asdict(reading), "start": found.start},
+        options,
         inputs or {},
         {name: version(name) for name in ("evener", "numpy", "scipy")},
-        tuple(said),
-        seconds,
+        (*notes, *_notes(period)),
     )
 
 
@@ -115,10 +150,8 @@ def counted(plan: StreamPlan, problem: StreamProblem) -> Period:
     return period
 
 
-def _notes(period: Period, *, ended: bool) -> list[str]:
+def _notes(period: Period) -> list[str]:
     said = []
-    if not ended:
-        said.append("The search was stopped before its end: this is the best mapping until then.")
     if period.cycle > period.loads.max():
         said.append(
             f"A cycle of filters takes {duration(period.cycle)} for each of its tokens, longer "
@@ -136,8 +169,3 @@ def _notes(period: Period, *, ended: bool) -> list[str]:
 def _busiest_links(period: Period) -> dict[str, float]:
     order = np.argsort(-period.links, kind="stable")[:LINKS_KEPT]
     return {period.link_names[i]: float(period.links[i]) for i in order if period.links[i] > 0}
-
-
-def _cpu_seconds() -> float:
-    """CPU time of this process and of those that it has waited for."""
-    return sum(os.times()[:4])

@@ -90,7 +90,7 @@ def draw_stream_graph(
     part (n,): device of each filter; shares (n,): of the period that it takes; colours (k,): of
     devices; titles (n,): tooltips.
     """
-    if graph.n == 0:
+    if not 0 < graph.n <= NUMBERED.most:
         return None
     ranks = ranks_of(graph)
     order = _ordered(graph, ranks, part)

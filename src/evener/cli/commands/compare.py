@@ -18,6 +18,8 @@ from evener.cli.graph_options import (
 from evener.cli.judged import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
+from evener.cli.stream_judging import compare_stream_methods, stream_comparison_options_from
+from evener.cli.stream_options import add_search_seconds, add_stream_reading
 from evener.cli.values import page, refuse_outputs
 from evener.errors import UsageError
 
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--with",
         dest="tools",
         metavar="TOOL,TOOL,...",
-        help="partitioners (default: all installed), or methods of --edges",
+        help="partitioners (default: all installed), or methods of --edges or --stream",
     )
     parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
     parser.add_argument(
@@ -43,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="divide edges in place of vertices: --with names methods of `evener split`",
     )
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="place the filters of a stream graph: --with names methods of `evener map`",
+    )
+    add_stream_reading(parser)
+    add_search_seconds(parser)
     add_machine_options(parser)
     add_plan_options(parser)
     add_edge_options(parser)
@@ -53,6 +62,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.partitioning.tools import find_tool
     from evener.planning.compare import PLAN, available_tools, compare, compared_plan
 
+    filters = stream_comparison_options_from(args, add_arguments)
+    if filters is not None:
+        return compare_stream_methods(filters, out)
     if args.report is not None:
         refuse_outputs([args.report], [args.graph, args.machine, args.coords])
     platform = machine_of(machine_options_from(args), out)

@@ -32,6 +32,8 @@ from evener.cli.machines import (
     machine_of,
     machine_options_from,
 )
+from evener.cli.stream_judging import evaluate_stream, stream_evaluation_options_from
+from evener.cli.stream_options import add_stream_reading
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -65,6 +67,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="PART holds a block for each edge, as `evener split` makes them",
     )
+    parser.add_argument(
+        "--stream",
+        action="store_true",
+        help="GRAPH is a stream graph, and PART holds the device of each filter; so it is where "
+        "PART or X.plan is a plan by `evener map`",
+    )
+    add_stream_reading(parser)
     add_weighted(parser)
     add_machine_options(parser)
     add_judging_options(parser)
@@ -76,6 +85,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
     from evener.planning.evaluate import evaluate
 
+    filters = stream_evaluation_options_from(args, add_arguments)
+    if filters is not None:
+        return evaluate_stream(filters, out)
     edges = edge_evaluation_options_from(args)
     if edges is not None:
         return evaluate_edge_partition(edges, out)

@@ -13,6 +13,7 @@ from evener.cli.graph_options import (
     read_options_from,
     recorded_reading,
 )
+from evener.cli.stream_files import export_filters, stream_file_options_from
 from evener.cli.values import refuse_outputs
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     edges = edge_file_options_from(args, args.mesh)
     if args.to != LISTS:  # which is a folder
         refuse_outputs([args.output], [args.plan, args.mesh, args.coords])
+    filters = stream_file_options_from(args, args.mesh)
+    if filters is not None:
+        return export_filters(filters, args.to, args.output, out)
     if edges is not None:
         return export_edges(edges, args.to, args.output, out)
     plan = read_plan(args.plan)
@@ -84,7 +88,9 @@ def _has_polyhedra(reading: Reading) -> bool:
 
 
 def _formats() -> str:
+    from evener.io.dataflow.placed import NUMBERS, PLACED
     from evener.io.plans.edge_exports import EDGE_EXPORTS, LISTS
     from evener.io.plans.partitions import EXPORTS
 
-    return f"{', '.join(EXPORTS)}; of an edge plan {', '.join(EDGE_EXPORTS)}, {LISTS}"
+    edges, filters = ", ".join((*EDGE_EXPORTS, LISTS)), ", ".join((*PLACED, *NUMBERS))
+    return f"{', '.join(EXPORTS)}; of an edge plan {edges}; of a stream plan {filters}"

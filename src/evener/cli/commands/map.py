@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import positive_finite, refuse_outputs
+from evener.cli.stream_options import (
+    add_search_seconds,
+    add_stream_reading,
+    print_loads,
+    stream_figures,
+)
+from evener.cli.values import page, refuse_outputs
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans.stream_plan import StreamPlan
-
-SHOWN = 40  # devices in a table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,20 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="ours (default: direct search), exact, hmap, hmap-up, hmap-evener, metis, "
         "metis-recursive, greedy, list, round-robin, random",
     )
-    parser.add_argument(
-        "--reading",
-        default="",
-        metavar="WORD,...",
-        help="how the cost is read: ceil (default), literal or max1; both (default) or sender "
-        "pays; sum (default), least or transit; overlap",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=positive_finite,
-        metavar="S",
-        help="search for so long at most (default: to its end, for results that depend on the "
-        "seed alone)",
-    )
+    add_stream_reading(parser)
+    add_search_seconds(parser)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument(
         "--bound",
@@ -59,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="devices that the machine file gives a host are reached through its link alone",
     )
+    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
     add_machine_options(parser)
 
 
@@ -73,7 +65,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     output = Path(args.output or f"{Path(args.app).name.split('.')[0]}.plan")
     refuse_binary(output)
-    refuse_outputs([output], [args.app, args.machine])
+    refuse_outputs([output, *filter(None, [args.report])], [args.app, args.machine])
     options = MapOptions(args.method, args.seconds, args.seed, args.bound)
     reading = reading_of(args.reading)
     platform = machine_of(machine_options_from(args), out)
@@ -86,49 +78,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
             inputs={Path(args.app).name: read.sha256}, notes=read.notes, progress=progress,
         )  # fmt: skip
     write_stream_plan(output, plan)
-    _say(plan, output, out)
-    return 0
-
-
-def _say(plan: StreamPlan, output: Path, out: Output) -> None:
-    from evener.wording import duration, percent
-
-    counts = [0] * plan.platform.k
-    for device in plan.part.tolist():
-        counts[device] += 1
-    loads = plan.loads
-    rows = [
-        [
-            name,
-            f"{counts[p]:,}",
-            duration(float(plan.computing[p])),
-            duration(float(plan.communicating[p])),
-            percent(loads[p] / plan.period if plan.period > 0 else 0.0),
-        ]
-        for p, name in enumerate(plan.platform.names)
-    ]
-    columns = ("device", "filters", "computing", "communicating", "of period")
-    out.table(columns, rows, most=SHOWN, what="devices")
-    for note in plan.notes:
-        out.note(f"note: {note}")
-    out.say(plan.verdict())
+    print_loads(plan, out)
     out.say(f"Written: {output}")
-    out.result(figures(plan) | {"written": str(output)})
+    if args.report is not None:
+        from evener.reporting.stream_report import write_stream_report
 
-
-def figures(plan: StreamPlan) -> dict[str, Any]:
-    """Return the figures of a stream plan for --json; lists have an entry for each device."""
-    return {
-        "period": plan.period,
-        "bound": plan.bound,
-        "bottleneck": plan.bottleneck,
-        "method": plan.options["method"],
-        "start": plan.options["start"],
-        "used": plan.used,
-        "computing": plan.computing.tolist(),
-        "communicating": plan.communicating.tolist(),
-        "links": dict(plan.links),
-        "cpu_seconds": plan.cpu_seconds,
-        "notes": list(plan.notes),
-        "verdict": plan.verdict(),
-    }
+        write_stream_report(args.report, plan)
+        out.say(f"Written: {args.report}")
+    out.result(stream_figures(plan) | {"written": str(output)})
+    return 0

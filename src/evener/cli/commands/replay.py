@@ -15,6 +15,7 @@ from evener.cli.graph_options import (
     read_options_from,
     recorded_reading,
 )
+from evener.cli.stream_files import replay_filters, stream_file_options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -41,6 +42,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     if is_decisions(args.plan):
         return _decisions(args.plan, args.graph, out)
+    filters = stream_file_options_from(args, args.graph)
+    if filters is not None:
+        return replay_filters(filters, out)
     edges = edge_file_options_from(args, args.graph)
     if edges is not None:
         return replay_edges(edges, out)

@@ -14,6 +14,7 @@ from evener.cli.graph_options import (
     refuse_other_input,
 )
 from evener.cli.judged import say_bottleneck
+from evener.cli.stream_files import report_filters, stream_file_options_from
 from evener.cli.values import page, refuse_outputs
 from evener.files.opening import is_stdin
 
@@ -45,6 +46,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_outputs([output], [args.plan, args.mesh, args.coords])
     if is_decisions(args.plan):
         return _of_decisions(args.plan, args.mesh, output, out)
+    filters = stream_file_options_from(args, args.mesh)
+    if filters is not None:
+        return report_filters(filters, output, out)
     edges = edge_file_options_from(args, args.mesh)
     if edges is not None:
         return report_edges(edges, output, out)

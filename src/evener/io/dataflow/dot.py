@@ -6,6 +6,8 @@ every node needs a `scalar`, every edge `bytes`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.dataflow import streamit
@@ -109,10 +111,17 @@ class _Own:
         return Attributes(self.texts, whose, refuse)
 
 
-def stream_dot(graph: StreamGraph) -> str:
-    """Return the text of a stream graph in DOT. Raises InputError for names that it cannot hold."""
+def stream_dot(graph: StreamGraph, looks: Sequence[str] = ()) -> str:
+    """Return the text of a stream graph in DOT. Raises InputError for names that it cannot hold.
+
+    looks: further attributes of each filter, "color=red", or none.
+    """
     named = {name: quoted_name(name) for name in graph.names}
-    lines = [f"{named[r.name]} [{_written(node_attributes(r))}];" for r in graph.filter_rows()]
+    lines = ["rankdir=LR;"] if looks else []
+    lines += [
+        f"{named[r.name]} [{' '.join(filter(None, (_written(node_attributes(r)), more)))}];"
+        for r, more in zip(graph.filter_rows(), looks or [""] * graph.n, strict=True)
+    ]
     lines += [
         f"{named[row.tail]} -> {named[row.head]} [{_written(edge_attributes(row))}];"
         for row in graph.edge_rows()
