@@ -66,7 +66,8 @@ def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
         if word == "--":
             return None
         if word.startswith("--") and name not in known:
-            return f"there is no option {name}{meant(name, [o for o in known if len(o) > 2])}"
+            near = nearest(name[2:], [o[2:] for o in known if len(o) > 2])
+            return f"there is no option {name}" + (f"; did you mean --{near}?" if near else "")
         if word[:1] == "-" and word[1:2].isalpha() and word[:2] not in known:
             return f"there is no option {word[:2]}"
     return None
