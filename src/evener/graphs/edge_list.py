@@ -51,10 +51,10 @@ class EdgeList:
     coords: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        ends = as_integers(self.tails, "tails"), as_integers(self.heads, "heads")
+        width = np.int32 if self.n < 2**31 else np.int64
+        ends = _whole(self.tails, "tails", width), _whole(self.heads, "heads", width)
         if ends[0].size != ends[1].size:
             raise InputError(f"{ends[0].size:,} tails, but {ends[1].size:,} heads")
-        width = np.int32 if self.n < 2**31 else np.int64
         for name, end in zip(("tails", "heads"), ends, strict=True):
             if end.size and (end.min() < 0 or end.max() >= self.n):
                 e = int(np.argmax((end < 0) | (end >= self.n)))
@@ -157,6 +157,16 @@ class EdgeList:
         n_rows, n_columns = found.shape
         weights = np.asarray(found.data)[order] if weighted else None
         return cls(n_rows + n_columns, rows[order], n_rows + columns[order], weights)
+
+
+def _whole(values: IntArray, name: str, width: type[np.signedinteger]) -> IntArray:
+    """Return numbers as they are where kernels take them so, which saves two copies; else int64."""
+    is_array = (
+        isinstance(values, np.ndarray) and values.flags.writeable and values.flags.c_contiguous
+    )
+    if is_array and values.dtype == width and values.ndim == 1:
+        return np.asarray(values)
+    return as_integers(values, name)
 
 
 def by_ends(tails: IntArray, heads: IntArray) -> IntVector:
