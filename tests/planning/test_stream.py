@@ -7,6 +7,8 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.graphs.stream_graph import StreamGraph
+from evener.io.plans.stream_plan import read_stream_plan, write_stream_plan
+from evener.partitioning.external import metis
 from evener.planning.stream import MapOptions, counted, map_filters, problem_of
 from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
@@ -74,3 +76,33 @@ def test_what_a_plan_says_is_counted_again(plan):
 def test_options_that_cannot_be(wrong):
     with pytest.raises(UsageError):
         MapOptions(**wrong)
+
+
+def test_copies_are_written_and_read_with_their_plan(monkeypatch, tmp_path):
+    """100 data of 10^4 instructions each take 1 s on one device of 1 MIPS, 0.25 s on four."""
+    monkeypatch.setattr(metis, "missing", lambda: "not wanted")
+    graph = StreamGraph(("x", "y"), [1e4, 10], [100, 1], [0], [1], [8.0])
+    plan = map_filters(graph, platform_of(), MapOptions(replicate=True))
+    assert plan.bound <= plan.period < 0.26
+    assert plan.names[:4] == ("x 1/4", "x 2/4", "x 3/4", "x 4/4")
+    assert plan.copy_of.tolist() == [0, 0, 0, 0, 1]
+    assert plan.verdict().endswith("1 filter in copies.")
+    write_stream_plan(tmp_path / "x.plan", plan)
+    again = read_stream_plan(tmp_path / "x.plan")
+    assert again.copy_of.tolist() == plan.copy_of.tolist()
+    assert counted(again, problem_of(again)).seconds == plan.period
+    alone = map_filters(graph_of(1), platform_of(), MapOptions(replicate=True))
+    assert alone.copy_of is None
+    with pytest.raises(UsageError, match="copies of filters are for --method ours"):
+        MapOptions("greedy", replicate=True)
+
+
+def test_a_cycle_that_sets_the_period_is_noted():
+    graph = StreamGraph(
+        ("x", "y"), [1e6, 1e6], [1, 1], [0, 1], [1, 0], [0.0, 0.0], tokens=[0.0, 1.0]
+    )
+    plan = map_filters(graph, platform_of(), MapOptions("round-robin", bound="strong"))
+    assert plan.period == pytest.approx(2.0)
+    assert plan.loads.max() == pytest.approx(1.0)
+    assert any("A cycle of filters takes 2.00 s" in note for note in plan.notes)
+    assert counted(plan, problem_of(plan)).cycle == pytest.approx(2.0)

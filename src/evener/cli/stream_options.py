@@ -82,7 +82,11 @@ def advice_to_dict(advice: StreamAdvice) -> dict[str, Any]:
 
 
 def stream_figures(plan: StreamPlan) -> dict[str, Any]:
-    """Return the figures of a stream plan for --json; lists have an entry for each device."""
+    """Return the figures of a stream plan for --json; lists have an entry for each device.
+
+    copies has one for each of the application's filters; None where none has more than one.
+    """
+    of = None if plan.copy_of is None else plan.copy_of.tolist()
     return {
         "period": plan.period,
         "bound": plan.bound,
@@ -90,6 +94,7 @@ def stream_figures(plan: StreamPlan) -> dict[str, Any]:
         "method": plan.options["method"],
         "start": plan.options["start"],
         "used": plan.used,
+        "copies": None if of is None else [of.count(i) for i in range(max(of) + 1)],
         "computing": plan.computing.tolist(),
         "communicating": plan.communicating.tolist(),
         "links": dict(plan.links),

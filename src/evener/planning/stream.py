@@ -20,6 +20,7 @@ from evener.streams.bounds import bounds_of
 from evener.streams.methods import MethodOptions, placed_by
 from evener.streams.period import Period, StreamProblem, period_of
 from evener.streams.readings import CostReading
+from evener.streams.replicating import bounds_with_copies, with_copies_by_search
 from evener.streams.search import SearchLimits
 from evener.wording import duration
 
@@ -34,18 +35,22 @@ class MapOptions:
     """How filters are placed: the method, how long it may search, random numbers.
 
     seconds: of wall time; None: until the search is done, so that the result depends on the seed
-    alone. bound: "quick", or "strong" for the lower bound that takes longer.
+    alone. bound: "quick", or "strong" for the lower bound that takes longer. replicate: filters
+    without state may have copies, which share their data; of method "ours" alone.
     """
 
     method: str = "ours"
     seconds: float | None = None
     seed: int = 7
     bound: str = "quick"
+    replicate: bool = False
 
     def __post_init__(self) -> None:
         one_of("bound", self.bound, BOUNDS)
         if self.seed < 0 or (self.seconds is not None and not self.seconds > 0):
             raise UsageError("the seed must not be negative, and seconds must be above zero")
+        if self.replicate and (self.method != "ours" or self.bound != "quick"):
+            raise UsageError("copies of filters are for --method ours and --bound quick")
 
 
 def map_filters(
@@ -68,13 +73,18 @@ def map_filters(
     problem = StreamProblem.of(graph, platform, reading)
     began = cpu_seconds_of_all()
     asked = MethodOptions(SearchLimits(seconds=options.seconds), options.seed, progress)
-    found = placed_by(options.method, problem, asked)
+    copied = with_copies_by_search(problem, asked) if options.replicate else None
+    found = placed_by(options.method, problem, asked) if copied is None else copied.found
     seconds = cpu_seconds_of_all() - began
     said = [*notes, *found.notes]
     if not found.ended:
         said.append(STOPPED)
     record = {**asdict(options), **asdict(reading), "start": found.start}
-    return replace(_plan_of(problem, found.part, record, inputs, said), cpu_seconds=seconds)
+    if copied is None or copied.copies.counts.max(initial=1) == 1:
+        return replace(_plan_of(problem, found.part, record, inputs, said), cpu_seconds=seconds)
+    made = _plan_of(copied.problem, found.part, record, inputs, said)
+    bound = bounds_with_copies(problem).best
+    return replace(made, cpu_seconds=seconds, bound=bound, copy_of=copied.copies.of)
 
 
 def evaluate_filters(

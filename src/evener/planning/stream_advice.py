@@ -16,12 +16,12 @@ from evener.arrays import FloatArray, Part
 from evener.graphs.stream_graph import StreamGraph
 from evener.planning.bottleneck import MIN_GAIN, called, kinds_of, wider
 from evener.platforms.platform import Connection, Device, Link, Platform
-from evener.streams.methods import MOST_TRIED
 from evener.streams.period import Period, StreamProblem, seconds_of, work_of
 from evener.streams.processors import MIPS, WIDTH
 from evener.streams.search import SearchLimits, search
 from evener.wording import duration, memory, percent, plural, ranges, times
 
+MOST_TRIED = 1 << 24  # filters x processors, above which a moved filter's gain is not searched
 HEAVY = 0.5  # of the period, from which a filter alone is said to limit it
 DEAR = 0.02  # of the period, from which an edge is named
 NEAR = 1.05  # period / bound up to which other mappings are said to gain little

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.stream_graph import StreamGraph
 from evener.platforms.platform import Platform
-from evener.wording import duration, two_lines
+from evener.wording import duration, plural, two_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +23,9 @@ class StreamPlan:
     computing, communicating (k,) [s]: of the devices in an iteration. links [s]: how long each
     link carries bytes, by name, the slowest few. options: all that influenced the result; inputs:
     file name -> SHA-256; versions; notes; cpu_seconds: of making it, None if read from a file.
+    copy_of (n,): where filters have copies, which are the filters of `graph` then, the number of
+    the application's filter that each is a copy of; copies that follow each other share its data by
+    their `vector`. None: no copies.
     """
 
     part: Part
@@ -38,6 +41,7 @@ class StreamPlan:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cpu_seconds: float | None = None
+    copy_of: IntArray | None = None
 
     def __repr__(self) -> str:
         first = f"{len(self.names):,} filters", f"{self.platform.k:,} devices"
@@ -68,7 +72,11 @@ class StreamPlan:
     def verdict(self) -> str:
         """Return the plan's result in one sentence."""
         ratio = "" if self.bound <= 0 else f", {self.period / self.bound:.2f} of its lower bound"
+        copied = ""
+        if self.copy_of is not None:
+            several = int(np.count_nonzero(np.bincount(self.copy_of) > 1))
+            copied = f" {plural(several, 'filter')} in copies."
         return (
             f"Period {duration(self.period)}{ratio}; {self.bottleneck} is busiest, "
-            f"{self.used:,} of {self.platform.k:,} devices have filters."
+            f"{self.used:,} of {self.platform.k:,} devices have filters.{copied}"
         )

@@ -8,6 +8,7 @@ divided among its branches by these, T0 and T1 each for itself, with few bytes b
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,8 @@ WAYS = ("down", "up")
 TOOLS = ("metis", "evener")
 EPSILON = 0.03
 METIS_TREES = "evener.partitioning.external.metis_trees"
-TIME_LIMIT = 600.0  # seconds for METIS on a whole tree
+TIME_LIMIT = 600.0  # seconds for METIS on the trees
+LEAST_TIME = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,22 +47,32 @@ class Hmap:
     unequal: int
 
 
-def hmap(problem: StreamProblem, *, way: str = "down", tool: str = "metis", seed: int = 7) -> Hmap:
+def hmap(
+    problem: StreamProblem,
+    *,
+    way: str = "down",
+    tool: str = "metis",
+    seed: int = 7,
+    seconds: float = TIME_LIMIT,
+) -> Hmap:
     """Return HMAP's mapping, by METIS or by Evener's own partitioner.
 
     way: "down" or "up", how processors are clustered. Filters with further needs are left
-    out of account. Raises UsageError for other words, ToolError where METIS fails.
+    out of account. seconds: METIS may take, for both trees. Raises UsageError for other
+    words, ToolError where METIS fails.
     """
     one_of("way", way, WAYS)
     one_of("tool", tool, TOOLS)
+    until = time.monotonic() + seconds
     abilities = np.column_stack([problem.processors.rate, problem.processors.width])
     machine = machine_graph(problem)
     tree = (
         _clustered_up(problem, machine, tool, seed)
         if way == "up"
-        else _bisected(machine, tool, seed)
+        else _bisected(machine, tool, seed, seconds)
     )
-    part = _filters_along(problem, abilities, tree, tool, seed)
+    left = max(until - time.monotonic(), LEAST_TIME)
+    part = _filters_along(problem, abilities, tree, tool, seed, left)
     return Hmap(part, tree, _unequal(tree))
 
 
@@ -105,15 +117,20 @@ def _links(problem: StreamProblem) -> tuple[IntArray, IntArray]:
     return found[:, 0], found[:, 1]
 
 
-def _bisected(machine: Weighted, tool: str, seed: int) -> npt.NDArray[np.int32]:
+def _bisected(machine: Weighted, tool: str, seed: int, seconds: float) -> npt.NDArray[np.int32]:
     if tool == "evener":
         return bisected(machine, _divider(seed))
     job = _job(CLUSTERS, machine, np.ones((1, 2)), seed)
-    return np.asarray(run_in_child(job, METIS_TREES, TIME_LIMIT).part, np.int32)
+    return np.asarray(run_in_child(job, METIS_TREES, seconds).part, np.int32)
 
 
 def _filters_along(
-    problem: StreamProblem, abilities: FloatArray, tree: npt.NDArray[np.int32], tool: str, seed: int
+    problem: StreamProblem,
+    abilities: FloatArray,
+    tree: npt.NDArray[np.int32],
+    tool: str,
+    seed: int,
+    seconds: float,
 ) -> Part:
     filters = problem.filters
     weights = np.column_stack([problem.graph.scalar, problem.graph.vector])
@@ -123,7 +140,7 @@ def _filters_along(
     if tool == "evener":
         return along_tree(graph, abilities, tree, _divider(seed))
     job = _job(TREE, graph, abilities, seed, tree)
-    return np.asarray(run_in_child(job, METIS_TREES, TIME_LIMIT).part, np.int32)
+    return np.asarray(run_in_child(job, METIS_TREES, seconds).part, np.int32)
 
 
 def _job(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -20,7 +21,8 @@ from evener.streams.search import FoundMapping, SearchLimits, search
 
 METIS = "evener.partitioning.external.metis"
 GREEDY_STARTS = 3
-MOST_TRIED = 1 << 24  # filters x processors, above which filters are not tried on all
+MOST_LISTED = 1 << 22  # filters x processors, above which a list is no start
+TRIED_A_SECOND = 1e7  # filters x processors that greedy placement tries at least in a second
 
 
 class MethodOptions(NamedTuple):
@@ -31,10 +33,13 @@ class MethodOptions(NamedTuple):
     progress: Callable[[str, float], None] = lambda *_: None
 
 
-def by_metis(problem: StreamProblem, seed: int, *, recursive: bool = False) -> Part:
+def by_metis(
+    problem: StreamProblem, seed: int, *, recursive: bool = False, seconds: float = TIME_LIMIT
+) -> Part:
     """(n,) processors by METIS: block p is processor p, by its shares of all R0 and of all R1.
 
-    Raises InfeasibleError for fewer filters than processors, as METIS leaves no block empty.
+    seconds: METIS may take. Raises InfeasibleError for fewer filters than processors, as METIS
+    leaves no block empty.
     """
     if problem.n < problem.k:
         raise InfeasibleError(
@@ -50,25 +55,35 @@ def by_metis(problem: StreamProblem, seed: int, *, recursive: bool = False) -> P
         np.column_stack([graph.scalar, graph.vector]), np.maximum(filters.here, filters.there),
         able, EPSILON, seed, 1, "cut", "default",
     )  # fmt: skip
-    return np.asarray(run_in_child(job, METIS, TIME_LIMIT).part, np.int32)
+    return np.asarray(run_in_child(job, METIS, seconds).part, np.int32)
 
 
-def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
+def starts_of(problem: StreamProblem, seed: int, until: float = np.inf) -> list[tuple[str, Part]]:
     """Return what the search begins with: greedy ones, HMAP's and METIS's where there is METIS.
 
-    Those that put a filter where it cannot be are left out, and METIS's where it fails.
+    Those that put a filter where it cannot be are left out, and METIS's where it fails. until: the
+    time of `time.monotonic` at which no more are made, and METIS is stopped.
     """
-    found = [("greedy", part) for part in placing.greedy_starts(problem, GREEDY_STARTS)]
-    if problem.n * problem.k <= MOST_TRIED:
-        found += [("greedy", placing.greedy(problem)), ("list", placing.listed(problem))]
-    if metis.missing() is not None or problem.k == 1:
-        return found
-    makers: list[tuple[str, Callable[[], Part]]] = [
-        ("hmap", lambda: hmap(problem, seed=seed).part),
-        ("metis", lambda: by_metis(problem, seed)),
-        ("metis-recursive", lambda: by_metis(problem, seed, recursive=True)),
-    ]
+
+    def left() -> float:
+        return min(until - time.monotonic(), TIME_LIMIT)
+
+    size = problem.n * problem.k
+    found = [("greedy", part) for part in placing.greedy_starts(problem, GREEDY_STARTS, until)]
+    makers: list[tuple[str, Callable[[], Part]]] = []
+    if left() > size / TRIED_A_SECOND:
+        makers.append(("greedy", lambda: placing.greedy(problem)))
+        if size <= MOST_LISTED:
+            makers.append(("list", lambda: placing.listed(problem)))
+    if metis.missing() is None and problem.k > 1:
+        makers += [
+            ("hmap", lambda: hmap(problem, seed=seed, seconds=left()).part),
+            ("metis", lambda: by_metis(problem, seed, seconds=left())),
+            ("metis-recursive", lambda: by_metis(problem, seed, recursive=True, seconds=left())),
+        ]
     for name, make in makers:
+        if left() <= 0:
+            break
         try:
             part = make()
         except (InfeasibleError, ToolError):
@@ -79,10 +94,11 @@ def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
 
 
 def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-    """Return the result of direct search from all starts."""
+    """Return the result of direct search from all starts, which its seconds are for as well."""
     asked.progress("starts", 0.0)
-    starts = starts_of(problem, asked.seed)
-    return search(problem, starts, asked.limits, asked.seed, asked.progress)
+    until = asked.limits.until()
+    starts = starts_of(problem, asked.seed, until)
+    return search(problem, starts, asked.limits, asked.seed, asked.progress, until)
 
 
 def by_exact(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -95,15 +96,18 @@ def _needed(part: Part | None) -> Part:
     return part
 
 
-def greedy_starts(problem: StreamProblem, most: int) -> list[Part]:
+def greedy_starts(problem: StreamProblem, most: int, until: float = np.inf) -> list[Part]:
     """Return mappings on ever fewer processors, the best few first, at most `most`.
 
     Where bytes are dear, few processors near to each other are best: all, half, a quarter, ... of
-    the quickest, and of those nearest to it, are tried, filters by weight and neighbourhood.
+    the quickest, and of those nearest to it, are tried, filters by weight and neighbourhood; one of
+    them at least, the others before `until` of `time.monotonic`.
     """
     found: list[tuple[float, int, Part]] = []
     for part in _on_subsets(problem):
         found.append((seconds_of(problem, part), len(found), part))
+        if time.monotonic() > until:
+            break
     return [part for _, _, part in sorted(found)[:most]]
 
 

@@ -40,7 +40,8 @@ def place_in_turn(filters, machine, order, chosen, part, loads, tried):
                 if p == NOWHERE or is_chosen[p] == 0:
                     continue
             into = seconds_of(filters, machine, i, p)
-            if together(machine, loads[0, p] + into, loads[1, p]) > best:
+            least = together(machine, loads[0, p] + into, loads[1, p])
+            if least > best or (best == period and least >= best_here):
                 continue
             here = _after(filters, machine, part, loads, delta, (i, p, into))
             there = max(here, period)

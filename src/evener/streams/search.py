@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,11 +13,17 @@ from evener.streams import search_kernels as kernels
 from evener.streams.period import StreamProblem, seconds_of
 from evener.streams.search_kernels import Occupancy
 
-PROPOSALS = 1_500_000  # of annealing in all, for any size; chosen on instances of other seeds
-CHUNK = 1 << 18  # proposals between two looks at the clock
-# Temperatures for the logarithm of a norm over k processors, first and last: times 1 / k.
-HEAT = (0.3, 0.006)
+PROPOSALS = 2_000_000  # of annealing in all, for any size; chosen on instances of other seeds
+CHUNK = 1 << 17  # proposals between two looks at the clock
+# First temperature, for the logarithm of the loads' norm, of up to FEW filters; of more it falls as
+# their number grows, because each has fewer proposals. The last one: times LAST.
+HEAT, FEW, LAST = 0.01, 1000, 0.02
 WORK = 30_000_000  # processors looked at by one descent, at most
+SLICE = 3_000_000  # of them between two looks at the clock
+# Moves whose whole period is computed, where the loads are not all of it: filters and edges looked
+# at in all, and moves at least and at most.
+COUNTED, MOVES = 4_000_000, (50, 2000)
+NEAR = 0.5  # of these, to the processor of a neighbour
 DESCENDED = 3  # of the starts, the best so many are improved; the best of these is annealed
 
 
@@ -27,6 +33,10 @@ class SearchLimits:
 
     proposals: int = PROPOSALS
     seconds: float | None = None
+
+    def until(self) -> float:
+        """Return the time of `time.monotonic` at which a search that begins now has to end."""
+        return np.inf if self.seconds is None else time.monotonic() + self.seconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +60,15 @@ def search(
     limits: SearchLimits,
     seed: int,
     progress: Callable[[str, float], None] = lambda *_: None,
+    until: float | None = None,
 ) -> FoundMapping:
     """Return the best mapping found from `starts`, never worse than any of them.
 
     progress: called with a word and the part that is done. With a limit of seconds, and where
     the user interrupts, the best so far is returned; else the result depends on the seed alone.
+    until: the end, where the seconds began before; None: they begin now.
     """
-    until = np.inf if limits.seconds is None else time.monotonic() + limits.seconds
+    until = limits.until() if until is None else until
     ranked = sorted(
         ((seconds_of(problem, part), i) for i, (_, part) in enumerate(starts)), key=lambda one: one
     )
@@ -65,28 +77,58 @@ def search(
     try:
         for _, i in ranked[:DESCENDED]:
             progress("descent", 0.1)
-            best = _better(best, _descended(problem, starts[i][1], starts[i][0], state))
+            best = _better(best, _descended(problem, starts[i][1], starts[i][0], state, until))
             if time.monotonic() > until:
                 return _stopped(best)
         best, ended = _annealed(problem, best, limits, until, state, progress)
-        best = _better(best, _descended(problem, best.part, best.start, state))
+        best = _better(best, _descended(problem, best.part, best.start, state, until))
+        if problem.reading.route == "transit" or problem.cycles.size:
+            best = _moved(problem, best, seed, until)
         return best if ended else _stopped(best)
     except KeyboardInterrupt:
         return _stopped(best)
 
 
 def _stopped(found: FoundMapping) -> FoundMapping:
-    return FoundMapping(found.part, found.period, found.start, ended=False)
+    return replace(found, ended=False)
 
 
 def _better(one: FoundMapping, other: FoundMapping) -> FoundMapping:
     return other if other.period < one.period else one
 
 
-def _descended(problem: StreamProblem, part: Part, start: str, state: np.ndarray) -> FoundMapping:
-    placed = placed_at(problem, part)
-    kernels.improve(problem.filters, problem.machine, placed, WORK, state)
+def _descended(
+    problem: StreamProblem, part: Part, start: str, state: np.ndarray, until: float
+) -> FoundMapping:
+    placed, left = placed_at(problem, part), WORK
+    while left > 0:
+        rest = kernels.improve(problem.filters, problem.machine, placed, SLICE, state)
+        left = 0 if rest > 0 or time.monotonic() > until else left - SLICE
     return FoundMapping(placed.part, seconds_of(problem, placed.part), start)
+
+
+def _moved(problem: StreamProblem, found: FoundMapping, seed: int, until: float) -> FoundMapping:
+    """Make random moves, of whatever shortens the period: for what the loads do not tell.
+
+    That is transit, where processors on a route pay as well, and cycles of filters.
+    """
+    rng, filters = np.random.default_rng(seed), problem.filters
+    part, best = found.part.copy(), found.period
+    for _ in range(int(np.clip(COUNTED / (problem.n + filters.ends.size), *MOVES))):
+        if time.monotonic() > until:
+            break
+        i = int(rng.integers(problem.n))
+        beside = filters.ends[filters.offsets[i] : filters.offsets[i + 1]]
+        near = beside.size and rng.random() < NEAR
+        old, p = part[i], int(part[rng.choice(beside)] if near else rng.integers(problem.k))
+        if problem.machine.allowed[filters.group[i], p]:
+            part[i] = p
+            period = seconds_of(problem, part)
+            if period < best:
+                best = period
+            else:
+                part[i] = old
+    return replace(found, part=part, period=best)
 
 
 def _annealed(
@@ -101,7 +143,8 @@ def _annealed(
     if problem.k == 1 or problem.n == 0:
         return found, True
     placed, best = placed_at(problem, found.part), found.part.copy()
-    heat = np.array(HEAT) / problem.k
+    first = HEAT * min(1.0, FEW / problem.n)
+    heat = np.array([first, LAST * first])
     done, interrupted = 0, False
     try:
         while done < limits.proposals and time.monotonic() < until:

@@ -51,6 +51,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="devices that the machine file gives a host are reached through its link alone",
     )
     parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument(
+        "--replicate",
+        action="store_true",
+        help="filters without state may have copies on several devices, which share their data",
+    )
     add_machine_options(parser)
 
 
@@ -66,7 +71,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.app).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output, *filter(None, [args.report])], [args.app, args.machine])
-    options = MapOptions(args.method, args.seconds, args.seed, args.bound)
+    options = MapOptions(args.method, args.seconds, args.seed, args.bound, args.replicate)
     reading = reading_of(args.reading)
     platform = machine_of(machine_options_from(args), out)
     if args.gpu_behind_host:

@@ -2,7 +2,9 @@
 
 An `.npz` archive of `part` (n,) int32, `loads` (2, k) float64, the stream graph (of filters
 `scalar`, `vector`, `stateful`, `needs`; of edges `tails`, `heads`, `nbytes`, `tokens`) and
-`manifest`, JSON text with everything else. Equal plans give equal bytes.
+`manifest`, JSON text with everything else. Where filters have copies, these are the graph's
+filters, and `copies` in the manifest lists which filter of the application each is. Equal plans
+give equal bytes.
 """
 
 from __future__ import annotations
@@ -67,6 +69,7 @@ def stream_manifest(plan: StreamPlan) -> dict[str, Any]:
         "inputs": dict(plan.inputs),
         "versions": dict(plan.versions),
         "notes": list(plan.notes),
+        **({} if plan.copy_of is None else {"copies": plan.copy_of.tolist()}),
     }
 
 
@@ -87,8 +90,11 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
     if not (0 <= period < np.inf and 0 <= bound < np.inf and (seconds >= 0).all()):
         raise InputError(f"holds what no plan can: a period of {period}, a bound of {bound}")
     inputs, versions = (texts(dict(found[name]), name) for name in ("inputs", "versions"))
+    copy_of = as_integers(found["copies"], "copies") if "copies" in found else None
+    if copy_of is not None and (copy_of.size != graph.n or copy_of.min(initial=0) < 0):
+        raise InputError("is a stream plan whose copies do not fit its filters")
     return StreamPlan(
         part.astype(np.int32), graph, platform, period, bound, seconds[0], seconds[1],
         {str(k): float(v) for k, v in found["links"].items()}, dict(found["options"]),
-        inputs, versions, tuple(map(str, found["notes"])),
+        inputs, versions, tuple(map(str, found["notes"])), copy_of=copy_of,
     )  # fmt: skip
