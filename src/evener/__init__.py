@@ -93,6 +93,7 @@ _HOME = {
     "distribute": "evener.running.distributing",
     "edge_metrics": "evener.plans.edge_partition",
     "edge_shares": "evener.running.edge_shares",
+    "emulate_stream": "evener.streams.emulating",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.planning.evaluate",
     "evaluate_edges": "evener.planning.evaluate_edges",
@@ -233,6 +234,7 @@ __all__ = [
     "distribute",
     "edge_metrics",
     "edge_shares",
+    "emulate_stream",
     "enforce",
     "evaluate",
     "evaluate_edges",
@@ -383,6 +385,7 @@ if TYPE_CHECKING:
     )
     from evener.sizing.tiling.methods import Tiled, tile
     from evener.splitting.refining import refine_copies
+    from evener.streams.emulating import emulate_stream
     from evener.streams.readings import CostReading
 
     __version__: str

@@ -56,8 +56,8 @@ def _refuse_others(options: RunOptions) -> None:
     for key in OTHERS:
         if getattr(options, key):
             raise UsageError(f"--{key.replace('_', '-')} is of runs on graphs, not of --stream")
-    if options.locality != "off" or options.emulate:
-        raise UsageError("--locality and --emulate are of runs on graphs, not of --stream")
+    if options.locality != "off":
+        raise UsageError("--locality is of runs on graphs, not of --stream")
 
 
 def _program(options: RunOptions) -> StreamProgram:
@@ -115,6 +115,7 @@ def _run(
     from evener.running.devices import devices_of
     from evener.running.hybrid import names_of_processes
     from evener.running.streams.executing import StreamWatch, run_stream
+    from evener.streams.emulating import emulate_stream
 
     if comm is not None:
         # A rank may wait while another runs all its filters: a firing that hangs is found sooner.
@@ -127,6 +128,11 @@ def _run(
                 f"note: {one.name!r} is compiled without nogil: no other filter runs meanwhile"
             )
     iterations = ITERATIONS if options.iterations is None else options.iterations
+    if options.emulate:
+        if comm is not None or options.devices is not None:
+            raise UsageError("an emulated machine has neither ranks nor devices of this computer")
+        with out.progress(f"Emulating {program.name}"):
+            return emulate_stream(program, plan, iterations)
     devices = None if options.devices is None else devices_of(options.devices, comm)
     with out.progress(f"Running {program.name}") as progress:
 
@@ -175,7 +181,9 @@ def _say(
     ]  # fmt: skip
     waited = max(filters, key=lambda one: one["no_input"] + one["no_room"])
     seconds = found.seconds
-    out.say(f"{program.name}: {plural(found.iterations, 'iteration')} in {duration(seconds)}.")
+    where = " on the emulated machine" if found.is_emulated else ""
+    whole = f"{plural(found.iterations, 'iteration')} in {duration(seconds)}{where}"
+    out.say(f"{program.name}: {whole}.")
     if found.period is None:
         out.say(f"Too few iterations for a period; predicted {duration(found.predicted)}.")
     else:

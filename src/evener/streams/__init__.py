@@ -10,6 +10,7 @@ hmap.py         HMAP: the machine is clustered, the filters follow from the top
 search.py       direct search for a shorter period
 copies.py       filters that share one iteration's data; replicating.py: search for such
 exact.py        the shortest period of all, for a few filters
+emulating.py    a stream program on a virtual clock for the processors of a plan
 methods.py      these by name; mapping.py: the best of those asked, as a plan
 
 May import partitioning and what is below it. Read period.py first.
