@@ -20,6 +20,8 @@ GOOD = {
         ({"names": ("a", "\ud800", "c")}, "what UTF-8 can hold"),
         ({"tokens": [0, 0.5]}, "tokens of the edge from 'b' to 'c' must be whole, not 0.5"),
         ({"scalar": [1, -2, 3]}, "scalar of filter 'b' must be 0 or more, not -2"),
+        ({"scalar": [1, 2e100, 3]}, "scalar of filter 'b' must be 1e.100 at most, not 2e.100"),
+        ({"nbytes": [8, 2e100]}, "bytes of the edge from 'b' to 'c' must be 1e.100 at most"),
         ({"scalar": [1, np.nan, 3]}, "finite"),
         ({"scalar": [1, 2]}, "must be as many"),
         ({"vector": [1, 0.5, 1]}, "vector of filter 'b' must be 1 or more"),

@@ -6,6 +6,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from evener.errors import InputError
+from evener.graphs.stream_graph import FilterRow, StreamGraph
 from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
 from evener.streams.generating import random_machine
@@ -40,3 +41,27 @@ def test_capabilities_must_be_above_zero(name):
     able = {"mips": 1.0, "vector_length": 1.0} | {name: 0.0}
     with pytest.raises(InputError, match=f"{name} of device 'a' must be above zero"):
         Processors(Platform((Device("a", 1.0, capabilities=able),)))
+
+
+@pytest.mark.parametrize(
+    ("device", "link", "said"),
+    [
+        ({"mips": 1e101}, 0.0, "mips of device 'a' must lie between 1e-100 and 1e.100, not at"),
+        ({"mips": 1.0, "vector_length": 1e-101}, 0.0, "vector_length of device 'a' must lie"),
+        ({"mips": 1.0}, 1e101, "a link takes 1e.101 s for a byte"),
+    ],
+)
+def test_numbers_whose_quotients_are_no_numbers(device, link, said):
+    devices = Device("a", 1.0, capabilities=device), processor("b", 1.0)
+    with pytest.raises(InputError, match=said):
+        Processors(Platform(devices, (), (Connection(("a", "b"), Link(0.0, link)),)))
+
+
+def test_a_filter_that_fits_nowhere_is_told_what_there_is():
+    graph = StreamGraph.of(
+        [FilterRow("a", 1.0, needs={"vector_length": 1, "ram": 9}), FilterRow("b", 1.0)], []
+    )
+    devices = processor("p", 1.0, ram=4), Device("q", 1.0, capabilities={"mips": 1.0})
+    with pytest.raises(InputError, match="'a', which needs vector_length 1, ram 9") as error:
+        Processors(Platform(devices)).allowed(graph)
+    assert "The most that a device has: vector_length 1, ram 4." in str(error.value)

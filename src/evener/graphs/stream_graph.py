@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from evener.graphs.foreign import NetworkXGraph
 
 
+MOST = 1e100  # instructions, data, bytes: products and sums of all stay finite
+
+
 class FilterRow(NamedTuple):
     """A filter by its name, as files and `StreamGraph.of` have it; fields as of StreamGraph."""
 
@@ -48,8 +51,8 @@ class StreamGraph:
     needs: further requirements by name, (n,) each, which limit where a filter may be.
 
     Raises InputError for lengths that differ, equal names, ends out of range, edges from a filter
-    to itself, numbers that are negative or not finite, vector below 1 or above 1 where stateful,
-    tokens that are not whole, and cycles without tokens.
+    to itself, numbers that are negative, not finite or above 1e100, vector below 1 or above 1 where
+    stateful, tokens that are not whole, and cycles without tokens.
     """
 
     names: tuple[str, ...]
@@ -185,6 +188,10 @@ class StreamGraph:
             i = int(np.argmin(array))
             whose = f"filter {of[i]!r}" if of is not None else self._edge(i)
             raise InputError(f"{name} of {whose} must be {least:g} or more, not {array[i]:g}")
+        if size and array.max() > MOST:
+            i = int(np.argmax(array))
+            whose = f"filter {of[i]!r}" if of is not None else self._edge(i)
+            raise InputError(f"{name} of {whose} must be {MOST:g} at most, not {array[i]:g}")
         return array
 
     def _ends(self, values: npt.ArrayLike, name: str) -> IntArray:

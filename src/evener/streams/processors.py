@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.graphs.stream_graph import StreamGraph
+from evener.graphs.stream_graph import MOST, StreamGraph
 from evener.platforms.platform import Device, Platform
 from evener.streams import routes_kernels as kernels
 from evener.streams.routes_kernels import Roads
@@ -43,8 +43,19 @@ class Processors:
                     hint=f"State {MIPS} and {WIDTH} of each [[device]] in the machine file.",
                 )
             for name in (MIPS, WIDTH):
-                if not device.capabilities.get(name, 1.0) > 0:
+                value = device.capabilities.get(name, 1.0)
+                if not value > 0:
                     raise InputError(f"{name} of device {device.name!r} must be above zero")
+                if not 1 / MOST <= value <= MOST:
+                    raise InputError(
+                        f"{name} of device {device.name!r} must lie between {1 / MOST:g} and "
+                        f"{MOST:g}, not at {value:g}"
+                    )
+        betas = [level.link.beta for level in self.platform.levels]
+        betas += [one.link.beta for one in self.platform.connections]
+        slowest = max(betas, default=0.0)
+        if slowest > MOST:
+            raise InputError(f"a link takes {slowest:g} s for a byte; at most {MOST:g} count")
         if self.k > MOST_PROCESSORS:
             most = f"{MOST_PROCESSORS:,}"
             raise InputError(f"{self.k:,} processors: at most {most} can have filters")
@@ -129,14 +140,19 @@ class Processors:
         wanted = np.column_stack(list(graph.needs.values()))
         distinct, group = np.unique(wanted, axis=0, return_inverse=True)
         devices = self.platform.devices
-        able = np.array([[d.capabilities.get(key, 0.0) for key in graph.needs] for d in devices])
+        able = np.array(
+            [[d.capabilities.get(key, float(key == WIDTH)) for key in graph.needs] for d in devices]
+        )
         fits = np.array([(row <= able).all(axis=1) for row in distinct], np.uint8)
         nowhere = fits.sum(axis=1) == 0
         if nowhere.any():
             i = int(np.flatnonzero(nowhere[group.ravel()])[0])
-            asked = ", ".join(f"{key} {value[i]:g}" for key, value in graph.needs.items())
+            needed = [(key, value[i]) for key, value in graph.needs.items() if value[i] > 0]
+            asked = ", ".join(f"{key} {value:g}" for key, value in needed)
+            most = dict(zip(graph.needs, able.max(axis=0).tolist(), strict=True))
+            there = ", ".join(f"{key} {most[key]:g}" for key, _ in needed)
             raise InputError(
                 f"no processor can have filter {graph.names[i]!r}, which needs {asked}",
-                hint="Capabilities of devices stand in the machine file.",
+                hint=f"The most that a device has: {there}. Capabilities stand in machine files.",
             )
         return group.ravel().astype(np.int32), fits
