@@ -108,6 +108,7 @@ def refuse_beside_plan(options: RunOptions) -> None:
     """Raise UsageError where a plan file and what would take its place are both given."""
     names = ("machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share")
     found = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    found += ["--no-own"] * options.no_own
     if found:
         raise UsageError(f"a plan says which device gets what; {found[0]} does not go along")
 

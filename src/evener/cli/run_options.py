@@ -185,6 +185,8 @@ def run_options_from(args: argparse.Namespace) -> RunOptions:
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
     if graph is None and not args.calibrate:
         raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
+    if args.calibrate and not args.stream:
+        raise UsageError("--calibrate goes with --stream")
     if args.every is not None and args.checkpoint is None:
         raise UsageError("--every says how often to write the --checkpoint; none is asked for")
     own["every"] = args.every or _every(EVERY)

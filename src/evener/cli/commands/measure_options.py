@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from evener.measuring.outcomes import Precision
 
 POINTS, MAX_ADAPTIVE, SIDE = 13, 20, 6  # default loads: of a grid; adaptive; heights, widths
+BLOCK = 64  # default width of a block of gemm
 TOLERANCE = 0.02  # default share by which sizes may still change when adaptive measuring ends
 
 
@@ -138,7 +139,7 @@ def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
         "--graph", metavar="FILE", help="matrix of spmv, jacobi, pagerank (default: generated)"
     )
     group.add_argument(
-        "--block", type=int, default=64, metavar="B", help="gemm: width of a block (default 64)"
+        "--block", type=int, metavar="B", help=f"gemm: width of a block (default {BLOCK})"
     )
     group.add_argument(
         "--no-transfers",
@@ -244,7 +245,10 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
     adaptive = args.adaptive or args.n is not None
     if args.tolerance is not None and not adaptive:
         raise UsageError("--tolerance goes with --adaptive or --n")
-    options: dict[str, Any] = {"block": args.block} if args.kernel == "gemm" else {}
+    if args.block is not None and args.kernel != "gemm":
+        raise UsageError("--block is of the kernel gemm")
+    block = BLOCK if args.block is None else args.block
+    options: dict[str, Any] = {"block": block} if args.kernel == "gemm" else {}
     return MeasureOptions(
         kernel=args.kernel,
         output=args.output,
