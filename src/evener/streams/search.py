@@ -18,6 +18,7 @@ CHUNK = 1 << 17  # proposals between two looks at the clock
 # First temperature, for the logarithm of the loads' norm, of up to FEW filters; of more it falls as
 # their number grows, because each has fewer proposals. The last one: times LAST.
 HEAT, FEW, LAST = 0.01, 1000, 0.02
+TURNS = (2.0, 0.5)  # of annealing, each from the best mapping so far: their share of HEAT
 WORK = 30_000_000  # processors looked at by one descent, at most
 SLICE = 3_000_000  # of them between two looks at the clock
 # Moves whose whole period is computed, where the loads are not all of it: filters and edges looked
@@ -142,21 +143,23 @@ def _annealed(
     """Return what annealing finds, and whether it came to its end."""
     if problem.k == 1 or problem.n == 0:
         return found, True
-    placed, best = placed_at(problem, found.part), found.part.copy()
-    first = HEAT * min(1.0, FEW / problem.n)
-    heat = np.array([first, LAST * first])
-    done, interrupted = 0, False
+    first, each = HEAT * min(1.0, FEW / problem.n), limits.proposals // len(TURNS)
+    best, done = found.part.copy(), 0
     try:
-        while done < limits.proposals and time.monotonic() < until:
-            last = min(done + CHUNK, limits.proposals)
-            span = np.array([done, last, limits.proposals], np.int64)
-            kernels.anneal(problem.filters, problem.machine, placed, span, heat, best, state)
-            done = last
-            progress("annealing", 0.2 + 0.7 * done / limits.proposals)
+        for share in TURNS:
+            placed = placed_at(problem, best)
+            heat = np.array([share * first, share * first * LAST])
+            for begin in range(0, each, CHUNK):
+                if time.monotonic() >= until:
+                    break
+                span = np.array([begin, min(begin + CHUNK, each), each], np.int64)
+                kernels.anneal(problem.filters, problem.machine, placed, span, heat, best, state)
+                done += int(span[1] - span[0])
+                progress("annealing", 0.2 + 0.7 * done / limits.proposals)
     except KeyboardInterrupt:
-        interrupted = True
-    ended = done >= limits.proposals and not interrupted
-    return _better(found, FoundMapping(best, seconds_of(problem, best), found.start)), ended
+        done = -1
+    ended = done == each * len(TURNS)
+    return _better(found, replace(found, part=best, period=seconds_of(problem, best))), ended
 
 
 def placed_at(problem: StreamProblem, part: Part) -> Occupancy:
