@@ -1,5 +1,7 @@
 """HMAP: clusters both ways, effective bandwidth, filters along the tree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from evener.platforms.platform import Platform
 from evener.streams.hmap import effective_bandwidths, hmap, machine_graph
 from evener.streams.period import StreamProblem
 from tests.streams.test_search import problem_of
-from tests.streams.twins import processor
+from tests.streams.twins import processor, small_case
 
 TOOLS = ["evener", *(["metis"] if metis.missing() is None else [])]
 
@@ -77,3 +79,16 @@ def test_processors_at_a_switch_are_neighbours():
     machine = machine_graph(StreamProblem.of(graph, Platform(devices, (), links)))
     assert machine.xadj.tolist() == [0, 2, 4, 6]
     assert np.allclose(machine.adjwgt, 0.5e9)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("way", ["down", "up"])
+def test_processors_between_which_bytes_are_free_are_clustered(way, tool):
+    """Three at one place and one behind a link: weights of links stay finite."""
+    graph = small_case(2, n=12).graph
+    near = [replace(processor(f"n{i}", 2), at="host") for i in range(3)]
+    link = Connection(("host", "far"), Link(0.0, 1e-10))
+    platform = Platform((*near, processor("far", 2)), (), (link,))
+    found = hmap(StreamProblem.of(graph, platform), way=way, tool=tool, seed=3)
+    assert set(found.part.tolist()) <= {0, 1, 2, 3}
+    assert np.unique(found.part).size > 1

@@ -30,6 +30,7 @@ from evener.streams.period import StreamProblem
 WAYS = ("down", "up")
 TOOLS = ("metis", "evener")
 EPSILON = 0.03
+FREE = 1e-3  # of the widest link's seconds per byte: those where bytes cost nothing
 METIS_TREES = "evener.partitioning.external.metis_trees"
 TIME_LIMIT = 600.0  # seconds for METIS on the trees
 LEAST_TIME = 0.1
@@ -86,11 +87,16 @@ def machine_graph(problem: StreamProblem) -> Weighted:
     rate_and_width = np.column_stack([processors.rate, processors.width])
     tails, heads = _links(problem)
     cost = processors.seconds_per_byte()[tails, heads]
-    bandwidth = 1.0 / np.maximum(cost, 1e-30)
+    bandwidth = 1.0 / np.maximum(cost, _free(processors.seconds_per_byte()))
     ends = np.concatenate([tails, heads]), np.concatenate([heads, tails])
     matrix = coo_array((np.tile(bandwidth, 2), ends), (problem.k, problem.k)).tocsr()
     matrix.sort_indices()
     return Weighted(matrix.indptr, matrix.indices, rate_and_width, matrix.data)
+
+
+def _free(cost: FloatArray) -> float:
+    """Seconds of a byte that stand for none, a thousandth of the least: weights are finite."""
+    return FREE * float(cost.min(where=cost > 0, initial=1.0))
 
 
 def _links(problem: StreamProblem) -> tuple[IntArray, IntArray]:
@@ -208,10 +214,10 @@ def effective_bandwidths(
     """
     cost = problem.processors.seconds_per_byte()
     members = [np.flatnonzero(label == c) for c in range(int(label.max()) + 1)]
-    found = np.empty(tails.size)
+    found, free = np.empty(tails.size), _free(cost)
     for i, (a, b) in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
         between = cost[np.ix_(members[a], members[b])]
-        sums = (1.0 / np.maximum(between.max(axis=axis), 1e-30) for axis in (0, 1))
+        sums = (1.0 / np.maximum(between.max(axis=axis), free) for axis in (0, 1))
         found[i] = min(float(part.sum()) for part in sums)
     return found
 
