@@ -11,18 +11,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evener.graphs.stream_graph import StreamGraph
+from evener.planning.stream import evaluate_filters
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Stage
 from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.html import report, write_comparison
 from evener.reporting.runs import advice_of, write_run
+from evener.reporting.stream_report import write_stream_report
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 from tests.reporting.pages import parse, table_of
 from tests.reporting.test_html import assert_numbers_are_the_plans, comparison_rows
 from tests.reporting.test_run_moves import MOVE
 from tests.reporting.test_runs import made as made_run
+from tests.streams.twins import small_case
 
 pytestmark = pytest.mark.browser
 
@@ -231,6 +235,20 @@ def test_a_phone_shows_a_run(chromium, tmp_path):
     moved = replace(run, moves=(MOVE,))
     write_run(tmp_path / "run.html", moved, platform, breakdown, advice, "z" * 200)
     assert_fits_a_phone(chromium, tmp_path, (tmp_path / "run.html").read_text())
+
+
+def test_a_phone_shows_a_stream_plan(chromium, tmp_path):
+    problem = small_case(1, n=2, k=40)
+    names = [f"a-rather-long-name-of-a-device-{p:02d}" for p in range(40)]
+    devices = [replace(one, name=name, at=one.name) for one, name in
+               zip(problem.processors.platform.devices, names, strict=True)]  # fmt: skip
+    platform = replace(problem.processors.platform, devices=tuple(devices))
+    filters = tuple(f"{'x' * 90} of {v}" for v in range(80))
+    ends = np.arange(79)
+    graph = StreamGraph(filters, ends[[0] * 80] + 9, np.ones(80), ends, ends + 1, ends)
+    plan = evaluate_filters(graph, platform, np.arange(80) % 40, inputs={"y" * 200: "0" * 64})
+    write_stream_report(tmp_path / "x.html", plan)
+    assert_fits_a_phone(chromium, tmp_path, (tmp_path / "x.html").read_text())
 
 
 def test_a_phone_shows_decisions(chromium, tmp_path):

@@ -2,6 +2,9 @@
 
 html.py              the page of a plan and that of a comparison (templates/); read this first
 decisions.py         the page of a rebalancer's decision log; runs.py: that of a run
+edge_report.py, stream_report.py
+                     the pages of divided edges and of filters on devices; stream_graphs.py draws
+                     a stream graph in ranks
 certificates.py      the page's table of blocks, with the contract of each
 headline.py, bars.py, stages.py, speed_section.py, exchange_matrix.py, provenance.py,
 comparisons.py       the other sections of the pages, each named as its file

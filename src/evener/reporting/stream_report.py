@@ -193,8 +193,11 @@ def _summary(plan: StreamPlan) -> str:
     counts = np.bincount(plan.part)
     counts = counts[counts > 0]
     text = f"{plural(graph.n, 'filter')} in {plural(int(np.ptp(ranks_of(graph))) + 1, 'rank')}"
-    each = spread(counts)
-    text += f"; {each} on each device that has any"
+    text += (
+        f"; {spread(counts)} on each of {counts.size:,} devices"
+        if counts.size > 1
+        else "; all on one device"
+    )
     cut = plan.part[graph.tails] != plan.part[graph.heads]
     if graph.m and graph.nbytes.sum() > 0:
         share = float(graph.nbytes[cut].sum() / graph.nbytes.sum())
