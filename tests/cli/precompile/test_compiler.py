@@ -6,9 +6,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 from llvmlite.binding import ffi
-from numba import njit
+from numba import njit, types
 from numba.core.compiler import DEFAULT_FLAGS, Flags
+from numba.core.ir import Assign, Expr, Inst, Loc, Scope, Var
 
 import evener
 from evener.cli.precompile.compiler import (
@@ -20,6 +22,9 @@ from evener.cli.precompile.compiler import (
     watch,
     watch_if_imported,
 )
+
+NOWHERE = Scope(None, Loc("", 1))
+VAR, OTHER = Var(NOWHERE, "a", Loc("", 1)), Var(NOWHERE, "b", Loc("", 1))
 
 
 def test_kernels_have_names_and_are_listed_where_they_are_defined():
@@ -106,8 +111,33 @@ def test_hastened_compilers_tell_flags_apart_as_before():
     assert hash(Flags()) == hash(DEFAULT_FLAGS)
 
 
+@pytest.mark.parametrize(
+    "held",
+    [None, 3, VAR, [VAR, OTHER], (1, "a", [OTHER, [VAR]]), {"a": VAR, "b": {"c": (OTHER,)}},
+     Assign(VAR, OTHER, Loc("", 1)), [Expr.getattr(VAR, "size", Loc("", 1))], {}, ()],
+)  # fmt: skip
+def test_hastened_compilers_find_the_variables_of_a_statement(held):
+    statement = Assign(VAR, OTHER, Loc("", 1))
+    expected = statement._rec_list_vars(held)
+    with hastened():
+        for _ in range(2):  # the second time what types hold is known
+            assert list(map(id, statement._rec_list_vars(held))) == list(map(id, expected))
+
+
+def test_hastened_compilers_know_kinds_of_types():
+    """A version of Numba that registers classes with its abstract types would fail here."""
+    known = [one for one in vars(types).values() if isinstance(one, types.Type)]
+    classes = [one for one in vars(types).values() if isinstance(one, type(types.Type))]
+    expected = [[isinstance(one, cls) for cls in classes] for one in [*known, 3, None, types]]
+    with hastened():
+        found = [[isinstance(one, cls) for cls in classes] for one in [*known, 3, None, types]]
+    assert found == expected
+    assert sum(map(sum, found)) > len(known)
+
+
 def changed_by_hastening():
-    return gc.get_threshold(), Flags.__hash__, Flags.__eq__, tuple(ffi.lib._lock._cblist)
+    methods = Flags.__hash__, Flags.__eq__, Inst._rec_list_vars, type(types.Type).__instancecheck__
+    return gc.get_threshold(), tuple(ffi.lib._lock._cblist), *methods
 
 
 def test_hastening_ends():

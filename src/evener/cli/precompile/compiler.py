@@ -94,15 +94,42 @@ def hastened() -> Iterator[None]:
     """Compile with less CPU time until the end, for a process that does little else.
 
     What is compiled is the same: garbage is searched for less often, a call of LLVM is no event to
-    listeners, and the compiler finds sooner that two sets of its flags are equal. Numba hashes and
-    compares them some 500,000 times, and makes dictionaries of all flags each time, though few are
-    set; its hashes are of the flags' names alone.
+    listeners, and some functions of Numba that are called most are replaced (`_sooner`).
     """
     from llvmlite.binding import ffi
-    from numba.core.targetconfig import TargetConfig
 
-    thresholds, hash_of, equal = gc.get_threshold(), TargetConfig.__hash__, TargetConfig.__eq__
+    thresholds = gc.get_threshold()
+    listeners = ffi.lib._lock._cblist  # noqa: SLF001
+    kept = listeners.copy()
+    replaced = [(owner, name, getattr(owner, name), new) for owner, name, new in _sooner()]
+    listeners.clear()
+    gc.set_threshold(OBJECTS_PER_COLLECTION, *thresholds[1:])
+    for owner, name, _, new in replaced:
+        setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        for owner, name, old, _ in replaced:
+            setattr(owner, name, old)
+        gc.set_threshold(*thresholds)
+        listeners.extend(kept)
+
+
+def _sooner() -> Iterator[tuple[type, str, Any]]:
+    """Yield classes of Numba, names of methods, and methods that answer the same sooner.
+
+    Sets of flags are hashed and compared some 500,000 times, and Numba makes dictionaries of all
+    flags each time, though few are set; its hashes are of the flags' names alone. Variables of a
+    statement are looked for in all that it holds, most of which holds no variable. No class is
+    registered with Numba's abstract types, so that Python's own check is enough.
+    """
+    from numba.core.ir import Inst, Var
+    from numba.core.targetconfig import TargetConfig
+    from numba.core.types.abstract import Type
+
+    hash_of, equal = TargetConfig.__hash__, TargetConfig.__eq__
     hashes: dict[type, int] = {}
+    holds: dict[type, bool] = {}  # whether variables may be in values of a type
 
     def kept_hash(self: Any) -> int:
         kind = type(self)
@@ -120,19 +147,26 @@ def hastened() -> Iterator[None]:
                 return False
         return True
 
-    listeners = ffi.lib._lock._cblist  # noqa: SLF001
-    kept = listeners.copy()
-    listeners.clear()
-    gc.set_threshold(OBJECTS_PER_COLLECTION, *thresholds[1:])
-    TargetConfig.__hash__ = kept_hash  # type: ignore[method-assign]
-    TargetConfig.__eq__ = are_equal  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        TargetConfig.__hash__ = hash_of  # type: ignore[method-assign]
-        TargetConfig.__eq__ = equal  # type: ignore[method-assign]
-        gc.set_threshold(*thresholds)
-        listeners.extend(kept)
+    def variables(self: Any, value: Any) -> list[Any]:
+        if isinstance(value, Var):
+            return [value]
+        if isinstance(value, Inst):
+            return list(value.list_vars())
+        found: list[Any] = []
+        if isinstance(value, dict | list | tuple):
+            for one in value.values() if isinstance(value, dict) else value:
+                kind = type(one)
+                if kind is Var:
+                    found.append(one)
+                elif holds.get(kind, True):
+                    holds[kind] = issubclass(kind, Inst | Var | dict | list | tuple)
+                    found += variables(self, one)
+        return found
+
+    yield TargetConfig, "__hash__", kept_hash
+    yield TargetConfig, "__eq__", are_equal
+    yield Inst, "_rec_list_vars", variables
+    yield type(Type), "__instancecheck__", type.__instancecheck__
 
 
 def name_of(kernel: Any) -> str:
