@@ -67,4 +67,4 @@ def test_where_blocks_of_vertices_are_needed_it_says_what_to_use(plan, tmp_path)
     write_stream_plan(tmp_path / "x.plan", plan)
     with pytest.raises(InputError, match="is a plan of a stream graph") as refused:
         read_plan(tmp_path / "x.plan")
-    assert "evener report" in refused.value.hint
+    assert "evener run --stream" in refused.value.hint
