@@ -187,7 +187,7 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
         raise InputError(
             "is a plan of a stream graph, where one of divided vertices is needed",
             hint="`evener plan` makes one. Of stream graphs `evener run --stream` runs programs, "
-            "`evener report` writes a page; `evaluate`, `export` and `replay` take their plans, too.",
+            "`evener report` writes a page; `evaluate`, `export` and `replay` take them, too.",
         )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError("is not a plan file")
