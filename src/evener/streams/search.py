@@ -77,12 +77,13 @@ def search(
     state = np.array([np.uint64(seed) + np.uint64(1)], np.uint64)
     try:
         for _, i in ranked[:DESCENDED]:
-            progress("descent", 0.1)
-            best = _better(best, _descended(problem, starts[i][1], starts[i][0], state, until))
             if time.monotonic() > until:
                 return _stopped(best)
+            progress("descent", 0.1)
+            best = _better(best, _descended(problem, starts[i][1], starts[i][0], state, until))
         best, ended = _annealed(problem, best, limits, until, state, progress)
-        best = _better(best, _descended(problem, best.part, best.start, state, until))
+        if time.monotonic() < until:
+            best = _better(best, _descended(problem, best.part, best.start, state, until))
         if problem.reading.route == "transit" or problem.cycles.size:
             best = _moved(problem, best, seed, until)
         return best if ended else _stopped(best)
