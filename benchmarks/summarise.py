@@ -70,6 +70,7 @@ PAGES = {
         "rebalancing": "rebalancing.table",
         "rebalancing_live": "rebalancing_live.table",
     },
+    DOCS / "streams.md": {"streams_run": "streams_run.table"},
     DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }
 
