@@ -16,8 +16,9 @@ from evener.streams.search_kernels import Occupancy
 PROPOSALS = 2_000_000  # of annealing in all, for any size; chosen on instances of other seeds
 CHUNK = 1 << 17  # proposals between two looks at the clock
 # First temperature, for the logarithm of the loads' norm, of up to FEW filters; of more it falls as
-# their number grows, because each has fewer proposals. The last one: times LAST.
-HEAT, FEW, LAST = 0.01, 1000, 0.02
+# their number grows, because each has fewer proposals. The last one: times LAST. Of few processors
+# a move changes more of the norm: the first one is HEAT_BY_K / k at least.
+HEAT, FEW, LAST, HEAT_BY_K = 0.01, 1000, 0.02, 0.3
 TURNS = (2.0, 0.5)  # of annealing, each from the best mapping so far: their share of HEAT
 WORK = 30_000_000  # processors looked at by one descent, at most
 SLICE = 3_000_000  # of them between two looks at the clock
@@ -144,7 +145,8 @@ def _annealed(
     """Return what annealing finds, and whether it came to its end."""
     if problem.k == 1 or problem.n == 0:
         return found, True
-    first, each = HEAT * min(1.0, FEW / problem.n), limits.proposals // len(TURNS)
+    first = max(HEAT, HEAT_BY_K / problem.k) * min(1.0, FEW / problem.n)
+    each = limits.proposals // len(TURNS)
     best, done = found.part.copy(), 0
     try:
         for share in TURNS:
