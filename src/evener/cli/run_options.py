@@ -183,6 +183,8 @@ def run_options_from(args: argparse.Namespace) -> RunOptions:
     own = {key.name: getattr(args, key.name) for key in fields(RunOptions) if key.name not in made}
     # Of one file, the graph is named: a plan is not needed where a machine is given.
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
+    if args.calibrate and not args.stream:
+        raise UsageError("--calibrate measures the filters of --stream")
     if graph is None and not args.calibrate:
         raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
     if args.calibrate and not args.stream:

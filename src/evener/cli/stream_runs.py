@@ -21,8 +21,8 @@ ITERATIONS = 100  # where none are asked for
 SHOWN = 40  # processors, and filters, in the tables
 # Options of runs on graphs, which say nothing of stream programs.
 OTHERS = (
-    "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights", "machine", "k",
-    "speeds", "family", "policies", "policy", "ratio", "cpu_share", "no_own",
+    "report", "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights",
+    "machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share", "no_own",
 )  # fmt: skip
 
 
@@ -187,10 +187,11 @@ def _say(
     if found.period is None:
         out.say(f"Too few iterations for a period; predicted {duration(found.predicted)}.")
     else:
-        share = percent(found.period / found.predicted - 1) if found.predicted > 0 else "-"
+        off = found.period / found.predicted - 1 if found.predicted > 0 else float("inf")
+        share = f"{percent(abs(off))} {'longer' if off >= 0 else 'shorter'}"
         out.say(
             f"Period {duration(found.period)}, {found.throughput:,.1f} iterations a second; "
-            f"predicted {duration(found.predicted)}, so {share} longer."
+            f"predicted {duration(found.predicted)}, so {share}."
         )
     if right is not None:
         by = "another algorithm" if program.verify else "one filter after the other"

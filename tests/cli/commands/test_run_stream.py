@@ -93,6 +93,7 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--set", "n=7"], 3, "own has no parameter n"),
         (["--iterations", "0"], 2, "0 iterations"),
         (["--devices", "cpu:0"], 2, "1 devices for 2"),
+        (["--report", "x.html"], 2, "--report is of runs on graphs"),
         (["--rebalance"], 2, "--rebalance is of runs on graphs"),
         (["--calibrate"], 2, "--calibrate needs no plan"),
         (["-o", "own.plan"], 2, "own.plan"),
@@ -143,6 +144,7 @@ def test_ctrl_c_ends_a_run(here):
 
 def test_which_program_and_which_plan(evener, here):
     assert "PLAN is required" in evener("run", "--stream", "--app", "jacobi").err
+    assert "filters of --stream" in evener("run", "--app", "bfs", "--calibrate").err
     assert "GRAPH is required" in evener("run", "--app", "bfs").err
     assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     done = evener("run", "own.plan", "--stream", "--app", "jacobi")
