@@ -1,6 +1,6 @@
 """The tables of what `evener reproduce` writes: findings, and predictions made here."""
 
-from statistics import median
+from statistics import geometric_mean, median
 
 from records import markdown
 
@@ -71,6 +71,48 @@ def medians_of(lines, matrix, key):
         if line["table"] == "copies" and line["matrix"] == matrix:
             found.setdefault(line["method"], []).append(line[key])
     return {method: median(values) for method, values in found.items()}
+
+
+def hmap(lines):
+    """What the paper says beside what we see; bars of Figure 3; ratios on real graphs."""
+    return "\n\n".join((dhgp(lines), bars_of(lines), real_graphs_of(lines)))
+
+
+BARS = ("metis", "hmap", "ours")
+
+
+def bars_of(lines):
+    """Periods in ms by class, setting and machine: METIS, HMAP, ours; geometric in brackets."""
+    bars = {(line["paper_class"], line["setting"], line["k"], line["method"]): line
+            for line in lines if line["table"] == "bars"}  # fmt: skip
+    machines = sorted({key[2] for key in bars}, key=lambda k: (k == 0, k))
+    rows = [("class, setting", *(f"{k:,} processors" if k else "mean" for k in machines))]
+    for group in sorted({key[:2] for key in bars}, key=lambda one: one[::-1]):
+        cells = ([bars.get((*group, k, method)) for method in BARS] for k in machines)
+        rows.append((", ".join(group), *map(bars_cell, cells)))
+    return markdown(rows)
+
+
+def bars_cell(found):
+    if found[0] is None:
+        return "-"
+    return "; ".join(f"{1e3 * bar['mean']:.3g} ({1e3 * bar['geometric']:.3g})" for bar in found)
+
+
+def real_graphs_of(lines):
+    """Geometric means over machines of METIS's and HMAP's periods over ours, by graph."""
+    real = [line for line in lines if line["table"] == "real"]
+    heads = (f"{name}, {s}" for s in "AB" for name in ("METIS / ours", "HMAP / ours"))
+    rows = [("graph", "filters", "edges", *heads)]
+    for graph in dict.fromkeys(line["graph"] for line in real):
+        own = [line for line in real if line["graph"] == graph]
+        ratios = (
+            [line[name] / line["ours"] for line in own if line["setting"] == s and name in line]
+            for s in "AB" for name in ("metis", "hmap")
+        )  # fmt: skip
+        shown = (f"{geometric_mean(found):.2f}" if found else "-" for found in ratios)
+        rows.append((graph.removesuffix(".zst"), own[0]["n"], own[0]["m"], *shown))
+    return markdown(rows)
 
 
 def here(lines):

@@ -24,7 +24,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import answer_more, append, known, markdown, parser, words
+from records import answer_more, append, known, markdown, parser, words, write
 
 from evener.errors import EvenerError
 from evener.io.dataflow.reading import read_stream_graph
@@ -45,7 +45,7 @@ from evener.streams.methods import MethodOptions, placed_by
 from evener.streams.period import StreamProblem
 
 RESULTS = Path(__file__).parent / "results" / "streams.jsonl"
-FIRST_SEED = 1000
+SEED = 6000
 LARGEST = max(SIZES)
 METHODS = ("ours", "metis", "metis-recursive", "hmap", "greedy")
 REAL_MACHINES = (16, 64, 256)
@@ -67,19 +67,26 @@ def arguments():
     made.add_argument("--tiny", type=int, default=36, help="cells beside the shortest period")
     made.add_argument("--kinds", type=words, default=["tiny", "random", "real", "growth", "large"])
     made.add_argument("--methods", type=words, default=list(METHODS))
+    made.add_argument("--seed", type=int, default=SEED, help="of which all others are made")
+    made.add_argument("--again", type=words, default=[], help="these anew, and the bound")
     made.when_small(cells=1, machines=["16"], most=128, tiny=1, kinds=["tiny", "random"])
     return made.parse_args()
 
 
 def measure(args):
-    """Add a line for each cell that the file does not have."""
-    have = {tuple(line[key] for key in KEYS) for line in known(args.output)}
+    """Add a line for each cell that the file does not have; measure some methods again."""
+    have = {tuple(line[key] for key in KEYS): line for line in known(args.output)}
     for about, make in cells(args):
-        if tuple(about[key] for key in KEYS) not in have:
+        line = have.get(tuple(about[key] for key in KEYS))
+        if line is None:
             append(args.output, about | measured(about, make, args.methods))
+        elif args.again and about["kind"] in COMPARED:
+            line |= periods(*make(), [name for name in args.again if name != "bound"])
+            write(args.output, have.values())
 
 
-KEYS = ("kind", "setting", "k", "name")
+KEYS = ("kind", "setting", "k", "name", "seed")
+COMPARED = ("tiny", "random", "real")
 
 
 def measured(about, make, methods):
@@ -89,12 +96,13 @@ def measured(about, make, methods):
         return periods(*make(), ["hmap", "metis"])
     if about["kind"] == "large":
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            return pool.apply(in_own_process, [about["k"], about["n"], about["name"]])
+            return pool.apply(in_own_process, [about])
     return periods(*make(), methods)
 
 
-def in_own_process(k, n, method):
-    line = periods(*maker(k, "A", 0, GraphParameters(n))(), [method])
+def in_own_process(about):
+    make = maker(about["k"], about["setting"], about["seed"], GraphParameters(about["n"]))
+    line = periods(*make(), [about["name"]])
     own, others = (resource.getrusage(who).ru_maxrss / 2**20
                    for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
     return line | {"gib": round(own + others, 3)}
@@ -110,52 +118,50 @@ def cells(args):
 
 def tiny_cells(args):
     for number in range(args.tiny):
-        k, given = 3 + number % 2, drawn(number, 8 + number % 5)
+        k, given = 3 + number % 2, drawn(args, number, 8 + number % 5)
         for setting in "AB":
-            yield about_cell("tiny", setting, k, number, given), maker(k, setting, number, given)
+            yield cell("tiny", setting, k, number, args.seed, given)
 
 
 def random_cells(args):
     for number in range(args.cells):
-        given = drawn(number, None, args.most)
+        given = drawn(args, number)
         for k in map(int, args.machines):
             for setting in "AB":
-                about = about_cell("random", setting, k, number, given)
-                yield about, maker(k, setting, number, given)
+                yield cell("random", setting, k, number, args.seed, given)
 
 
-def real_cells(_):
+def real_cells(args):
     for path in sorted(Path(os.environ["EVENER_DATA"], "dags").iterdir()):
         if "tar" in path.name:
             continue
         for k in REAL_MACHINES:
             for setting in "AB":
                 about = {"kind": "real", "setting": setting, "k": k, "name": path.name}
-                yield about, real_maker(path, k, setting)
+                yield about | {"seed": args.seed}, real_maker(path, k, setting, args.seed)
 
 
-def real_maker(path, k, setting):
+def real_maker(path, k, setting, seed):
     def make():
-        machine = random_machine(k, setting, FIRST_SEED)
+        machine = random_machine(k, setting, seed)
         return read_stream_graph(path).graph, machine, READINGS[setting]
 
     return make
 
 
-def growth_cells(_):
+def growth_cells(args):
     for k, n in GROWTH:
-        given = GraphParameters(n)
-        yield about_cell("growth", "A", k, n, given), maker(k, "A", 0, given)
+        yield cell("growth", "A", k, 0, args.seed, GraphParameters(n), name=str(n))
 
 
-def large_cells(_):
+def large_cells(args):
     for method in ("hmap", "ours"):
-        yield about_cell("large", "A", MANY, method, GraphParameters(LARGEST)), None
+        yield cell("large", "A", MANY, 0, args.seed, GraphParameters(LARGEST), name=method)
 
 
-def drawn(number, n, most=LARGEST):
-    rng = np.random.default_rng([FIRST_SEED, number])
-    sizes = [size for size in SIZES if size <= most]
+def drawn(args, number, n=None):
+    rng = np.random.default_rng([args.seed, number])
+    sizes = [size for size in SIZES if size <= args.most]
     size, degree, ratio, shape, share, spread = (
         rng.choice(values) for values in (sizes, DEGREES, RATIOS, SHAPES, SHARES, SPREADS)
     )
@@ -166,16 +172,15 @@ def drawn(number, n, most=LARGEST):
     )
 
 
-def about_cell(kind, setting, k, number, given):
-    about = {"kind": kind, "setting": setting, "k": k, "name": str(number), "n": given.n}
-    return about | {"ratio": given.ratio, "shape": given.shape, "share": given.share}
+def cell(kind, setting, k, number, seed, given, name=None):
+    about = {"kind": kind, "setting": setting, "k": k, "name": name or str(number), "seed": seed}
+    about |= {"n": given.n, "ratio": given.ratio, "shape": given.shape, "share": given.share}
+    return about, maker(k, setting, seed + number, given)
 
 
-def maker(k, setting, number, given):
+def maker(k, setting, seed, given):
     def make():
-        machine = random_machine(k, setting, FIRST_SEED + number)
-        reading = READINGS[setting]
-        seed = FIRST_SEED + number
+        machine, reading = random_machine(k, setting, seed), READINGS[setting]
         return random_stream_graph(given, machine, seed, reading), machine, reading
 
     return make
@@ -225,21 +230,22 @@ def ratios(lines):
 
 
 def groups_of(lines):
-    """Lines with a period of ours, by the kind of cell and the setting; random ones also by CCR."""
+    """Lines with a period of ours, by kind and setting; also by CCR, and by processors."""
     groups = defaultdict(list)
-    for line in lines:
-        if line["kind"] not in ("tiny", "random", "real"):
-            continue
-        name = f"{line['kind']}, {line['setting']}"
-        groups[name].append(line)
-        if line["kind"] == "random":
-            if line["ratio"] >= DEAR:
-                groups[f"{name}, CCR {DEAR} and more"].append(line)
-            if line["ratio"] <= CHEAP:
-                groups[f"{name}, CCR {CHEAP} and less"].append(line)
+    for line in (line for line in lines if line["kind"] in COMPARED):
+        parts = [(0, "")]
+        if line["kind"] == "random" and line["ratio"] >= DEAR:
+            parts.append((1, f", CCR {DEAR} and more"))
+        if line["kind"] == "random" and line["ratio"] <= CHEAP:
+            parts.append((1, f", CCR {CHEAP} and less"))
         if line["kind"] != "tiny":
-            groups[f"{name}, {line['k']:,} processors"].append(line)
-    return dict(sorted(groups.items(), key=lambda one: one[0].split(", ")[0] != "random"))
+            parts.append((line["k"], f", {line['k']:,} processors"))
+        for order, part in parts:
+            name = f"{line['kind']}, {line['setting']}{part}"
+            groups[line["kind"] != "random", line["kind"], line["setting"], order, name].append(
+                line
+            )
+    return {key[-1]: groups[key] for key in sorted(groups)}
 
 
 def ratio(group, above, below):

@@ -60,6 +60,7 @@ PAGES = {
         "locality_fluxes": "locality_fluxes.table",
         "transactions": "transactions.table",
     },
+    DOCS / "results" / "streams.md": {"streams": "streams.table", "hmap": "reproduced.hmap"},
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "prediction.md": {
         "simulated": "simulated.table",

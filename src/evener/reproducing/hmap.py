@@ -107,7 +107,6 @@ def _gains(cells: Rows) -> list[Panel]:
     return [
         Panel("METIS k-way / HMAP", "processors", "period / period", at,
               {**lines, **means, "paper": [paper.get(k, float("nan")) for k in machines]},
-              log_y=True, x_names=names),
-        Panel("HMAP / ours", "processors", "period / period", at, ours, log_y=True,
               x_names=names),
+        Panel("HMAP / ours", "processors", "period / period", at, ours, x_names=names),
     ]  # fmt: skip
