@@ -115,7 +115,7 @@ def test_the_limits_are_the_environment_s(evener, files, monkeypatch):
     [
         "a" + ".a" * 60_000 + " = 1\n",
         "[a" + ".a" * 60_000 + "]\n",
-        "[[device]]\nname = 'd'\nspeed = 1\ncapabilities = {x" + ' . "y"' * 30_000 + " = 1}\n",
+        "name = 'd'\ncapabilities = {x" + ' . "y"' * 30_000 + " = 1}\n",
     ],
 )
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ WITH_ARCS = ("x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
 WRITTEN = ("x.graph", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
 FAST = ("--preset", "fast", "--threads", "1")
 MACHINE = ("--machine", "machine.toml")
+APPS = ("bfs", "wcc", "pagerank")
+EDGE_APPS = (*APPS, "kcore")
 
 
 class FoundError(AssertionError):
@@ -107,7 +109,7 @@ def _planned(name, options, random):
         _written_again("x.plan")
         _exported("x.plan", name, random)
         if random.random() < 0.3:
-            app = random.choice(("bfs", "wcc", "pagerank"))
+            app = random.choice(APPS)
             if run("run", "x.plan", name, "--app", app, "--verify"):
                 raise FoundError("a plan is not run")
 
@@ -127,8 +129,13 @@ def _divided(name, options, random):
         _check_page("x.html")
 
 
+def graph_of_edges(name):
+    """Return the name of the graph whose edges the plan `name` divides."""
+    return "lines.edges" if "lines" in name else "grid.graph"
+
+
 def _edge_plan(name, random):
-    graph = "lines.edges" if "lines" in name else "grid.graph"
+    graph = graph_of_edges(name)
     if run("export", name, "--to", random.choice(("metis", "npy", "csv", "json")), "-o", "x.part"):
         return
     run("evaluate", graph, name)
@@ -139,7 +146,7 @@ def _edge_plan(name, random):
     if random.random() < 0.3:
         run("replay", name, graph)
     if random.random() < 0.3:
-        app = random.choice(("bfs", "wcc", "pagerank", "kcore"))
+        app = random.choice(EDGE_APPS)
         run(
             "run",
             name,

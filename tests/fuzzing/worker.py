@@ -97,13 +97,20 @@ def limit_memory(room=ROOM):
 
 
 def warmed(files, folder):
-    """Use every good file once, and RCB: importing and compiling then counts for no case."""
+    """Use every good file once, RCB and all apps: importing and compiling count for no case."""
     for kind in files:
         for name, content in files[kind][:: SKIPPED.get(kind, 1)]:
             path = placed(folder, kind, name, content)
             uses.use(kind, path.relative_to(folder).as_posix(), random.Random(1))
     if uses.run(*RCB):
         raise uses.FoundError("RCB refuses a good file")
+    for app in uses.APPS:
+        if uses.run("run", "x.plan", "grid.graph", "--app", app):
+            raise uses.FoundError(f"{app} does not run on a good plan")
+    for name, content in files.get("edge-plan", ()):
+        path = placed(folder, "edge-plan", name, content).name
+        for app in uses.EDGE_APPS:
+            uses.run("run", path, uses.graph_of_edges(name), "--app", app)
 
 
 def main():

@@ -187,8 +187,6 @@ def run_options_from(args: argparse.Namespace) -> RunOptions:
         raise UsageError("--calibrate measures the filters of --stream")
     if graph is None and not args.calibrate:
         raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
-    if args.calibrate and not args.stream:
-        raise UsageError("--calibrate goes with --stream")
     if args.every is not None and args.checkpoint is None:
         raise UsageError("--every says how often to write the --checkpoint; none is asked for")
     own["every"] = args.every or _every(EVERY)

@@ -467,7 +467,7 @@ def test_a_run_is_kept_and_continued(case, capsys, tmp_path):
         (["--every", "0s"], ""),
         (["--every", "often"], "not a whole number"),
         (["--every", "5"], "none is asked for"),
-        (["--calibrate"], "goes with --stream"),
+        (["--calibrate"], "the filters of --stream"),
         (["--no-own"], "does not go along"),
         (["--timeout", "0"], ""),
         (["--resume", "nowhere"], "nowhere: holds no checkpoint"),
