@@ -22,6 +22,8 @@ from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Link
 from evener.rebalancing.row_rebalancer import RowRebalancer
 from tests.io import graph_samples, mesh_samples
+from tests.io.dataflow.test_reading import SAMPLES as STREAMS
+from tests.io.machines.test_networks import HOSTED
 
 LARGEST = 400_000  # bytes of a real file, unpacked
 SHAPE = (9, 10)
@@ -138,11 +140,13 @@ def make(folder):
     for form in ("metis", "scotch", "npy", "csv", "json"):
         write_part(_in(folder, "part", f"a.{form}"), part, form, devices=machine.names)
     np.savez_compressed(_in(folder, "part", "a.npz"), part=part)
-    texts = {"machine": {"full.toml": MACHINE, "plain.toml": PLAIN, "deep.toml": DEEP},
+    texts = {"machine": {"full.toml": MACHINE, "plain.toml": PLAIN, "deep.toml": DEEP,
+                         "hosted.toml": "gpu_behind_host = true\n" + HOSTED},
              "kernel": {"mine.toml": KERNEL}, "surface": {"s.toml": SURFACE},
              "trace": {"t.csv": TRACE, "t.prv": PRV, "t.jsonl": _trace_lines()}}  # fmt: skip
     for kind, files in texts.items():
         _put_all(folder, kind, {name: text.encode() for name, text in files.items()})
+    _put_all(folder, "stream", {f"{n}.toml": t.encode() for n, t in STREAMS.items()})
     write_speeds(_in(folder, "speeds", "v.toml"), _speeds())
     _decisions(folder, graph, plans["seconds.plan"], machine)
     _journal(_in(folder, "journal", "x.journal"))
@@ -151,7 +155,7 @@ def make(folder):
 
 def _beside(folder):
     """What samples are used with: a graph with its coordinates, a machine, a partition of it."""
-    _put_all(folder, ".", {"machine.toml": MACHINE.encode()})
+    _put_all(folder, ".", {"machine.toml": MACHINE.encode(), "hosted.toml": HOSTED.encode()})
     graph = grid(SHAPE)
     ev.write_graph(folder / "grid.graph", graph)
     _put_all(folder, ".", {"three.graph": b"3 2\n2\n1 3\n2\n"})

@@ -78,7 +78,7 @@ def use(kind, name, random):
     chosen = {
         "graph": _graph, "mesh": _graph, "meshio": _graph, "real": _real, "foam": _foam,
         "coords": _coords, "weights": _weights, "part": _part, "plan": _plan,
-        "edge-plan": _edge_plan,
+        "edge-plan": _edge_plan, "stream": _stream,
         "machine": _machine, "kernel": _kernel, "speeds": _speeds, "surface": _surface,
         "trace": _trace, "decisions": _decisions, "journal": _journal,
     }  # fmt: skip
@@ -95,6 +95,19 @@ def _graph(name, random):
         return
     uses = (_planned, _planned, _converted, _judged, _fitted, _divided)
     random.choice(uses)(name, options, random)
+
+
+def _stream(name, random):
+    """A stream graph is written in another format, read again, and mapped."""
+    target = random.choice(("x.toml", "x.dot", "x.graphml"))
+    if run("convert", name, target, "--stream"):
+        return
+    if random.random() < 0.5 and run("convert", target, "y.toml"):
+        raise FoundError("a stream graph that was written is not read")
+    if random.random() < 0.2:
+        method = random.choice(("greedy", "list", "round-robin", "random"))
+        more = random.choice(([], ["--gpu-behind-host"]))
+        run("map", target, "--machine", "hosted.toml", "--method", method, *more, "-o", "x.plan")
 
 
 def _planned(name, options, random):
