@@ -2,10 +2,11 @@
 
     python benchmarks/streams_run.py             # on quiet cores; under a minute
 
-Each program's filters are measured by themselves, then planned for two cores, then run; what is
-predicted knows nothing of the run. Runs are repeated: the shortest period counts, as other programs
-only ever lengthen it, and with it the CPU seconds of the busiest core in an iteration, which others
-disturb less. Filters that sleep are emulated processors: cores have nothing to do then.
+Each program's filters are measured one after the other, while the other core does so as well, then
+planned for two cores, then run; what is predicted knows nothing of the run. Runs are repeated: the
+shortest period counts, as other programs only ever lengthen it, and with it the CPU seconds of the
+busiest core in an iteration, which others disturb less. Filters that sleep are emulated processors:
+cores have nothing to do then.
 """
 
 import os
@@ -63,7 +64,7 @@ def measured(args):
     watch = StreamWatch(keep=1, devices=[[core] for core in cores] if len(cores) == 2 else None)
     for name, parameters in PROGRAMS.items():
         program = stream_app(name, parameters)
-        graph = measure_filters(program, args.iterations)
+        graph = measure_filters(program, args.iterations, busy=TWO.k)
         yield line("cores", name, program, graph, (args, watch))
     program, graph = asleep()
     yield line("asleep", "chain", program, graph, (args, StreamWatch(keep=1)))

@@ -76,6 +76,7 @@ def _calibrate(
     """Measure the filters, and write the graph with their costs."""
     from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
     from evener.running.streams.in_turn import REPEATS, filter_seconds
+    from evener.threads import cores
     from evener.wording import duration
 
     if options.graph:
@@ -86,9 +87,11 @@ def _calibrate(
     if comm is not None:
         raise UsageError("filters are measured by one process: run it without mpiexec")
     repeats = REPEATS if options.iterations is None else options.iterations
+    busy = cores() if options.devices is None else options.devices.count(",") + 1
+    busy = min(busy, len(program.filters))
     with out.progress(f"Measuring {program.name}") as progress:
         seconds = filter_seconds(
-            program, repeats, lambda done: progress(f"iteration {done}", done / (repeats + 1))
+            program, repeats, lambda done: progress(f"iteration {done}", done / (repeats + 1)), busy
         )
     graph = program.costing(seconds)
     rows = [
@@ -97,9 +100,11 @@ def _calibrate(
     ]
     out.table(("filter", "an iteration", "stateful"), rows, most=SHOWN, what="filters")
     write_stream_graph(options.output, graph)
-    out.say(f"Written: {options.output}, for devices of mips = 1000")
+    out.say(f"Written: {options.output}, for devices of mips = 1000; cores at work: {busy}")
     seconds_of = dict(zip(graph.names, seconds.tolist(), strict=True))
-    out.result({"program": program.name, "seconds": seconds_of, "written": options.output})
+    out.result(
+        {"program": program.name, "seconds": seconds_of, "busy": busy, "written": options.output}
+    )
     return 0
 
 

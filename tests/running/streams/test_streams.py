@@ -176,8 +176,11 @@ def test_the_last_outputs_can_be_kept_alone_and_all_spans():
 
 def test_costs_are_measured_in_seconds_of_this_computer():
     program = chain(lambda i: np.zeros(2), lambda x: x + sum(range(20_000)))
-    seconds = filter_seconds(program, 3)
-    assert seconds[1] > 5 * seconds[0] > 0
+    for busy in (1, 3):
+        seconds = filter_seconds(program, 3, busy=busy)
+        assert seconds[1] > 5 * seconds[0] > 0
+    with pytest.raises(UsageError, match="0 threads"):
+        filter_seconds(program, busy=0)
     graph = measure_filters(program, 1)
     assert graph.names == ("f0", "f1")
     assert graph.scalar[1] > 1e4  # instructions at 10^9 a second

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -72,24 +74,47 @@ def filter_seconds(
     program: StreamProgram,
     repeats: int = REPEATS,
     tell: Callable[[int], None] = lambda _: None,
+    busy: int = 1,
 ) -> FloatArray:
     """(n,) CPU seconds of each filter in an iteration: the median of `repeats`, after one more.
 
-    With what it takes to give its arrays to its channels. Raises UsageError for no iterations.
+    With what it takes to give its arrays to its channels. busy: threads that run the program at
+    the same time, each for itself, and share the computer's memory and caches as processors
+    will. Raises UsageError for no iterations, or no threads.
     """
     if repeats < 1:
         raise UsageError(f"{repeats} iterations: filters are measured in one or more")
+    if busy < 1:
+        raise UsageError(f"{busy} threads: filters are measured on one or more")
     run = InTurn(program)
-    for done in range(repeats + 1):
-        run.step()
-        tell(done)
+    run.step()
+    tell(0)
+    is_over = threading.Event()
+    with ThreadPoolExecutor(max(busy - 1, 1)) as pool:
+        others = [pool.submit(_run_until, is_over, program) for _ in range(busy - 1)]
+        try:
+            for done in range(1, repeats + 1):
+                run.step()
+                tell(done)
+        finally:
+            is_over.set()
+    for other in others:
+        other.result()
     return np.asarray(np.median(np.array([own[1:] for own in run.seconds]), axis=1))
 
 
-def measure_filters(program: StreamProgram, repeats: int = REPEATS) -> StreamGraph:
+def _run_until(is_over: threading.Event, program: StreamProgram) -> None:
+    run = InTurn(program)
+    while not is_over.is_set():
+        run.step()
+        run.outputs.clear()
+
+
+def measure_filters(program: StreamProgram, repeats: int = REPEATS, busy: int = 1) -> StreamGraph:
     """Return the program's graph with measured costs, for `map_filters`.
 
     Each filter's instructions are its CPU seconds here, as of `filter_seconds`, times 10^9: on a
     device of 1000 mips and a vector length of 1 the plan's seconds are those of this computer.
+    busy: threads that run the program meanwhile, this one included: as many as the plan will use.
     """
-    return program.costing(filter_seconds(program, repeats))
+    return program.costing(filter_seconds(program, repeats, busy=busy))
