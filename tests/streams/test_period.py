@@ -133,3 +133,12 @@ def test_devices_without_mips():
     graph = StreamGraph(("x",), [1], [1], [], [], [])
     with pytest.raises(InputError, match="no mips"):
         StreamProblem.of(graph, Platform.flat([1.0]))
+
+
+@pytest.mark.parametrize("words", ["both", "sender"])
+def test_kernels_get_the_same_types_without_edges(words):
+    graph = StreamGraph(("x", "y"), [1e4, 10], [100, 1], [], [], [])
+    machine = Platform((processor("a", 1.0), processor("b", 2.0)))
+    filters = StreamProblem.of(graph, machine, reading_of(words)).filters
+    assert {filters.here.dtype, filters.there.dtype} == {np.dtype(np.float64)}
+    assert filters.ends.size == 0

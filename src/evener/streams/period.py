@@ -77,8 +77,11 @@ class StreamProblem:
         rows = np.repeat(np.arange(n), np.diff(sums.indptr))
         place = np.searchsorted(rows * n + sums.indices, ends[0] * n + ends[1])
         size = sums.indices.size
-        total = np.bincount(place, both, size)
-        here = np.bincount(place, sent, size) if self.reading.pays == "sender" else total
+        # Of no edges, bincount would give integers, for which kernels would be compiled again.
+        total = np.bincount(place, both, size).astype(np.float64)
+        here = total
+        if self.reading.pays == "sender":
+            here = np.bincount(place, sent, size).astype(np.float64)
         there = total - here if self.reading.pays == "sender" else total
         return FilterArrays(
             sums.indptr.astype(np.int64), sums.indices.astype(np.int32), here, there,
@@ -213,7 +216,7 @@ def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, .
     cut = a != b
     low, high = np.minimum(a, b)[cut], np.maximum(a, b)[cut]
     keys, inverse = np.unique(low * problem.k + high, return_inverse=True)
-    nbytes = np.bincount(inverse.ravel(), graph.nbytes[cut], keys.size)
+    nbytes = np.bincount(inverse.ravel(), graph.nbytes[cut], keys.size).astype(np.float64)
     pairs = np.column_stack(np.divmod(keys, problem.k)).astype(np.int64)
     visited = np.zeros(problem.k)
     if roads is None:
