@@ -75,6 +75,7 @@ def _calibrate(
 ) -> int:
     """Measure the filters, and write the graph with their costs."""
     from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
+    from evener.running.devices import devices_of
     from evener.running.streams.in_turn import REPEATS, filter_seconds
     from evener.threads import cores
     from evener.wording import duration
@@ -87,7 +88,7 @@ def _calibrate(
     if comm is not None:
         raise UsageError("filters are measured by one process: run it without mpiexec")
     repeats = REPEATS if options.iterations is None else options.iterations
-    busy = cores() if options.devices is None else options.devices.count(",") + 1
+    busy = cores() if options.devices is None else len(devices_of(options.devices))
     busy = min(busy, len(program.filters))
     with out.progress(f"Measuring {program.name}") as progress:
         seconds = filter_seconds(

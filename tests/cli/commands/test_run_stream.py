@@ -147,6 +147,8 @@ def test_which_program_and_which_plan(evener, here):
     assert "filters of --stream" in evener("run", "--app", "bfs", "--calibrate").err
     assert "GRAPH is required" in evener("run", "--app", "bfs").err
     assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
+    words = ["run", "--stream", "--app", "jacobi", "--calibrate", "-o", "j.toml"]
+    assert "there is no core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err
     done = evener("run", "own.plan", "--stream", "--app", "jacobi")
     assert (done.code, "the plan is of 3 filters" in done.err) == (2, True)
     done = evener("run", "own.plan", "--stream", "--app", "jacob")
