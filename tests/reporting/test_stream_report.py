@@ -8,7 +8,7 @@ import pytest
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
 from evener.planning.stream import MapOptions, map_filters, problem_of
-from evener.reporting.stream_report import Counted, classes_of, load_charts, write_stream_report
+from evener.reporting.stream_report import write_stream_report
 from evener.wording import duration
 from tests.reporting.pages import parse, table_of
 from tests.streams.twins import slow_loads, small_case
@@ -48,28 +48,10 @@ def test_the_page_has_the_figures(plan, tmp_path):
     np.testing.assert_allclose(taken, loads[:, 0])
 
 
-def test_bars_are_as_long_as_loads(plan):
-    charts = load_charts(Counted.of(plan), [""] * plan.platform.k)
-    loads = slow_loads(problem_of(plan), plan.part)
-    scale = 100 / (1.02 * plan.period)
-    for bar in charts.bars:
-        assert bar.compute == pytest.approx(loads[bar.number, 0] * scale, abs=0.01)
-        assert bar.communicate == pytest.approx(loads[bar.number, 1] * scale, abs=0.01)
-    assert [bar.name for bar in charts.bars if bar.is_last] == [plan.bottleneck]
-    assert charts.classes == []
-
-
 def test_a_plan_that_says_another_period_has_no_page(plan, tmp_path):
     with pytest.raises(InputError, match="says a period of"):
         write_stream_report(tmp_path / "x.html", replace(plan, period=plan.period / 2))
     assert not (tmp_path / "x.html").exists()
-
-
-def test_classes_of_loads_count_devices():
-    loads, counts = np.array([0, 0.1, 0.11, 1.0, 0.95, 0.05]), np.array([0, 1, 1, 1, 2, 1])
-    bars = {bar.name: bar.text for bar in classes_of(loads, counts, 1.0)}
-    wanted = {"no filter": "1", "0 to 10 %": "2", "10 to 20 %": "1", "90 to 100 %": "2"}
-    assert {name: text for name, text in bars.items() if text != "0"} == wanted
 
 
 def test_many_devices_have_bars_for_some_and_rows_for_all(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,20 +13,19 @@ from evener.files.writing import write_text
 from evener.planning.stream import counted, problem_of
 from evener.planning.stream_advice import StreamAdvice, advise_on_stream, own_seconds
 from evener.plans.stream_plan import StreamPlan
-from evener.reporting.bars import FOREMOST, MAX_BARS, place
+from evener.reporting.bars import MAX_BARS
 from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
 from evener.reporting.html import render
 from evener.reporting.marks import block_colours, in_css
 from evener.reporting.networks import MAX_NODES, Joined, QuotientDrawing, draw_joined
 from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
+from evener.reporting.stream_charts import link_bars, load_charts
 from evener.reporting.stream_graphs import draw_stream_graph, ranks_of
 from evener.streams.period import Period, StreamProblem
 from evener.streams.placing import least_work
 from evener.wording import NOTHING, count, duration, memory, percent, plural, spread, times, units
 
-LINKS_SHOWN = 16
 EDGES_SHOWN = 40  # between devices, those that cost most
-CLASSES = 10  # of loads, of equal width
 ADVICE_COLUMNS = ("what if", "filters stay", "filters move")
 MAX_CHANGES = 8
 FILTER_COLUMNS = (
@@ -52,57 +50,6 @@ DEVICE_COLUMNS = (
     CertificateColumn("MIPS", "10^6 instructions a second"),
     CertificateColumn("vector length", "data that one instruction is for"),
 )
-
-
-class DeviceBar(NamedTuple):
-    """One device: lengths of its parts [%], texts, and whether it is the busiest."""
-
-    number: int
-    colour: str
-    name: str
-    compute: float
-    communicate: float
-    filters: str
-    total: str
-    split: str
-    is_last: bool
-
-
-class ClassBar(NamedTuple):
-    """A class of devices by their load: name, length [%], how many they are."""
-
-    name: str
-    bar: float
-    text: str
-
-
-class LinkBar(NamedTuple):
-    """A link: name, length [%], seconds as text, share of the period, whether that is over one."""
-
-    name: str
-    bar: float
-    text: str
-    share: str
-    is_over: bool
-
-
-@dataclass(frozen=True)
-class LoadCharts:
-    """Loads of devices: bars, of many of the busiest; a histogram of many; who has no filter.
-
-    bound: position of the lower bound [%].
-    """
-
-    bars: list[DeviceBar]
-    classes: list[ClassBar]
-    bound: float
-    shown: int
-    idle: str
-
-    @property
-    def name_width(self) -> int:
-        """Width of the column of names in characters; longer names are shortened."""
-        return min(max([6, *(len(bar.name) for bar in self.bars)]), 18)
 
 
 class Counted(NamedTuple):
@@ -139,8 +86,8 @@ def _page(seen: Counted, advice: StreamAdvice) -> str:
     drawing = draw_stream_graph(
         plan.graph, plan.part, seen.own / max(plan.period, 1e-300), colours, _titles(seen)
     )
-    chosen = load_charts(seen, colours)
-    links = _links(seen.period)
+    chosen = load_charts(seen.plan, seen.period, colours)
+    links = link_bars(seen.period)
     columns, rows = advice_table(advice, plan.period)
     return render(
         "stream_report.html.j2",
@@ -293,70 +240,6 @@ def _legend(plan: StreamPlan, colours: Sequence[str]) -> list[tuple[int, str, st
     """Return number, colour and name of the devices that have filters, unless they are many."""
     used = np.unique(plan.part).tolist()
     return [(p, colours[p], plan.platform.names[p]) for p in used] if len(used) <= MAX_BARS else []
-
-
-def load_charts(seen: Counted, colours: Sequence[str]) -> LoadCharts:
-    """Return the charts of the devices' loads."""
-    plan, k = seen.plan, seen.plan.platform.k
-    loads, names = seen.period.loads, plan.platform.names
-    counts = np.bincount(plan.part, minlength=k)
-    busy = np.flatnonzero((counts > 0) | (loads > 0))
-    chosen = busy
-    if busy.size > MAX_BARS:
-        chosen = np.argsort(-loads, kind="stable")[:FOREMOST]
-    scale = 100 / (1.02 * max(plan.period, plan.bound, 1e-300))
-    # Where both overlap the longer one counts, and the other lies within it.
-    beside = seen.period.loads - seen.period.computing
-    bars = [
-        DeviceBar(
-            p, colours[p], names[p],
-            compute=place(seen.period.computing[p] * scale),
-            communicate=place(max(beside[p], 0.0) * scale),
-            filters=f"{counts[p]:,}",
-            total=duration(float(loads[p])),
-            split=f"{duration(float(seen.period.computing[p]))} computing, "
-            f"{duration(float(seen.period.communicating[p]))} communicating",
-            is_last=p == seen.period.bottleneck,
-        )
-        for p in chosen.tolist()
-    ]  # fmt: skip
-    return LoadCharts(
-        bars,
-        classes_of(loads, counts, plan.period) if busy.size > MAX_BARS else [],
-        place(plan.bound * scale),
-        chosen.size,
-        plural(int((counts == 0).sum()), "device") if (counts == 0).any() else "",
-    )
-
-
-def classes_of(loads: FloatArray, counts: IntArray, period: float) -> list[ClassBar]:
-    """Return how many devices have no filter, a load of up to a tenth of the period, and so on."""
-    busy = loads[counts > 0] / max(period, 1e-300)
-    level = np.clip(np.ceil(busy * CLASSES - 1e-9).astype(np.int64) - 1, 0, CLASSES - 1)
-    sizes = np.bincount(level, minlength=CLASSES)
-    idle = int((counts == 0).sum())
-    most = max(int(sizes.max()), idle, 1)
-    named = [("no filter", idle)] if idle else []
-    step = 100 // CLASSES
-    named += [(f"{i * step} to {(i + 1) * step} %", int(size)) for i, size in enumerate(sizes)]
-    return [ClassBar(name, place(100 * size / most), count(size)) for name, size in named]
-
-
-def _links(period: Period) -> list[LinkBar]:
-    """Return the links that carry bytes for longest."""
-    order = np.argsort(-period.links, kind="stable")[:LINKS_SHOWN]
-    scale = 100 / max(period.slowest_link, period.seconds, 1e-300)
-    return [
-        LinkBar(
-            period.link_names[i],
-            place(period.links[i] * scale),
-            duration(float(period.links[i])),
-            percent(period.links[i] / period.seconds if period.seconds > 0 else None),
-            bool(period.links[i] > period.seconds),
-        )
-        for i in order.tolist()
-        if period.links[i] > 0
-    ]
 
 
 def _n_between(plan: StreamPlan) -> int:
