@@ -2,7 +2,14 @@
 
 import pytest
 
-from evener.reproducing.findings import Criterion, Finding, FindingVerdict, PaperResult, counted
+from evener.reproducing.findings import (
+    SUMMARY,
+    Criterion,
+    Finding,
+    FindingVerdict,
+    PaperResult,
+    counted,
+)
 
 MET, FAILED = Criterion("so", True), Criterion("so too", False)
 OWN, OWN_FAILED = Criterion("by ours", True, own=True), Criterion("by ours", False, own=True)
@@ -40,6 +47,22 @@ def test_a_row_says_all_of_it():
     row = finding(MET, OWN_FAILED, lacking="messages").row()
     assert row["criteria"] == "so: yes; by ours (our figure): no"
     assert (row["verdict"], row["lacking"]) == ("partly", "messages")
+
+
+def test_a_test_that_holds_for_the_counter_example_cannot_tell():
+    held, failed = finding(MET), finding(FAILED)
+    assert held.beside_counter("constant speeds", failed).verdict is FindingVerdict.HELD
+    blind = held.beside_counter("constant speeds", held)
+    assert blind.verdict is FindingVerdict.PARTLY
+    assert blind.row()["counter"] == "constant speeds: held"
+    assert failed.beside_counter("constant speeds", held).verdict is FindingVerdict.NOT_HELD
+
+
+def test_the_table_at_the_end_has_source_statement_section_run_and_verdict():
+    (row,) = PaperResult([finding(MET, lacking="messages")]).rows("Cla14")
+    assert row["source"] == "Cla14, figure 1"
+    assert [row[key] for key in SUMMARY] == ["says", "figure 1", "tried", "partly"]
+    assert row["lacking"] == "messages"
 
 
 def test_verdicts_are_counted():

@@ -58,7 +58,11 @@ def test_the_command_writes_everything(tmp_path, capsys, monkeypatch):
     assert {row["table"] for row in rows} == {"findings", *found["tables"]}
     assert tuple(found["verdicts"]) == VERDICTS
     assert sum(found["verdicts"].values()) == len(found["findings"])
+    assert all(row["source"] == f"Cla14, {row['where']}" for row in found["findings"])
+    assert all(row["statement"] == row["says"] for row in found["findings"])
     page = (folder / "README.md").read_text()
+    line = "| {statement} | {section} | {ran} | {verdict} |\n"
+    assert all(line.format(**row) in page for row in found["findings"])
     assert all(f"## {row['where']}: {row['verdict']}\n" in page for row in found["findings"])
     assert main(["reproduce", "fupermod", "--fast", "-o", str(folder / "no" / "such")]) == 3
 

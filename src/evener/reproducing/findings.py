@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 Row = Mapping[str, float | int | str]
@@ -34,13 +34,25 @@ class Criterion:
 
 
 @dataclass(frozen=True)
+class CounterExample:
+    """The verdict of a finding's own test on a system for which the statement does not hold."""
+
+    system: str
+    verdict: FindingVerdict
+
+    def __str__(self) -> str:
+        return f"{self.system}: {self.verdict}"
+
+
+@dataclass(frozen=True)
 class Finding:
     """One statement of a paper beside what we see.
 
     where: its table or figure. did, says: what the paper did and says. tried, seen: what we did and
     saw. criteria: the conditions for it to hold; empty where it was not tried. lacking: how our
     experiment differs from the paper's, or why there was none. beside: the statement is ours, not
-    the paper's; only such a statement can be "held" by criteria with figures of our own.
+    the paper's; only such a statement can be "held" by criteria with figures of our own. counter:
+    what the same criteria say of a system for which the statement does not hold.
     """
 
     where: str
@@ -51,12 +63,14 @@ class Finding:
     criteria: Sequence[Criterion] = ()
     lacking: str = ""
     beside: bool = False
+    counter: CounterExample | None = None
 
     @property
     def verdict(self) -> FindingVerdict:
         """Held: every criterion met, each the paper's own, tried as the paper did.
 
-        Not tried: there are no criteria. Not held: none is met. Partly: all else.
+        Not tried: there are no criteria. Not held: none is met. Partly: all else, also where the
+        criteria hold for the counter-example as well, and so cannot tell.
         """
         if not self.criteria:
             return FindingVerdict.NOT_TRIED
@@ -64,6 +78,8 @@ class Finding:
             return FindingVerdict.NOT_HELD
         as_the_paper = self.beside or not any(criterion.own for criterion in self.criteria)
         whole = all(criterion.met for criterion in self.criteria) and not self.lacking
+        if self.counter is not None and self.counter.verdict is FindingVerdict.HELD:
+            return FindingVerdict.PARTLY
         return FindingVerdict.HELD if whole and as_the_paper else FindingVerdict.PARTLY
 
     def row(self) -> dict[str, str]:
@@ -76,8 +92,32 @@ class Finding:
             "seen": self.seen,
             "criteria": "; ".join(map(str, self.criteria)),
             "lacking": self.lacking,
+            "counter": "" if self.counter is None else str(self.counter),
             "verdict": str(self.verdict),
         }
+
+    def beside_counter(self, system: str, found: Finding) -> Finding:
+        """Return this finding with the same test's finding for a system without the property."""
+        return replace(self, counter=CounterExample(system, found.verdict))
+
+    def summary(self, source: str) -> dict[str, str]:
+        """Return the finding as a line of SUMMARY; source: the key of the paper, as "Cla14"."""
+        return {
+            "source": f"{source}, {self.where}",
+            "statement": self.says,
+            "section": self.where,
+            "ran": self.tried,
+            "verdict": str(self.verdict),
+        }
+
+
+# Keys of Finding.summary that the table at the end of a reproduction has, and their heads.
+SUMMARY = {
+    "statement": "statement",
+    "section": "section",
+    "ran": "what we ran",
+    "verdict": "verdict",
+}
 
 
 def not_tried(where: str, did: str, says: str, why: str) -> Finding:
@@ -124,6 +164,10 @@ class PaperResult:
         """How many findings have each verdict."""
         found = [finding.verdict for finding in self.findings]
         return {str(verdict): found.count(verdict) for verdict in FindingVerdict}
+
+    def rows(self, source: str) -> list[dict[str, str]]:
+        """Return all of each finding by name, with its `source` and `statement`."""
+        return [finding.row() | finding.summary(source) for finding in self.findings]
 
 
 def counted(verdicts: Mapping[str, int]) -> str:

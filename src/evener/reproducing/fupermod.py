@@ -14,7 +14,7 @@ from pathlib import Path
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.reporting.plots import draw_lines, save_figure
-from evener.reproducing.findings import PaperResult, counted
+from evener.reproducing.findings import SUMMARY, PaperResult, counted
 from evener.reproducing.fupermod_balancing import balancing, speedup
 from evener.reproducing.fupermod_products import hybrid, partial_models
 from evener.reproducing.fupermod_rectangles import rectangles
@@ -28,6 +28,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "hybrid": lambda fast: hybrid((60000, 75000, 120000, 300000)) if fast else hybrid(),
 }
 EMULATED = "emulated machines"
+SOURCE = "Cla14"
 # How the fields of a finding are called on the page.
 LABELS = {
     "did": "it did",
@@ -36,6 +37,7 @@ LABELS = {
     "seen": "we see",
     "criteria": "asked",
     "lacking": "lacking",
+    "counter": "counter",
 }
 
 
@@ -58,12 +60,16 @@ def reproduce(
 
 
 def write_result(
-    folder: str | Path, result: PaperResult, where: str = EMULATED, title: str = "FuPerMod"
+    folder: str | Path,
+    result: PaperResult,
+    where: str = EMULATED,
+    title: str = "FuPerMod",
+    source: str = SOURCE,
 ) -> list[str]:
     """Write the plots, README.md with the findings, and numbers.jsonl; return the files' names.
 
-    where: the machines that were used. title: what was tried on them. The folder is made if absent.
-    Raises InputError where that is not possible.
+    where: the machines that were used. title: what was tried on them. source: the paper's key in
+    docs/references.md. The folder is made if absent. Raises InputError where that is not possible.
     """
     target = Path(folder)
     try:
@@ -74,15 +80,18 @@ def write_result(
     for plot in result.plots:
         names.append(f"{plot.name}.png")
         save_figure(target / names[-1], draw_lines(plot.panels))
-    write_text(target / "README.md", _page(result, names, f"{title}, tried on {where}"))
-    tables = {"findings": [finding.row() for finding in result.findings], **result.tables}
+    write_text(target / "README.md", _page(result, names, f"{title}, tried on {where}", source))
+    tables = {"findings": result.rows(source), **result.tables}
     lines = [json.dumps({"table": name, **row}) for name, rows in tables.items() for row in rows]
     write_text(target / "numbers.jsonl", "\n".join(lines) + "\n")
     return [*names, "README.md", "numbers.jsonl"]
 
 
-def _page(result: PaperResult, pictures: list[str], title: str) -> str:
-    parts = [f"# {title}", f"{counted(result.verdicts)}."]
+def _page(result: PaperResult, pictures: list[str], title: str, source: str) -> str:
+    lines = [list(SUMMARY.values()), ["---"] * len(SUMMARY)]
+    lines += [[row[key] for key in SUMMARY] for row in result.rows(source)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    parts = [f"# {title}", f"{counted(result.verdicts)}.", table]
     for finding in result.findings:
         row = finding.row()
         head = f"## {row.pop('where')}: {row.pop('verdict')}"

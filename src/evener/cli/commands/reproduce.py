@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from evener.cli.output import Output, Progress
     from evener.reproducing.findings import Finding, PaperResult
 
-# Papers by the names of their experiments, and what their pages are called.
+# Papers by the names of their experiments, what their pages are called, and their keys in
+# docs/references.md.
 PAPERS = {
-    "fupermod": "FuPerMod",
-    "dhgp": "Distributed heterogeneous graph processing",
-    "spac": "Split-and-connect",
-    "hmap": "HMAP",
+    "fupermod": ("FuPerMod", "Cla14"),
+    "dhgp": ("Distributed heterogeneous graph processing", "Guo16"),
+    "spac": ("Split-and-connect", "SPAC"),
+    "hmap": ("HMAP", "Muralidharan13"),
 }
 WITH_DATA = ("spac", "hmap")
 TRIALS, FEW_TRIALS = 20, 3
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run the experiments, print the findings, write plots and numbers."""
-    from evener.reproducing.findings import counted
+    from evener.reproducing.findings import SUMMARY, counted
     from evener.reproducing.fupermod import write_result
 
     if args.here and args.paper != "fupermod":
@@ -66,12 +67,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
             if args.here
             else _reproduced(args.paper, args.fast, args.data, progress)
         )
-        title = PAPERS[args.paper]
-        written = write_result(args.output, result, where, title) if args.output else []
+        title, source = PAPERS[args.paper]
+        written = write_result(args.output, result, where, title, source) if args.output else []
     if args.here:
         _show_errors(result, out)
     for finding in result.findings:
         _show(finding, out)
+    lines = [finding.summary(source) for finding in result.findings]
+    out.table(tuple(SUMMARY.values()), [[line[key] for key in SUMMARY] for line in lines])
     out.say(f"{counted(result.verdicts)}, on {where}")
     if written:
         out.say(f"Written: {args.output}: {', '.join(written)}")
@@ -79,7 +82,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         {
             "paper": args.paper,
             "verdicts": result.verdicts,
-            "findings": [finding.row() for finding in result.findings],
+            "findings": result.rows(source),
             "tables": dict(result.tables),
             "written": written,
         }
