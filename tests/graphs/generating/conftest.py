@@ -4,6 +4,8 @@ import hashlib
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from evener.graphs.mesh import Mesh
 
@@ -33,5 +35,16 @@ def edges():
     def of(graph):
         u = np.repeat(np.arange(graph.n), graph.degrees)
         return np.column_stack([u, graph.adjncy])[u < graph.adjncy]
+
+    return of
+
+
+@pytest.fixture
+def in_one_piece():
+    """Whether a path leads from every vertex of a graph to every other."""
+
+    def of(graph):
+        entries = (np.ones(graph.adjncy.size), graph.adjncy, graph.xadj)
+        return connected_components(csr_array(entries, shape=(graph.n, graph.n)))[0] == 1
 
     return of

@@ -64,6 +64,15 @@ def test_edges_are_those_with_an_empty_circle(edges):
     assert set(map(tuple, edges(graph).tolist())) == expected
 
 
+def test_edges_in_space_are_those_of_the_tetrahedra(edges):
+    graph = delaunay(60, 50021, dim=3)
+    cells = triangulate(graph.coords).simplices
+    expected = {tuple(sorted(pair)) for cell in cells.tolist() for pair in combinations(cell, 2)}
+    assert set(map(tuple, edges(graph).tolist())) == expected
+    with pytest.raises(UsageError, match="dim must be 2 or 3, not 4"):
+        delaunay(60, 1, dim=4)
+
+
 def test_tetrahedra_have_empty_spheres_and_fill_the_hull():
     from scipy.spatial import ConvexHull
 

@@ -23,6 +23,12 @@ def between(value: float, low: float, high: float, name: str) -> None:
         raise UsageError(f"{name} must lie from {low} to {high}, not {value}")
 
 
+def two_or_three(dim: int) -> None:
+    """Raise UsageError unless there are two or three dimensions."""
+    if dim not in (2, 3):
+        raise UsageError(f"dim must be 2 or 3, not {dim}")
+
+
 def random_source(seed: int) -> np.random.Generator:
     """Return the source of all randomness of one graph or mesh; UsageError below zero."""
     refuse_negative(seed)

@@ -14,7 +14,13 @@ import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.errors import InputError
-from evener.graphs.generating.checks import at_least, between, check_memory, random_source
+from evener.graphs.generating.checks import (
+    at_least,
+    between,
+    check_memory,
+    random_source,
+    two_or_three,
+)
 from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 from evener.graphs.mesh import TETRA, TRIANGLE, Mesh
@@ -68,13 +74,24 @@ def triangulate(points: FloatArray) -> Triangulation:
 
 
 def delaunay_graph(points: FloatArray) -> Graph:
-    """Return the Delaunay graph of points (n, 2): they are its vertices and coordinates."""
+    """Return the Delaunay graph of points (n, 2) or (n, 3), its vertices and coordinates."""
     _, simplices, neighbours = triangulate(points)
+    if points.shape[1] == 3:
+        return _graph_of_tetrahedra(points, simplices)
     # An edge belongs to two triangles, and is taken from the one with the larger number.
     first = neighbours < np.arange(len(simplices), dtype=np.int32)[:, None]
     u = [simplices[first[:, j], (j + 1) % 3] for j in range(3)]
     v = [simplices[first[:, j], (j + 2) % 3] for j in range(3)]
     return Graph.from_edges(len(points), np.concatenate(u), np.concatenate(v), coords=points)
+
+
+def _graph_of_tetrahedra(points: FloatArray, simplices: IntArray) -> Graph:
+    """Return the graph of the tetrahedra's edges: about five tetrahedra have each of them."""
+    n = len(points)
+    ends = np.sort(simplices, axis=1).astype(np.int64)
+    pairs = [(i, j) for j in range(4) for i in range(j)]
+    keys = np.unique(np.concatenate([ends[:, i] * n + ends[:, j] for i, j in pairs]))
+    return Graph.from_edges(n, keys // n, keys % n, coords=points)
 
 
 def dual_graph(made: Triangulation, order: IntArray | None = None) -> Graph:
@@ -160,11 +177,15 @@ def _split(centres: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArr
     return quarters.reshape(-1, 2), np.repeat(sides / 2, 4)
 
 
-def delaunay(n: int, seed: int) -> Graph:
-    """Return the Delaunay graph of n uniform points, along the Hilbert curve; n >= 3."""
-    at_least(n, 3, "n")
-    check_memory(n, BYTES_A_POINT[2], "points")
-    return delaunay_graph(sorted_points(random_source(seed).random((n, 2))))
+def delaunay(n: int, seed: int, dim: int = 2) -> Graph:
+    """Return the Delaunay graph of n uniform points, along the Hilbert curve; n > dim.
+
+    dim: 2, the unit square, or 3, the unit cube.
+    """
+    two_or_three(dim)
+    at_least(n, dim + 1, "n")
+    check_memory(n, BYTES_A_POINT[dim], "points")
+    return delaunay_graph(sorted_points(random_source(seed).random((n, dim))))
 
 
 def graded_delaunay(n: int, seed: int) -> Graph:

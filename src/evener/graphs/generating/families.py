@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from evener.graphs.generating.adaptive import bubbles_dual, trace_dual
 from evener.graphs.generating.airfoil import airfoil
+from evener.graphs.generating.airways import airways
 from evener.graphs.generating.delaunay import (
     delaunay,
     graded_delaunay,
@@ -20,6 +22,7 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat, uniform
 
 N_POINTS = "number of points"
+IN_2_OR_3 = "dimensions, 2 or 3 (default 2)"
 N_VERTICES = "number of vertices"
 N_SCALE = "2^SCALE vertices"
 N_DRAWN = "edges drawn for each vertex (default 16)"
@@ -38,7 +41,9 @@ class Family:
 
 
 GENERATORS = {
-    "delaunay": Family(delaunay, "graph", "Delaunay graph of uniform points", {"n": N_POINTS}),
+    "delaunay": Family(
+        delaunay, "graph", "Delaunay graph of uniform points", {"n": N_POINTS, "dim": IN_2_OR_3}
+    ),
     "graded-delaunay": Family(
         graded_delaunay, "graph", "Delaunay graph dense at a point and a curve", {"n": N_POINTS}
     ),
@@ -54,9 +59,24 @@ GENERATORS = {
         "random geometric graph",
         {
             "n": N_VERTICES,
-            "dim": "dimensions, 2 or 3 (default 2)",
-            "degree": "average number of neighbours (default 12)",
+            "dim": IN_2_OR_3,
+            "degree": "average number of neighbours (default 12; those of the LDHT paper have 6)",
         },
+    ),
+    "trace-dual": Family(
+        trace_dual,
+        "graph",
+        "cells of triangles refined along a trace, about 2n, as hugetrace",
+        {"n": N_POINTS},
+    ),
+    "bubbles-dual": Family(
+        bubbles_dual,
+        "graph",
+        "cells of triangles refined along bubbles' rims, about 2n, as hugebubbles",
+        {"n": N_POINTS},
+    ),
+    "airways": Family(
+        airways, "graph", "points of prisms in forking tubes, about n, as Alya's", {"n": N_POINTS}
     ),
     "triangle-dual": Family(
         triangle_dual, "graph", "cells of a triangle mesh, about 2n", {"n": N_POINTS}

@@ -16,7 +16,13 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
-from evener.graphs.generating.checks import at_least, between, check_memory, random_source
+from evener.graphs.generating.checks import (
+    at_least,
+    between,
+    check_memory,
+    random_source,
+    two_or_three,
+)
 from evener.graphs.generating.delaunay import sorted_points
 from evener.graphs.graph import Graph
 
@@ -33,11 +39,10 @@ def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
     """Return the graph of n uniform points of the unit square or cube, along the Hilbert curve.
 
     Vertices within the radius that gives `degree` neighbours on average are neighbours; those
-    near a border have fewer.
+    near a border have fewer. Those of [LDHT]_ have degree 6.
     """
     at_least(n, 1, "n")
-    if dim not in (2, 3):
-        raise UsageError(f"dim must be 2 or 3, not {dim}")
+    two_or_three(dim)
     between(degree, 0, 1000, "degree")
     check_memory(n, RGG_BYTES_A_VERTEX + BYTES_A_NEIGHBOUR * min(degree, n), "vertices")
     return rgg_of(sorted_points(random_source(seed).random((n, dim))), degree)
