@@ -21,6 +21,7 @@ segments.py       which whole loads are done by a time, from the pieces of speed
 sums_of_runs.py   which totals can be formed by one load of each device
 dynamic.py        sizes without models, by measuring (DPA)
 layered.py        level by level of the platform's tree (INPA, IDPA)
+nested.py         the same for a matrix, with the tiling inside the loop: rectangles, then slices
 subsets.py        which devices are worth using
 tiling/           rectangles of a dense matrix
 

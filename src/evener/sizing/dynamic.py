@@ -114,19 +114,21 @@ class Dynamic:
         """Return all samples of each device, given and observed."""
         return tuple(tuple(samples) for samples in self._samples)
 
-    def observe(self, seconds: npt.ArrayLike) -> IntArray | None:
+    def observe(self, seconds: npt.ArrayLike, done: npt.ArrayLike | None = None) -> IntArray | None:
         """Take in the times (k,) of `sizes` [s]; return the next sizes, or None when done.
 
         Infinity says that a device failed at its load. Times of devices without load are ignored.
-        Raises InputError for times that are not above zero, InfeasibleError where the loads that
-        devices can do no longer add up to n.
+        done (k,): the sizes that were measured where those asked for could not be had, as areas of
+        rectangles; they sum to n. Raises InputError for times that are not above zero,
+        InfeasibleError where the loads that devices can do no longer add up to n.
         """
         if self.outcome:
             raise InputError(f"this search is over: {self.outcome}")
-        seen = Observed(self._sizes, _checked(seconds, self._sizes))
+        sizes = self._sizes if done is None else self._done(done)
+        seen = Observed(sizes, _checked(seconds, sizes))
         improved = not self.history or seen.makespan < self.best.makespan
         self.history.append(seen)
-        self._seen.add(seen.sizes.tobytes())
+        self._seen |= {self._sizes.tobytes(), sizes.tobytes()}
         self._learn(seen)
         self._step_on(improved)
         following = None
@@ -139,6 +141,12 @@ class Dynamic:
         if following is not None:
             self._sizes = following
         return following
+
+    def _done(self, given: npt.ArrayLike) -> IntArray:
+        sizes = as_integers(given, "done")
+        if sizes.shape != (self.k,) or sizes.min() < 0 or int(sizes.sum()) != self.n:
+            raise InputError(f"the sizes measured must be {self.k} whole numbers that sum to n")
+        return sizes
 
     def _step_on(self, improved: bool) -> None:
         """Halve the step after one that did not help; double it after several that did."""
