@@ -78,7 +78,11 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", 8, "--picture", "x.gif"], 2, ".png or .svg"),
         (["--k", 3, "--size", 8, "--picture", "no/such/x.png"], 3, "no folder"),
         (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "where it is"),
-        (["--k", 3, "--size", 8, "--method", "kl", "--columns", 2], 2, "2 columns"),
+        (["--k", 3, "--size", 8, "--method", "fpm-kl", "--columns", 2], 2, "2 columns"),
+        (["--k", 3, "--size", 8, "--method", "kl", "--columns", 4], 2, "4 columns"),
+        (["--k", 3, "--size", 8, "--method", "kl", "--columns", "2,2"], 2, "do not hold 3"),
+        (["--k", 3, "--size", 8, "--columns", "2,x"], 2, "whole number"),
+        (["--k", 3, "--size", 8, "--method", "kl", "--sizes", "gpa"], 2, "takes no sizes"),
         (["--k", 3, "--size", 8, "--columns", 3], 2, "takes no n_columns\nThose do: kl, fpm-kl."),
         (["--k", 3, "--size", 8, "--slices"], 2, "takes no slices"),
         (["--k", 257, "--size", 8, "--method", "guillotine"], 2, "up to 256"),
@@ -91,6 +95,14 @@ def test_what_is_refused(evener, words, code, reason):
     assert said.code == code
     assert reason in said.err
     assert "bug" not in said.err
+
+
+def test_numbers_of_devices_in_columns_and_ways_to_size(evener):
+    said = evener("tile", "--k", 5, "--size", 60, "--method", "kl", "--columns", "2,3", "--json")
+    assert sorted(json.loads(said.out)["width"]) == [24, 24, 36, 36, 36]
+    for sizes in ("exact", "gpa", "npa"):
+        words = ["--k", 3, "--size", 60, "--method", "1.5d", "--sizes", sizes, "--json"]
+        assert json.loads(evener("tile", *words).out)["targets"] == [1200, 1200, 1200]
 
 
 def test_by_surfaces_of_height_and_width(evener, tmp_path, monkeypatch):

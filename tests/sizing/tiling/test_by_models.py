@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError
-from evener.platforms.models.fitting import Constant, Piecewise, SpeedSurface
+from evener.platforms.models.fitting import Constant, Piecewise, SpeedSurface, fit_model
+from evener.platforms.models.samples import Sample
+from evener.sizing import solve_sizes
 from evener.sizing.tiling.grids import grid_of_surfaces, whole_shares
 from evener.sizing.tiling.methods import tile
 
@@ -22,6 +24,17 @@ def test_constant_models_are_speeds():
     by_speeds = tile(speeds, (32, 32), method="br").tiling
     by_models = tile([Constant(s) for s in speeds], (32, 32), method="1.5d").tiling
     assert by_speeds.areas.tolist() == by_models.areas.tolist()
+
+
+@pytest.mark.parametrize("method", ["1.5d", "guillotine", "hierarchical"])
+@pytest.mark.parametrize("sizes", ["gpa", "npa"])
+def test_areas_are_those_of_the_sizing_asked_for(method, sizes):
+    places = [("a",), ("a",), ("b",), ("b",)]
+    devices = [fit_model([Sample(a, a / s) for a, s in zip(m.loads, m.speeds, strict=True)],
+                         "akima" if sizes == "npa" else "shaped") for m in MACHINE]  # fmt: skip
+    tiled = tile(devices, (36, 36), method=method, places=places, sizes=sizes)
+    assert tiled.targets.tolist() == solve_sizes(devices, 36 * 36, sizes).sizes.tolist()
+    assert tiled.tiling.areas.sum() == 36 * 36
 
 
 @pytest.mark.parametrize("method", ["1.5d", "guillotine", "hierarchical"])

@@ -16,6 +16,7 @@ from evener.sizing.tiling.cuts import (
     columns_half_perimeter,
     good_cuts,
     grid_columns,
+    ordered_columns,
 )
 from evener.sizing.tiling.methods import METHODS, tile
 from evener.sizing.tiling.whole import proportional, whole_columns
@@ -62,6 +63,47 @@ def test_no_columns_are_better(p):
         )
         best = columns_half_perimeter(areas, best_columns(areas, shape), shape)
         assert best == pytest.approx(least)
+
+
+def compositions(p):
+    """All ways to write p as a sum of whole numbers above zero, in order."""
+    for cuts in itertools.product((False, True), repeat=p - 1):
+        ends = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), p]
+        yield [b - a for a, b in itertools.pairwise(ends)]
+
+
+@pytest.mark.parametrize("p", [1, 2, 5, 7, 9])
+def test_no_numbers_of_devices_in_kl_columns_are_better(p):
+    rng = np.random.default_rng(8150 + p)
+    for shape in [(1.0, 1.0), (1.0, 3.5), (2.0, 0.5)]:
+        areas = rng.lognormal(0, 1.5, p)
+        found = {}
+        for counts in compositions(p):
+            cost = columns_half_perimeter(areas, grid_columns(p, counts), shape)
+            found.setdefault(len(counts), []).append(cost)
+        for number, costs in [*found.items(), (None, [*itertools.chain(*found.values())])]:
+            columns = ordered_columns(areas, shape, number)
+            assert np.concatenate(columns).tolist() == list(range(p))
+            assert number in (None, len(columns))
+            assert columns_half_perimeter(areas, columns, shape) == pytest.approx(min(costs))
+            # BR may choose the order as well.
+            assert columns_half_perimeter(areas, best_columns(areas, shape), shape) <= min(
+                found.get(number, costs)
+            ) * (1 + 1e-9)
+
+
+def test_kl_has_the_numbers_of_devices_asked_for():
+    speeds = [6, 6, 6, 5, 5, 5, 5, 3, 3, 3, 2, 2, 2]
+    given = tile(speeds, (840, 840), method="kl", n_columns=[3, 4, 4, 2]).tiling
+    assert [int((given.left == left).sum()) for left in np.unique(given.left)] == [3, 4, 4, 2]
+    assert given.n_columns == 4
+    widths = np.unique(given.left, return_inverse=True)[1]
+    shares = np.bincount(widths, speeds) / sum(speeds) * 840
+    assert np.abs(np.bincount(widths, given.areas) / 840 - shares).max() <= 1
+    assert tile(speeds, (840, 840), method="kl", n_columns=3).tiling.n_columns == 3
+    free = tile(speeds, (840, 840), method="kl").tiling
+    assert free.volume <= given.volume
+    assert tile(speeds, (840, 840), method="br").tiling.volume <= free.volume + 0.01
 
 
 def slow_cuts(areas, height, width):
@@ -167,7 +209,7 @@ def test_areas_approach_the_targets_with_many_blocks():
 def test_kl_grid_of_fourteen_nodes_and_columns_of_fewer_volume():
     # Figure 5.5 of the thesis in kind: 14 nodes of four sorts, 840 elements.
     speeds = [6, 6, 6, 5, 5, 5, 5, 3, 3, 3, 2, 2, 2, 2]
-    grid = tile(speeds, (840, 840), method="kl").tiling
+    grid = tile(speeds, (840, 840), method="fpm-kl").tiling
     assert grid.volume == pytest.approx(2 + 7)
     assert tile(speeds, (840, 840), method="br").tiling.volume < 7.5
     assert [c.size for c in grid_columns(12)] == [4, 4, 4]
@@ -209,7 +251,13 @@ def test_caps_are_kept_or_refused():
     ("devices", "options", "error"),
     [
         ([1, 2], {"method": "squares"}, UsageError),
-        ([1, 2, 3], {"method": "kl", "n_columns": 2}, UsageError),
+        ([1, 2, 3], {"method": "fpm-kl", "n_columns": 2}, UsageError),
+        ([1, 2, 3], {"method": "kl", "n_columns": 4}, UsageError),
+        ([1, 2, 3], {"method": "kl", "n_columns": 0}, UsageError),
+        ([1, 2, 3], {"method": "kl", "n_columns": [2, 2]}, UsageError),
+        ([1, 2, 3], {"method": "kl", "n_columns": [3, 0]}, UsageError),
+        ([1, 2, 3], {"method": "br", "sizes": "gpa"}, UsageError),
+        ([1, 2, 3], {"method": "1.5d", "sizes": "cpm"}, UsageError),
         (np.ones(257), {"method": "guillotine"}, UsageError),
         ([1, np.nan], {}, InputError),
         ([1, 0], {}, InputError),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from evener.sizing.tiling.methods import Tiled
 
 
+SIZES = ("exact", "gpa", "npa")
 METHODS = ("auto", "kl", "br", "1.5d", "fpm-kl", "guillotine", "hierarchical")
 
 
@@ -58,7 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="nodes of the machine's tree first, then the devices of each: --method hierarchical",
     )
     parser.add_argument(
-        "--columns", type=count, metavar="C", help="columns of the grid (methods kl and fpm-kl)"
+        "--columns",
+        type=_columns,
+        metavar="C",
+        help="kl and fpm-kl: how many columns, or how many devices each has, as 3,2,2",
+    )
+    parser.add_argument(
+        "--sizes",
+        choices=SIZES,
+        default="exact",
+        help="1.5d, guillotine and hierarchical: how areas follow speed models (default exact)",
     )
     parser.add_argument(
         "--slices", action="store_true", help="hierarchical: cut each node into columns only"
@@ -136,17 +146,18 @@ def _devices(machine: MachineOptions, bytes_per_unit: float, out: Output) -> _De
 
 @dataclass(frozen=True)
 class TileOptions:
-    """How the matrix is divided; n_columns: of the grids of kl and fpm-kl, None: chosen."""
+    """How the matrix is divided; n_columns: of kl and fpm-kl, or devices of each; None: chosen."""
 
     method: str
     block: int
-    n_columns: int | None
+    n_columns: int | list[int] | None
     slices: bool
+    sizes: str
 
 
 def tile_options_from(args: argparse.Namespace) -> TileOptions:
     """Return the options given."""
-    return TileOptions(args.method, args.block, args.columns, args.slices)
+    return TileOptions(args.method, args.block, args.columns, args.slices, args.sizes)
 
 
 def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> Tiled:
@@ -165,6 +176,7 @@ def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> T
         places=devices.places,
         n_columns=options.n_columns,
         slices=options.slices,
+        sizes=options.sizes,
         fixed_seconds=devices.fixed,
     )
 
@@ -186,6 +198,11 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
     shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
     out.say(f"Nodes as wholes need {shared:,} rows and columns of blocks in a step")
     return shared
+
+
+def _columns(text: str) -> int | list[int]:
+    """Return a number of columns, or the numbers of devices of each."""
+    return [count(word) for word in text.split(",")] if "," in text else count(text)
 
 
 def _shape(text: str) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """A matrix cut straight across: into columns, or by guillotine cuts, in two again and again.
 
-Columns hold as many devices each (KL), or have the least half-perimeter (BR). The best columns hold
+Columns hold given numbers of devices (KL), or have the least half-perimeter, of devices in their
+order (KL) or in any (BR). The best columns hold
 devices in the order of their areas: a column of r devices adds r times its width, so the largest
 areas belong into the columns with the fewest devices ([BBRR01]_). The cost of the first q devices
 is then the least over the size of the last column, a recurrence in one variable. By the quadrangle
@@ -51,8 +52,9 @@ def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
 def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int64], float]:
     """Return where the last column of the first q devices starts, (p + 1,), and the total cost.
 
-    widths (p + 1,): of all devices before each one together, largest area first, if they filled
-    columns `height` high.
+    widths (p + 1,): of all devices before each one together, if they filled columns `height` high.
+    A column costs the product of two sums, of ones and of widths, which satisfies the quadrangle
+    inequality whatever the order of the devices.
     """
     p = widths.size - 1
     cost = np.zeros(p + 1)
@@ -67,17 +69,70 @@ def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int
     return start, float(cost[p])
 
 
-def grid_columns(p: int, n_columns: int | None = None) -> Columns:
-    """Return KL's grid: devices in their order, as many in each column ([KL99]_; [Cla14]_, 5.1.1).
+def grid_columns(p: int, n_columns: int | Sequence[int] | None = None) -> Columns:
+    """Return columns of devices in their order: a grid, or columns of the sizes given.
 
-    Without n_columns the grid nearest to a square; a prime number of devices makes one column.
-    Raises UsageError where n_columns does not divide p.
+    n_columns: how many columns of as many devices each, or how many devices each column has.
+    Without it the grid nearest to a square; a prime number of devices makes one column. Raises
+    UsageError where n_columns does not divide p, or the sizes do not add up to p.
     """
     if n_columns is None:
         n_columns = max(c for c in range(1, int(p**0.5) + 1) if p % c == 0)
-    if n_columns < 1 or p % n_columns:
-        raise UsageError(f"{p} devices do not make {n_columns} columns of as many each")
-    return [np.asarray(column) for column in np.arange(p).reshape(n_columns, -1)]
+    if isinstance(n_columns, int | np.integer):
+        if n_columns < 1 or p % n_columns:
+            raise UsageError(f"{p} devices do not make {n_columns} columns of as many each")
+        return [np.asarray(column) for column in np.arange(p).reshape(n_columns, -1)]
+    counts = [int(count) for count in n_columns]
+    if sum(counts) != p or min(counts) < 1:
+        raise UsageError(
+            f"columns of {', '.join(map(str, counts)) or 'none'} devices do not hold {p}",
+            hint="Give how many devices each column has, one at least; together all of them.",
+        )
+    return np.split(np.arange(p), np.cumsum(counts)[:-1])
+
+
+def ordered_columns(
+    areas: FloatArray, shape: tuple[float, float], n_columns: int | None = None
+) -> Columns:
+    """Return KL's columns of least total half-perimeter with devices in their order ([KL99]_).
+
+    [Cla14]_, 5.1.1, has p_j devices in column j, and leaves the p_j open: these are the best of
+    all. areas (p,), shape: as for `best_columns`. n_columns: how many; None: any number. Unlike
+    BR's, columns take devices as they come, fast ones or slow ones. Raises UsageError where there
+    are fewer devices than columns.
+    """
+    height, width = shape
+    p = areas.size
+    if n_columns is not None and not 1 <= n_columns <= p:
+        raise UsageError(f"{p} devices do not make {n_columns} columns")
+    before = np.concatenate([[0.0], np.cumsum(areas)])
+    widths = before * (width / before[-1])
+    if n_columns is None:
+        start, _ = least_columns(widths, height)
+        starts = [start] * p
+    else:
+        starts = _least_of_number(widths, n_columns)
+    ends = [p]
+    while ends[-1] > 0:
+        ends.append(int(starts[len(ends) - 1][ends[-1]]))
+    return [np.arange(a, b) for a, b in pairwise(ends[::-1])]
+
+
+def _least_of_number(widths: FloatArray, n_columns: int) -> list[npt.NDArray[np.int64]]:
+    """Return where the last, the last but one, ... of the columns of q devices starts, (p + 1,)."""
+    p = widths.size - 1
+    counts = np.arange(p + 1, dtype=np.float64)
+    cost = np.where(counts == 0, 0.0, np.inf)
+    starts = []
+    for _ in range(n_columns):
+        start, following = np.zeros(p + 1, np.int64), np.full(p + 1, np.inf)
+        for q in range(1, p + 1):
+            total = cost[:q] + (q - counts[:q]) * (widths[q] - widths[:q])
+            start[q] = int(np.argmin(total))
+            following[q] = total[start[q]]
+        starts.append(start)
+        cost = following
+    return starts[::-1]
 
 
 def columns_half_perimeter(

@@ -72,7 +72,7 @@ def grid_of_surfaces(
     surfaces: Sequence[TimeSurface],
     shape: tuple[int, int],
     *,
-    n_columns: int | None = None,
+    n_columns: int | Sequence[int] | None = None,
     tolerance: float = 0.05,
     block: int = 1,
 ) -> Grid:
@@ -80,8 +80,8 @@ def grid_of_surfaces(
 
     n_columns: as for `grid_columns`. The grid has converged if the slowest device takes at most
     1 + tolerance times as long as the fastest, or if widths that were tried before come up again
-    within a block of the best ones: whole blocks allow no more. Raises UsageError where n_columns
-    does not divide the number of devices, InfeasibleError where a column cannot take its share.
+    within a block of the best ones: whole blocks allow no more. Raises UsageError where
+    devices do not make such columns, InfeasibleError where a column cannot take its share.
     """
     columns = grid_columns(len(surfaces), n_columns)
     shares = np.ones(len(columns))

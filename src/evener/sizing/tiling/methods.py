@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
-from evener.errors import InputError, UsageError
+from evener.errors import InputError, UsageError, one_of
 from evener.plans.tiling import MAX_SIDE, Tiling
 from evener.platforms.models.fitting import Constant, SpeedModel, SpeedSurface
 from evener.sizing.problems import checked_seconds
 from evener.sizing.solving import solve_sizes
-from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts, grid_columns
+from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts, grid_columns, ordered_columns
 from evener.sizing.tiling.grids import OfArea, TimeSurface, grid_of_surfaces
 from evener.sizing.tiling.whole import (
     MAX_AREA,
@@ -33,6 +33,7 @@ from evener.wording import brief, meant
 MAX_CUT_WORK = 1 << 18  # devices x blocks a side up to which `auto` takes cuts: about a second
 
 Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # with notes for people
+NumberOfColumns: TypeAlias = "int | Sequence[int] | None"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,7 @@ class TilingRequest:
     targets: FloatArray
     allowed: Allowed
     places: Sequence[Place]
-    n_columns: int | None = None
+    n_columns: NumberOfColumns = None
     slices: bool = False
 
 
@@ -122,15 +123,16 @@ class Tiled:
         return float((self.tiling.areas[used] / self.targets[used]).max() - 1)
 
 
-def tile(
+def tile(  # noqa: PLR0913 - public: options of several methods
     devices: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface],
     shape: tuple[int, int],
     *,
     method: str = "auto",
     block: int = 1,
     places: Sequence[Place] = (),
-    n_columns: int | None = None,
+    n_columns: NumberOfColumns = None,
     slices: bool = False,
+    sizes: str = "exact",
     fixed_seconds: npt.ArrayLike | None = None,
 ) -> Tiled:
     """Return a tiling of a matrix of shape = (rows, columns) [elements], a rectangle per device.
@@ -138,11 +140,13 @@ def tile(
     devices: k speeds [blocks/s]; or k speed models whose load is a number of blocks of `block` x
     `block` elements; or k speed surfaces of height and width in blocks. method: one of METHODS, or
     "auto". places: of each device in the machine's tree, for "hierarchical", where `slices` cuts
-    the lowest places into columns. n_columns: of the grids, kl and fpm-kl. fixed_seconds: (k,) or
-    one [s], added to the time of each device that has blocks.
+    the lowest places into columns. n_columns: of kl and fpm-kl: how many, or how many devices each
+    has. sizes: how areas follow models: "exact", or as [Cla14]_ by "gpa" or "npa".
+    fixed_seconds: (k,) or one [s], added to the time of each device that has blocks.
 
     kl and br take one speed per device, the model's at an even share; areas of the others follow
-    the models ([Cla14]_, 5.1 and 5.2).
+    the models ([Cla14]_, 5.1 and 5.2). Without n_columns kl has the columns of least half-perimeter
+    with devices in their order, fpm-kl the grid nearest to a square.
 
     Raises UsageError for an unknown method or one that cannot do what is asked, InputError for
     speeds that are not above zero, InfeasibleError where the devices cannot take the matrix.
@@ -152,12 +156,17 @@ def tile(
     k = len(own.models)
     own = replace(own, fixed=checked_seconds(fixed_seconds, k, "fixed_seconds"))
     method = _chosen(method, own, blocks)
-    _refuse_unused(method, n_columns=n_columns is not None, slices=slices)
+    one_of("sizes", sizes, SIZES)
+    chosen = sizes != "exact"
+    _refuse_unused(method, n_columns=n_columns is not None, slices=slices, sizes=chosen)
     if places and len(places) != k:
         raise InputError(f"{len(places):,} places and {k:,} devices")
     one_speed = own.constant or (method in CONSTANT and not own.one_speed_each)
-    areas = areas_by_constant if one_speed else areas_by_models
-    targets, allowed = areas(own, blocks[0] * blocks[1])
+    total = blocks[0] * blocks[1]
+    if one_speed and not chosen:
+        targets, allowed = areas_by_constant(own, total)
+    else:
+        targets, allowed = areas_by_models(own, total, sizes)
     request = TilingRequest(
         own, blocks, block, targets, allowed, places or [()] * k, n_columns, slices
     )
@@ -214,9 +223,15 @@ def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, A
     return targets, proportional(targets, np.array([m.capacity for m in devices.models]))
 
 
-def areas_by_models(devices: TilingDevices, total: int) -> tuple[FloatArray, Allowed]:
-    """Return areas at which all finish together, and those allowed at a multiple of the time."""
-    solved = solve_sizes(devices.models, total, fixed_seconds=devices.fixed)
+def areas_by_models(
+    devices: TilingDevices, total: int, sizes: str = "exact"
+) -> tuple[FloatArray, Allowed]:
+    """Return areas at which all finish together, and those allowed at a multiple of the time.
+
+    sizes: the method of `solve_sizes` that finds them.
+    """
+    method = "auto" if sizes == "exact" else sizes
+    solved = solve_sizes(devices.models, total, method, fixed_seconds=devices.fixed)
     fixed = np.broadcast_to(devices.fixed, len(devices.models)).tolist()
 
     def allowed(scale: float) -> FloatArray:
@@ -242,7 +257,10 @@ def _chosen(method: str, devices: TilingDevices, blocks: tuple[int, int]) -> str
 
 
 def _kl(request: TilingRequest) -> Made:
-    columns = grid_columns(request.targets.size, request.n_columns)
+    if isinstance(request.n_columns, Sequence):
+        columns = grid_columns(request.targets.size, request.n_columns)
+    else:
+        columns = ordered_columns(request.targets, request.shape, request.n_columns)
     tiling = whole_columns(columns, request.targets, request.allowed, request.shape, request.block)
     return tiling, ()
 
@@ -288,7 +306,12 @@ def _fpm_kl(request: TilingRequest) -> Made:
 
 CONSTANT = ("kl", "br")  # take one speed per device
 # Of options that not all methods take: which do.
-TAKEN_BY = {"n_columns": ("kl", "fpm-kl"), "slices": ("hierarchical",)}
+TAKEN_BY = {
+    "n_columns": ("kl", "fpm-kl"),
+    "slices": ("hierarchical",),
+    "sizes": ("1.5d", "guillotine", "hierarchical"),
+}
+SIZES = ("exact", "gpa", "npa")
 METHODS: Mapping[str, Callable[[TilingRequest], Made]] = {
     "kl": _kl,
     "br": _br,
