@@ -2,11 +2,11 @@
 
     python benchmarks/streams_run.py             # on quiet cores; under a minute
 
-Each program's filters are measured one after the other, while the other core does so as well, then
-planned for two cores, then run; what is predicted knows nothing of the run. Runs are repeated: the
-shortest period counts, as other programs only ever lengthen it, and with it the CPU seconds of the
-busiest core in an iteration, which others disturb less. Filters that sleep are emulated processors:
-cores have nothing to do then.
+Each program's filters are measured one after the other, while the other core does so as well, and
+what bytes between two cores take; then it is planned for two cores, and run: what is predicted
+knows nothing of the run. Runs are repeated: the shortest period counts, as other programs only ever
+lengthen it, and with it the CPU seconds of the busiest core in an iteration, which others disturb
+less. Filters that sleep are emulated processors: cores have nothing to do then.
 """
 
 import os
@@ -20,6 +20,7 @@ from records import answer, markdown, parser
 from evener.planning.stream import MapOptions, map_filters
 from evener.platforms.platform import Device, Platform
 from evener.running.streams.apps.registry import stream_app
+from evener.running.streams.between_cores import calibrate_stream
 from evener.running.streams.executing import StreamWatch, run_stream
 from evener.running.streams.in_turn import measure_filters
 from evener.running.streams.program import StreamChannel, StreamFilter, StreamProgram
@@ -64,10 +65,11 @@ def measured(args):
     watch = StreamWatch(keep=1, devices=[[core] for core in cores] if len(cores) == 2 else None)
     for name, parameters in PROGRAMS.items():
         program = stream_app(name, parameters)
-        graph = measure_filters(program, args.iterations, busy=TWO.k)
-        yield line("cores", name, program, graph, (args, watch))
+        found = calibrate_stream(program, args.iterations, TWO.k, devices=watch.devices)
+        own = line("cores", name, program, found.graph, (args, watch, found.platform))
+        yield {**own, "per_byte": found.per_byte}
     program, graph = asleep()
-    yield line("asleep", "chain", program, graph, (args, StreamWatch(keep=1)))
+    yield line("asleep", "chain", program, graph, (args, StreamWatch(keep=1), TWO))
     for name, parameters in PROGRAMS.items():
         program = stream_app(name, parameters)
         plan = map_filters(measure_filters(program, 3), TWO, MapOptions("greedy"))
@@ -82,8 +84,8 @@ def steady(program, plan, args):
 
 
 def line(what, name, program, graph, how):
-    args, watch = how
-    plan = map_filters(graph, TWO)
+    args, watch, machine = how
+    plan = map_filters(graph, machine)
     count = steady(program, plan, args)
     runs = [run_stream(program, plan, count, watch=watch) for _ in range(args.repeats)]
     best = min(runs, key=lambda run: run.period)
@@ -98,7 +100,7 @@ def line(what, name, program, graph, how):
 
 def table(lines):
     rows = [["processors", "program", "heaviest filter", "predicted", "measured", "off", "asked",
-             "CPU of the busiest, off"]]  # fmt: skip
+             "CPU of the busiest, off", "ns for a byte"]]  # fmt: skip
     for own in lines:
         best, predicted = min(own["periods"]), own["predicted"]
         cpu = own["cpu"]
@@ -107,7 +109,8 @@ def table(lines):
              f"{own['heaviest'] * 1e3:.2f} ms" if "heaviest" in own else "",
              f"{predicted * 1e3:.2f} ms", f"{best * 1e3:.2f} ms",
              f"{best / predicted - 1:+.1%}", f"{ASKED[own['what']]:.0%}",
-             f"{cpu / predicted - 1:+.1%}" if own["what"] == "cores" else ""]
+             f"{cpu / predicted - 1:+.1%}" if own["what"] == "cores" else "",
+             f"{own['per_byte'] * 1e9:.3f}" if "per_byte" in own else ""]
         )  # fmt: skip
     return markdown(rows)
 

@@ -86,6 +86,7 @@ _HOME = {
     "advise": "evener.planning.advise.advise",
     "benchmark": "evener.measuring.benchmark",
     "best_subset": "evener.sizing",
+    "calibrate_stream": "evener.running.streams.between_cores",
     "compare": "evener.planning.compare",
     "compare_edges": "evener.planning.compare_edges",
     "compare_filters": "evener.planning.compare_streams",
@@ -227,6 +228,7 @@ __all__ = [
     "advise",
     "benchmark",
     "best_subset",
+    "calibrate_stream",
     "compare",
     "compare_edges",
     "compare_filters",
@@ -368,6 +370,7 @@ if TYPE_CHECKING:
     from evener.running.local_graphs import LocalGraph
     from evener.running.on_edges import run_on_edges
     from evener.running.program_run import ProgramRun
+    from evener.running.streams.between_cores import calibrate_stream
     from evener.running.streams.executing import StreamWatch, run_stream
     from evener.running.streams.in_turn import measure_filters, run_in_turn
     from evener.running.streams.program import StreamChannel, StreamFilter, StreamProgram

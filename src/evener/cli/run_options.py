@@ -57,6 +57,7 @@ class RunOptions:
     no_own: bool
     stream: bool
     calibrate: bool
+    cores: str | None
     machines: MachineOptions
     reading: ReadOptions
 
@@ -85,6 +86,12 @@ def _add_stream(parser: argparse.ArgumentParser) -> None:
         "--calibrate",
         action="store_true",
         help="measure its filters here, and write its graph with their costs to -o FILE.toml",
+    )
+    parser.add_argument(
+        "--cores",
+        metavar="FILE.toml",
+        help="with --calibrate: write the machine file of these cores, too, with what a byte that "
+        "passes between two of them takes",
     )
 
 
@@ -185,6 +192,8 @@ def run_options_from(args: argparse.Namespace) -> RunOptions:
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
     if args.calibrate and not args.stream:
         raise UsageError("--calibrate measures the filters of --stream")
+    if args.cores is not None and not args.calibrate:
+        raise UsageError("--cores is where --calibrate writes the machine file")
     if graph is None and not args.calibrate:
         raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
     if args.every is not None and args.checkpoint is None:

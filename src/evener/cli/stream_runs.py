@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.run_options import RunOptions
@@ -73,10 +74,12 @@ def _program(options: RunOptions) -> StreamProgram:
 def _calibrate(
     options: RunOptions, program: StreamProgram, comm: MpiComm | None, out: Output
 ) -> int:
-    """Measure the filters, and write the graph with their costs."""
+    """Measure the filters and what bytes between cores take; write the graph, and the machine."""
     from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
-    from evener.running.devices import devices_of
-    from evener.running.streams.in_turn import REPEATS, filter_seconds
+    from evener.io.machines.platforms import write_platform
+    from evener.running.devices import Cuda, devices_of
+    from evener.running.streams.between_cores import calibrate_stream
+    from evener.running.streams.in_turn import REPEATS
     from evener.threads import cores
     from evener.wording import duration
 
@@ -87,25 +90,42 @@ def _calibrate(
     stream_writer_for(options.output)  # refuses other formats before anything is measured
     if comm is not None:
         raise UsageError("filters are measured by one process: run it without mpiexec")
+    written = [one for one in (options.output, options.cores) if one is not None]
+    refuse_outputs(written, [options.program])
+    if (
+        options.cores is not None
+        and Path(options.cores).resolve() == Path(options.output).resolve()
+    ):
+        raise UsageError(f"{options.cores}: graph and machine are files of their own")
     repeats = REPEATS if options.iterations is None else options.iterations
-    busy = cores() if options.devices is None else len(devices_of(options.devices))
-    busy = min(busy, len(program.filters))
+    devices = None if options.devices is None else devices_of(options.devices)
+    if any(isinstance(one, Cuda) for one in devices or ()):
+        raise UsageError("--calibrate measures filters on cores, not on CUDA devices")
+    bound = [one for one in devices or () if not isinstance(one, Cuda)] or None
+    busy = cores() if bound is None else len(bound)
     with out.progress(f"Measuring {program.name}") as progress:
-        seconds = filter_seconds(
-            program, repeats, lambda done: progress(f"iteration {done}", done / (repeats + 1)), busy
-        )
-    graph = program.costing(seconds)
+        found = calibrate_stream(
+            program, repeats, busy, devices=bound,
+            tell=lambda done: progress(f"iteration {done}", done / (repeats + 1)),
+        )  # fmt: skip
+    seconds = found.seconds
     rows = [
         [one.name, duration(took), "" if one.state is None else "yes"]
         for one, took in zip(program.filters, seconds.tolist(), strict=True)
     ]
     out.table(("filter", "an iteration", "stateful"), rows, most=SHOWN, what="filters")
-    write_stream_graph(options.output, graph)
-    out.say(f"Written: {options.output}, for devices of mips = 1000; cores at work: {busy}")
-    seconds_of = dict(zip(graph.names, seconds.tolist(), strict=True))
+    if found.per_byte is not None:
+        dear = f"{1e-9 / found.per_byte:,.3g} GB/s" if found.per_byte else "nothing measurable"
+        out.say(f"What passes between two cores takes both of them longer, by {dear}.")
+    write_stream_graph(options.output, found.graph)
+    if options.cores is not None:
+        write_platform(options.cores, found.platform)
+    out.say(f"Written: {', '.join(written)}, for devices of mips = 1000; cores at work: {busy}")
+    seconds_of = dict(zip(found.graph.names, seconds.tolist(), strict=True))
     out.result(
-        {"program": program.name, "seconds": seconds_of, "busy": busy, "written": options.output}
-    )
+        {"program": program.name, "seconds": seconds_of, "busy": busy,
+         "per_byte": found.per_byte, "written": options.output, "machine": options.cores}
+    )  # fmt: skip
     return 0
 
 

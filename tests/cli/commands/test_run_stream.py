@@ -1,6 +1,8 @@
 """`evener run --stream`: a stream program on a plan, its filters measured, what goes wrong."""
 
+import contextlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,8 +11,11 @@ import time
 import numpy as np
 import pytest
 
+import evener as ev
+from evener.cli import main
 from evener.running.streams.in_turn import run_in_turn
 from evener.running.streams.program import StreamProgram
+from evener.threads import cores
 
 MACHINE = '[[device]]\nname = "cpu"\ncount = 2\nmips = 1000\n'
 OWN = """
@@ -43,14 +48,23 @@ def program(bad=-1, text=0):
 RUN = ["run", "own.plan", "--stream", "--program", "own.py"]
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with the program, a machine, and what is made of both."""
+    folder = tmp_path_factory.mktemp("own")
+    (folder / "m.toml").write_text(MACHINE)
+    (folder / "own.py").write_text(OWN)
+    with contextlib.chdir(folder):
+        words = ["--stream", "--program", "own.py", "--calibrate", "--iterations=2", "--quiet"]
+        assert main(["run", *words, "-o", "own.toml", "--cores", "cores.toml"]) == 0
+        assert main(["map", "own.toml", "--machine", "m.toml", "-o", "own.plan", "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture
-def here(tmp_path, monkeypatch, evener):
-    (tmp_path / "m.toml").write_text(MACHINE)
-    (tmp_path / "own.py").write_text(OWN)
+def here(tmp_path, monkeypatch, made):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    words = ["--stream", "--program", "own.py", "--calibrate", "-o", "own.toml", "--iterations=2"]
-    assert evener("run", *words).code == 0
-    assert evener("map", "own.toml", "--machine", "m.toml", "-o", "own.plan").code == 0
     return tmp_path
 
 
@@ -70,6 +84,11 @@ def test_a_program_runs_on_the_plan_of_its_measured_graph(evener, here):
     said = evener(*RUN, "--iterations", "30", "--verify")
     assert "Verified by one filter after the other." in said.out
     assert "predicted" in said.out
+
+
+def test_the_machine_of_the_cores_is_written_for_the_plan(evener, here):
+    assert ev.read_platform("cores.toml").k == cores()
+    assert evener("map", "own.toml", "--machine", "cores.toml", "-o", "own.plan").code == 0
 
 
 def test_an_app_is_verified_by_another_algorithm(evener, here):
@@ -98,6 +117,7 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--calibrate"], 2, "--calibrate needs no plan"),
         (["-o", "own.plan"], 2, "own.plan"),
         (["--locality", "on"], 2, "of runs on graphs"),
+        (["--cores", "c.toml"], 2, "--cores is where --calibrate writes"),
     ],
 )
 def test_what_goes_wrong_is_said(evener, here, words, code, said):
@@ -148,6 +168,8 @@ def test_which_program_and_which_plan(evener, here):
     assert "GRAPH is required" in evener("run", "--app", "bfs").err
     assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     words = ["run", "--stream", "--app", "jacobi", "--calibrate", "-o", "j.toml"]
+    done = evener(*words, "--cores", "j.toml")
+    assert (done.code, "files of their own" in done.err) == (2, True)
     assert "there is no core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err
     done = evener("run", "own.plan", "--stream", "--app", "jacobi")
     assert (done.code, "the plan is of 3 filters" in done.err) == (2, True)

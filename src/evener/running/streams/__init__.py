@@ -3,6 +3,7 @@
 program.py      StreamProgram: functions, channels between them, what lies there at first
 firing.py       one call of a filter's function, and what may be wrong with what it returns
 in_turn.py      one filter after the other: what each takes, and what a program gives
+between_cores.py  what bytes from one core to another take, measured in the program
 stages.py       how far filters are ahead of each other, and how many slots their channels have
 channels.py     channels between threads; far_channels.py: between processes of MPI
 processor.py    the loop of one processor: which filter next, what it waits for

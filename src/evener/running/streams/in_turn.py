@@ -70,37 +70,53 @@ def run_in_turn(program: StreamProgram, iterations: int) -> dict[str, Array]:
     return {name: np.stack(arrays) for name, arrays in run.outputs.items()}
 
 
-def filter_seconds(
-    program: StreamProgram,
-    repeats: int = REPEATS,
-    tell: Callable[[int], None] = lambda _: None,
-    busy: int = 1,
-) -> FloatArray:
+class BesideOthers:
+    """A program run in turn while other threads do so as well, each for itself.
+
+    They share the computer's memory and caches as processors will. busy: threads in all. Raises
+    UsageError for none.
+    """
+
+    def __init__(self, program: StreamProgram, busy: int = 1) -> None:
+        if busy < 1:
+            raise UsageError(f"{busy} threads: filters are measured on one or more")
+        self._program, self._busy = program, busy
+        self._run = InTurn(program)
+        self._kept: list[FloatArray] = []
+
+    def run(self, repeats: int, tell: Callable[[int], None] = lambda _: None) -> None:
+        """Measure so many iterations, after one that is not; tell: how many are done."""
+        is_over = threading.Event()
+        with ThreadPoolExecutor(max(self._busy - 1, 1)) as pool:
+            others = [pool.submit(_run_until, is_over, self._program) for _ in range(1, self._busy)]
+            try:
+                for done in range(repeats + 1):
+                    self._run.step()
+                    self._run.outputs.clear()
+                    tell(done)
+            finally:
+                is_over.set()
+        for other in others:
+            other.result()
+        self._kept.append(np.array([own[-repeats:] for own in self._run.seconds]))
+
+    @property
+    def seconds(self) -> FloatArray:
+        """(n,) CPU seconds of each filter in an iteration: medians."""
+        return np.asarray(np.median(np.concatenate(self._kept, axis=1), axis=1))
+
+
+def filter_seconds(program: StreamProgram, repeats: int = REPEATS, busy: int = 1) -> FloatArray:
     """(n,) CPU seconds of each filter in an iteration: the median of `repeats`, after one more.
 
     With what it takes to give its arrays to its channels. busy: threads that run the program at
-    the same time, each for itself, and share the computer's memory and caches as processors
-    will. Raises UsageError for no iterations, or no threads.
+    the same time. Raises UsageError for no iterations, or no threads.
     """
     if repeats < 1:
         raise UsageError(f"{repeats} iterations: filters are measured in one or more")
-    if busy < 1:
-        raise UsageError(f"{busy} threads: filters are measured on one or more")
-    run = InTurn(program)
-    run.step()
-    tell(0)
-    is_over = threading.Event()
-    with ThreadPoolExecutor(max(busy - 1, 1)) as pool:
-        others = [pool.submit(_run_until, is_over, program) for _ in range(busy - 1)]
-        try:
-            for done in range(1, repeats + 1):
-                run.step()
-                tell(done)
-        finally:
-            is_over.set()
-    for other in others:
-        other.result()
-    return np.asarray(np.median(np.array([own[1:] for own in run.seconds]), axis=1))
+    beside = BesideOthers(program, busy)
+    beside.run(repeats)
+    return beside.seconds
 
 
 def _run_until(is_over: threading.Event, program: StreamProgram) -> None:
@@ -117,4 +133,4 @@ def measure_filters(program: StreamProgram, repeats: int = REPEATS, busy: int = 
     device of 1000 mips and a vector length of 1 the plan's seconds are those of this computer.
     busy: threads that run the program meanwhile, this one included: as many as the plan will use.
     """
-    return program.costing(filter_seconds(program, repeats, busy=busy))
+    return program.costing(filter_seconds(program, repeats, busy))

@@ -28,7 +28,8 @@ class FilterTimes:
     seconds: of its function, with giving its arrays to channels; cpu [s]: of its thread meanwhile.
     no_input, no_room [s]: how long its processor had nothing to do before it ran, because its
     incoming channels had no data, or else its outgoing ones no room. ends: when it ended each
-    iteration [s, on the clock of time.perf_counter], where asked for; spans: when it began, too.
+    iteration [s, on the clock of time.perf_counter], where asked for; spans: when it began, too;
+    cpus: CPU seconds of each, where there are spans.
     """
 
     name: str
@@ -40,6 +41,7 @@ class FilterTimes:
     no_room: float = 0.0
     ends: list[float] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
+    cpus: list[float] = field(default_factory=list)
 
 
 class Waker:
@@ -181,12 +183,14 @@ class Processor:
         began, cpu = time.perf_counter(), time.thread_time()
         one.fire()
         ended = time.perf_counter()
-        times.cpu += time.thread_time() - cpu
+        used = time.thread_time() - cpu
+        times.cpu += used
         times.seconds += ended - began
         now[0] = 0
         if number in self._last:
             times.ends.append(ended)
         if self._trace:
             times.spans.append((began, ended))
+            times.cpus.append(used)
         if self._keep is not None and len(one.given) > self._keep:
             del one.given[0]
