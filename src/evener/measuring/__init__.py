@@ -5,6 +5,7 @@ campaign.py    all loads of all devices, one after the other; a plan per device 
                loads.py along a grid, adaptive.py where the model is least certain
 benchmark.py   one kernel at one load, until its mean is known well enough; outcomes.py:
                what comes of it, with its statistics
+dynamic_sizes.py  sizes by measuring at the loads that matter alone (DPA), without models
 together.py    devices measured at the same time, each in a process of its own: workers.py is the
                parent's end, child.py the process, messages.py what they say to each other
 journal.py     every outcome on disk at once, so that an interrupted measurement goes on

@@ -203,7 +203,7 @@ def run_campaign(
         progress(_described(bench.names, loads), _fraction(plans))
         company = [record.last_load for record in records] if together else [None] * len(records)
         source = checks if is_check and checks is not None else journal
-        for i, outcome in enumerate(_outcomes(bench, loads, company, source)):
+        for i, outcome in enumerate(outcomes_of(bench, loads, company, source)):
             if outcome is not None and is_check:
                 plans[i].add(records[i].check(outcome))
             elif outcome is not None:
@@ -214,12 +214,17 @@ def run_campaign(
     return records
 
 
-def _outcomes(
+def outcomes_of(
     bench: Measuring,
     loads: Sequence[int | None],
     company: Sequence[int | None],
     journal: Journal | Aside,
 ) -> list[Outcome | None]:
+    """Return the outcome of each device i at loads[i] units, all at once; None leaves it idle.
+
+    What the journal holds is not measured again; what is measured is added to it. company: loads of
+    the devices that are idle otherwise, so that the others are measured beside them.
+    """
     known = [
         None if load is None else journal.get(name, load)
         for name, load in zip(bench.names, loads, strict=True)

@@ -120,15 +120,17 @@ class Running:
 
 
 @contextmanager
-def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> Iterator[Running]:
+def running(
+    settings: Settings, output: str | Path | None, comm: Comm, **more: Any
+) -> Iterator[Running]:
     """Keep the journal of a measurement while it runs; remove it where all went well.
 
-    more: what else must be equal for its outcomes to be reused. An error that only this rank met
-    ends the other ranks too.
+    output: the file beside which it is; None keeps it in memory. more: what else must be equal for
+    its outcomes to be reused. An error that only this rank met ends the other ranks too.
     """
     names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
     lasting = settings.lasting | more | {"devices": names}
-    file = f"{output}{JOURNAL}" if comm.rank == 0 else None
+    file = f"{output}{JOURNAL}" if comm.rank == 0 and output is not None else None
     journal = together(comm, lambda: Journal(file, lasting))
     journal.share(comm)
     run = Running(journal, comm)

@@ -7,6 +7,8 @@ import pytest
 
 from evener.cli import main
 from evener.io.machines.platforms import write_platform
+from evener.io.machines.speeds import read_speeds
+from evener.measuring.devices import cores
 from evener.platforms.examples import topo1
 from evener.platforms.platform import Device, Platform
 
@@ -125,3 +127,57 @@ def test_refused_as_usage(sizes, words, message):
     code, shown, said = sizes(*words)
     assert (code, shown) == (2, "")
     assert message in said
+
+
+OWN = """
+import time
+
+def waiting(d):
+    return lambda: time.sleep(2e-5 * d)
+"""
+
+
+@pytest.mark.slow
+def test_by_measuring(sizes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    words = ["--measure", "own:waiting", "--dynamic", "--n", 150, "--epsilon", 0.9, "-o", "s.toml"]
+    words += ["--repetitions", 3, "--device", ",".join(f"cpu{core.cpu}" for core in cores()[:2])]
+    code, shown, said = sizes(*words, "--json")
+    assert (code, said) == (0, "")
+    found = json.loads(shown)
+    assert sum(found["sizes"]) == 150
+    assert found["written"] == "s.toml"
+    assert [sum(step["sizes"]) for step in found["steps"]] == [150] * len(found["steps"])
+    assert found["makespan"] == min(max(step["seconds"]) for step in found["steps"])
+    names = [device.name for device in read_speeds(tmp_path / "s.toml")]
+    assert found["devices"] == names
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--measure", "axpy"], "--measure KERNEL and --dynamic go together"),
+        (["--dynamic"], "--measure KERNEL and --dynamic go together"),
+        (["--k", 2, "--device", "cpu0"], "--device goes with --measure KERNEL --dynamic"),
+        (["--k", 2, "-o", "s.toml"], "--output goes with --measure"),
+        (["--measure", "axpy", "--dynamic", "--k", 2], "--machine and --k do not go along"),
+        (["--measure", "axpy", "--dynamic", "--speeds", "1,2"], "--speeds takes a file"),
+        (["--measure", "axpy", "--dynamic", "--explain"], "--explain does not go with --measure"),
+        (["--measure", "axpy", "--dynamic", "--epsilon", 0], "an --epsilon above zero"),
+        (["--measure", "axpy", "--dynamic", "-o", "-"], "stdout has no place"),
+        (["--measure", "axpy", "--dynamic", "--block", 8], "--block is of the kernel gemm"),
+        (["--measure", "axpy", "--dynamic", "--memory", 0], "--memory must be above zero"),
+    ],
+)
+def test_by_measuring_refused(sizes, words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, shown, said = sizes("--n", 9, *words)
+    assert (code, shown) == (2, "")
+    assert message in said
+
+
+def test_by_measuring_a_graph_that_is_no_matrix(sizes, path_of_ten):
+    words = ["--measure", "axpy", "--dynamic"]
+    code, _, said = sizes("--graph", path_of_ten, *words)
+    assert (code, "kernel axpy has no matrix" in said) == (2, True)

@@ -20,7 +20,6 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
-    from evener.measuring.devices import MeasuredDevice
     from evener.measuring.ratio import Timed
     from evener.measuring.session import Settings
     from evener.running.comm import Comm
@@ -181,10 +180,11 @@ def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
 
 def _settings(options: MeasureOptions, comm: Comm) -> Settings:
     """Return what is to be measured on this rank."""
+    from evener.measuring.ranks import devices_here, memory_here
     from evener.measuring.session import Settings
 
     adaptive, loads = options.loads()
-    devices = _devices(options.device, comm)
+    devices = devices_here(options.device, comm)
     graph, source = _graph(options)
     memory = options.memory
     return Settings(
@@ -192,7 +192,7 @@ def _settings(options: MeasureOptions, comm: Comm) -> Settings:
         tuple(devices),
         tuple(loads),
         options.precision,
-        _memory_share(comm, len(devices)) if memory is None else memory,
+        memory_here(comm, len(devices)) if memory is None else memory,
         options.options,
         together=options.together,
         graph=graph,
@@ -201,26 +201,6 @@ def _settings(options: MeasureOptions, comm: Comm) -> Settings:
         total=options.n,
         tolerance=options.tolerance,
     )
-
-
-def _devices(device: str | None, comm: Comm) -> list[MeasuredDevice]:
-    """Return the devices of this rank."""
-    from evener.measuring.devices import cores, devices_of
-    from evener.measuring.ranks import devices_of_rank
-
-    if comm.size == 1:
-        return devices_of(device)
-    return devices_of_rank(device, comm, [core.cpu for core in cores()])
-
-
-def _memory_share(comm: Comm, n_devices: int) -> float:
-    """Return the memory of each device of this rank [B]: an equal share of what is free here."""
-    import socket
-
-    from evener.measuring.devices import memory_share
-
-    hosts = comm.allgather([socket.gethostname()] * n_devices)
-    return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
 
 
 def _graph(options: MeasureOptions) -> tuple[Graph | None, str]:

@@ -47,8 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--alone", action="store_true", help="measure one device after the other")
     _add_loads(parser)
-    _add_precision(parser)
-    _add_kernel_options(parser)
+    add_precision(parser)
+    add_kernel_options(parser).add_argument(
+        "--graph", metavar="FILE", help="matrix of spmv, jacobi, pagerank (default: generated)"
+    )
     _add_ratio_options(parser)
     _add_trace_options(parser)
 
@@ -100,7 +102,8 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_precision(parser: argparse.ArgumentParser) -> None:
+def add_precision(parser: argparse.ArgumentParser) -> None:
+    """Add when a load is measured well enough: interval, repetitions, seconds."""
     from evener.measuring.outcomes import Precision
 
     default = Precision()
@@ -133,11 +136,9 @@ def _add_precision(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
+def add_kernel_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what a kernel takes, apart from its matrix; return the group."""
     group = parser.add_argument_group("kernel")
-    group.add_argument(
-        "--graph", metavar="FILE", help="matrix of spmv, jacobi, pagerank (default: generated)"
-    )
     group.add_argument(
         "--block", type=int, metavar="B", help=f"gemm: width of a block (default {BLOCK})"
     )
@@ -152,6 +153,7 @@ def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
         metavar="GIB",
         help="memory that a device may use (default: its share of what is free)",
     )
+    return group
 
 
 def _add_trace_options(parser: argparse.ArgumentParser) -> None:
@@ -240,15 +242,9 @@ class TraceOptions:
 
 def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
     """Return the options given. Raises UsageError for a memory or a precision out of range."""
-    if args.memory is not None and not 0 < args.memory < math.inf:
-        raise UsageError(f"--memory must be above zero, not {args.memory}")
     adaptive = args.adaptive or args.n is not None
     if args.tolerance is not None and not adaptive:
         raise UsageError("--tolerance goes with --adaptive or --n")
-    if args.block is not None and args.kernel != "gemm":
-        raise UsageError("--block is of the kernel gemm")
-    block = BLOCK if args.block is None else args.block
-    options: dict[str, Any] = {"block": block} if args.kernel == "gemm" else {}
     return MeasureOptions(
         kernel=args.kernel,
         output=args.output,
@@ -264,9 +260,27 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
         even=args.even,
         precision=precision_from(args),
         graph=args.graph,
-        memory=None if args.memory is None else args.memory * 2.0**30,
-        options=options | ({"transfers": False} if args.no_transfers else {}),
+        memory=memory_from(args),
+        options=kernel_options_from(args, args.kernel),
     )
+
+
+def memory_from(args: argparse.Namespace) -> float | None:
+    """Return --memory [B]; UsageError for one out of range."""
+    if args.memory is None:
+        return None
+    if not 0 < args.memory < math.inf:
+        raise UsageError(f"--memory must be above zero, not {args.memory}")
+    return float(args.memory * 2.0**30)
+
+
+def kernel_options_from(args: argparse.Namespace, kernel: str) -> dict[str, Any]:
+    """Return the kernel's own options, without its matrix."""
+    if args.block is not None and kernel != "gemm":
+        raise UsageError("--block is of the kernel gemm")
+    block = BLOCK if args.block is None else args.block
+    options: dict[str, Any] = {"block": block} if kernel == "gemm" else {}
+    return options | ({"transfers": False} if args.no_transfers else {})
 
 
 def precision_from(args: argparse.Namespace) -> Precision:

@@ -1,6 +1,7 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
-Here for devices of one speed each; speed curves and --hierarchical: sizes_by_curves.py.
+Here for devices of one speed each; speed curves and --hierarchical: sizes_by_curves.py; devices
+that are measured while sizes are sought: sizes_by_measuring.py.
 """
 
 from __future__ import annotations
@@ -8,6 +9,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from evener.cli.commands.sizes_measuring_options import (
+    add_measuring_options,
+    measuring_options_from,
+)
 from evener.cli.graph_options import (
     LoadOptions,
     add_reading_options,
@@ -82,11 +87,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     curves.add_argument(
         "--explain", action="store_true", help="add a column: why a device gets nothing, or no more"
     )
+    add_measuring_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes."""
     machine = machine_options_from(args)
+    measuring = measuring_options_from(args)
+    if measuring is not None:
+        from evener.cli.commands.sizes_by_measuring import run_measuring
+
+        return run_measuring(measuring, machine, load_options_from(args), out)
     if args.hierarchical or is_speeds_file(args.speeds):
         from evener.cli.commands.sizes_by_curves import curve_options_from, run_by_level, run_curves
 

@@ -44,7 +44,7 @@ class CurveOptions:
         if self.fixed_seconds is not None:
             fixed = _numbers(self.fixed_seconds, "--fixed-seconds", k, "seconds", 0.0)
         shared = _numbers(self.shared_seconds, "--shared-seconds", k, "seconds", 0.0)
-        low, high = _units(self.low, "--low", k, 0), _units(self.high, "--high", k, n)
+        low, high = limit_of(self.low, "--low", k, 0), limit_of(self.high, "--high", k, n)
         return Terms(low, high, fixed, shared)
 
 
@@ -108,8 +108,8 @@ def _extrapolated(devices: CurvedDevices, sizes: list[int]) -> list[str]:
     return beyond_samples(devices.curves, sizes)
 
 
-def _units(text: str | None, option: str, k: int, default: int) -> list[int]:
-    """Whole limits, one for all devices or one each."""
+def limit_of(text: str | None, option: str, k: int, default: int) -> list[int]:
+    """Return whole limits (k) of a text: one number for all devices, or one each."""
     values = _numbers(text, option, k, "whole units", float(default))
     if any(value != int(value) for value in values):
         raise UsageError(f"{option} takes whole units, not {text!r}")

@@ -1,0 +1,159 @@
+"""measure_sizes: sizes found by measuring devices at the loads that matter, without models (DPA).
+
+What [Cla14]_, A.5, calls dyparter: each step measures a kernel on all devices at once, at the
+sizes of the moment, refines partial models, and sizes anew, until times agree (Dynamic, in
+evener.sizing.dynamic, decides). Every outcome is in the journal under its step, so that the same
+command goes through the steps of an interrupted run without measuring them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import InfeasibleError, NotFoundError
+from evener.io.machines.speeds import write_speeds
+from evener.measuring.campaign import DeviceRecord, outcomes_of
+from evener.measuring.outcomes import Gap, Outcome, Point
+from evener.measuring.ranks import RankBench, one_rank
+from evener.measuring.session import Running, Settings, notes_of, running
+from evener.platforms.models.fitting import SLOWER, pooled
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.running.comm import Comm
+from evener.sizing.dynamic import MAX_STEPS, Dynamic, Observed
+
+
+@dataclass(frozen=True)
+class DynamicTerms:
+    """What measure_sizes looks for: n units, times that agree to epsilon.
+
+    method, max_steps: of Dynamic. low, high: limits [units], None, one for all devices or (k,).
+    samples: of earlier measurements by names of devices; a device without some begins anew.
+    """
+
+    n: int
+    epsilon: float = 0.05
+    method: str = "auto"
+    low: Sequence[int] | int | None = None
+    high: Sequence[int] | int | None = None
+    max_steps: int = MAX_STEPS
+    samples: Mapping[str, Sequence[Sample]] = field(default_factory=dict)
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """The terms that must be equal for the steps of an interrupted run to be taken over."""
+        samples = {name: [[s.load, s.seconds] for s in own] for name, own in self.samples.items()}
+        return {"n": self.n, "epsilon": self.epsilon, "method": self.method,
+                "low": self.low, "high": self.high, "samples": samples}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredSizes:
+    """What measure_sizes found: the search with all its steps, of devices by name.
+
+    records: all that was measured of each device.
+    """
+
+    names: tuple[str, ...]
+    search: Dynamic
+    records: tuple[DeviceRecord, ...]
+
+    @property
+    def best(self) -> Observed:
+        """The sizes to use (k,) [units], with the seconds measured for them."""
+        return self.search.best
+
+
+def measure_sizes(
+    settings: Settings,
+    terms: DynamicTerms,
+    output: str | Path | None,
+    tell: Callable[[int, Sequence[str], Observed], None] = lambda *_: None,
+    comm: Comm | None = None,
+) -> MeasuredSizes:
+    """Return sizes of n units on the devices of all ranks, found by measuring them at once.
+
+    settings: kernel, this rank's devices and the precision; its loads are not used. output: speeds
+    file for the samples of all steps, with a journal beside it until all is done; None: neither.
+    tell: called after each step with its number from 1, the devices' names and what was observed.
+    comm: as for session.measure. Raises NotFoundError where no device could do its first load,
+    InfeasibleError where what the devices can do does not add up to n, with the reason.
+    """
+    comm = comm or one_rank()
+    with running(settings, output, comm, **terms.lasting) as run, run.bench_of(settings) as bench:
+        records = tuple(DeviceRecord(name) for name in bench.names)
+        search = _searched(terms, run, bench, records, tell)
+        if comm.rank == 0 and output is not None:
+            write_speeds(output, _described(settings, bench, records))
+    return MeasuredSizes(tuple(bench.names), search, records)
+
+
+def _searched(
+    terms: DynamicTerms,
+    run: Running,
+    bench: RankBench,
+    records: Sequence[DeviceRecord],
+    tell: Callable[[int, Sequence[str], Observed], None],
+) -> Dynamic:
+    k = len(bench.names)
+    search = Dynamic(
+        terms.n, k, terms.epsilon, terms.method, terms.low, terms.high, terms.max_steps,
+        samples=[terms.samples.get(name, ()) for name in bench.names] if terms.samples else None,
+    )  # fmt: skip
+    sizes: IntArray | None = search.sizes
+    while sizes is not None:
+        step = len(search.history) + 1
+        loads = [size if size else None for size in sizes.tolist()]
+        found = outcomes_of(bench, loads, [None] * k, run.journal.aside(f"step {step}"))
+        for record, outcome in zip(records, found, strict=True):
+            if outcome is not None:
+                record.add(outcome)
+        sizes = _observed(search, found, records)
+        tell(step, bench.names, search.history[-1])
+    return search
+
+
+def _observed(
+    search: Dynamic, found: Sequence[Outcome | None], records: Sequence[DeviceRecord]
+) -> IntArray | None:
+    """Hand the seconds to the search; where it ends with an error, add why devices failed."""
+    gaps = [f"{record.name}: {record.gaps[-1].message}" for record in records if record.gaps]
+    if not any(record.points for record in records):
+        raise NotFoundError(f"no device could do its first load; {gaps[0]}")
+    try:
+        return search.observe(seconds_of(found))
+    except InfeasibleError as error:
+        error.hint = "; ".join(filter(None, [error.hint, *gaps])) or None
+        raise
+
+
+def seconds_of(outcomes: Sequence[Outcome | None]) -> FloatArray:
+    """Return the seconds (k,) of outcomes: infinity of a gap, 0 where nothing was asked.
+
+    One that was stopped counts SLOWER times the seconds it was given, as in models.
+    """
+    return np.array([_seconds(outcome) for outcome in outcomes])
+
+
+def _seconds(outcome: Outcome | None) -> float:
+    if isinstance(outcome, Point):
+        sample = outcome.sample
+        return sample.seconds * (SLOWER if sample.status == "slower" else 1.0)
+    return np.inf if isinstance(outcome, Gap) else 0.0
+
+
+def _described(
+    settings: Settings, bench: RankBench, records: Sequence[DeviceRecord]
+) -> list[DeviceSpeeds]:
+    """Return each device with one sample a load, as the file of speeds holds it."""
+    described = []
+    for record, host in zip(records, bench.groups, strict=True):
+        notes = notes_of(settings, host, bench.has_company(record.name))
+        speeds = record.speeds(settings.model, notes)
+        described.append(replace(speeds, samples=tuple(pooled(speeds.samples))))
+    return described
