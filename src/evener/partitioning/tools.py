@@ -192,8 +192,16 @@ def _geometric(name: str, run: Run | None = None, *, threads: int = 1) -> Tool:
 # Other people's partitioners.
 
 
-def _in_child(graph: Graph, request: Request, *, tool: str, module: str, threads: int) -> Outcome:
-    """Let a module of `external` call the tool in a child process."""
+def _in_child(
+    graph: Graph,
+    request: Request,
+    *,
+    tool: str,
+    module: str,
+    threads: int,
+    part: Part | None = None,
+) -> Outcome:
+    """Let a module of `external` call the tool in a child process; part: blocks to begin with."""
     from evener.partitioning.external.jobs import Job
 
     several = graph.n_constraints > 1
@@ -209,6 +217,7 @@ def _in_child(graph: Graph, request: Request, *, tool: str, module: str, threads
         min(request.threads, threads),
         request.objective,
         request.preset,
+        part=part,
     )
     return run_in_child(job, f"evener.partitioning.external.{module}", request.time_limit)
 
@@ -248,6 +257,27 @@ def _package(module: str) -> Missing:
     return missing
 
 
+def _georef_metis(graph: Graph, request: Request) -> Outcome:
+    """Balanced k-means, then METIS's k-way refinement of its blocks."""
+    placed = _kmeans(graph, request)
+    part = placed.part.astype(np.int32, copy=False)
+    refined = _in_child(
+        graph, request, tool="georef-metis", module="metis_refinement", threads=1, part=part
+    )
+    return replace(
+        refined,
+        cpu_seconds=placed.cpu_seconds + refined.cpu_seconds,
+        version=f"{_own_version()}, {refined.version}",
+        start=("k-means", part),
+    )
+
+
+def _metis_refinement() -> str | None:
+    from evener.partitioning.external.metis_refinement import missing
+
+    return missing()
+
+
 def _scotch_library() -> str | None:
     from evener.partitioning.external.scotch import library
 
@@ -274,6 +304,11 @@ TOOLS: dict[str, Tool] = {
         Tool("evener", "multilevel", _multilevel, several=SeveralWeights(_multiconstraint)),
         Tool("hierarchical", "multilevel", _hierarchical),
         Tool("georef", "multilevel", _georef, objectives=("cut",), needs_coordinates=True),
+        Tool(
+            "georef-metis", "multilevel", _georef_metis, objectives=("cut",),
+            needs_coordinates=True, lower_bounds=False, real_weights=False,
+            missing=_metis_refinement,
+        ),
         _geometric("kmeans", _kmeans, threads=ALL_THREADS),
         _geometric("rcb"),
         _geometric("rib"),

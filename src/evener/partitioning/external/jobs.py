@@ -87,7 +87,7 @@ def remarks(*weights: Whole) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w.note for w in weights if w.note is not None))
 
 
-ARRAYS = ("xadj", "adjncy", "vwgt", "adjwgt", "targets", "tree")
+ARRAYS = ("xadj", "adjncy", "vwgt", "adjwgt", "targets", "tree", "part")
 OPTIONS = ("tool", "epsilon", "seed", "threads", "objective", "preset")
 
 
@@ -97,7 +97,8 @@ class Job:
 
     With several weights a vertex, vwgt is (n, c) and targets (k, c). vwgt (n,) and adjwgt (2m,)
     are None where all weigh 1; both may be real numbers. tree (depth, k): which blocks belong
-    together at each depth, for tools that divide along it; None for all others.
+    together at each depth, for tools that divide along it; None for all others. part (n,): the
+    blocks to begin with, for tools that refine; None for all others.
     """
 
     tool: str
@@ -112,6 +113,7 @@ class Job:
     objective: str
     preset: str
     tree: npt.NDArray[np.int32] | None = None
+    part: npt.NDArray[np.int32] | None = None
 
     @property
     def n(self) -> int:
