@@ -10,11 +10,20 @@ import pytest
 from evener.measuring.devices import cuda_devices
 
 PROGRAM = """
+import contextlib
+import os
+import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
+
 import numpy as np
 from evener.measuring import cpu, cuda
 from evener.measuring.benchmark import benchmark
+from evener.measuring.cuda_streamed import CudaGemmStreamed
+from evener.measuring.streamed import bytes_in_core
 from evener.measuring.outcomes import Point, Precision
 
+SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 SIZES = {"Axpy": 200, "Triad": 200, "Spmv": 150, "Jacobi": 150, "Pagerank": 150, "Gemm": 3}
 for name, d in SIZES.items():
     options = {"block": 9} if name == "Gemm" else {}
@@ -39,6 +48,51 @@ except Exception as error:
     assert "no CUDA device 99" in str(error), error
 else:
     raise AssertionError
+
+# Streamed through a device with room for all, for three strips. Few threads: they are simulated.
+rng = np.random.default_rng(1)
+for room, strips in ((bytes_in_core(10, 6, 2), 1), (700, 3)):
+    kernel = CudaGemmStreamed(block=2, width=3, room=room)
+    kernel.initialize(5)
+    kernel._a[:], kernel._b[:] = rng.random((10, 6)), rng.random((10, 6))
+    for _ in range(2):
+        kernel.execute()
+    assert np.allclose(kernel.result, 2 * kernel._a[:, :2] @ kernel._b[:2]), room
+    assert len(kernel.strips.edges) == strips + 1
+    assert kernel.strips.in_core == (strips == 1)
+    assert kernel.bytes_there <= room
+    kernel.finalize()
+for make in (lambda: CudaGemmStreamed(transfers=False), lambda: cuda.CudaGemm(blas="mkl")):
+    try:
+        make()
+    except Exception as error:
+        assert "gemm-streamed is timed with" in str(error) or "not by 'mkl'" in str(error), error
+    else:
+        raise AssertionError
+if SIMULATED:  # what cuBLAS is asked for, by a CuPy of NumPy
+    def gemm(transa, transb, a, b, out, alpha, beta):
+        assert a.flags.f_contiguous and b.flags.f_contiguous and out.flags.f_contiguous
+        out[:] = alpha * a @ b + beta * out
+
+    class Stream(contextlib.nullcontext):
+        pass
+
+    try:
+        cuda.CudaGemm(blas="cublas")
+    except Exception as error:
+        assert "reached through CuPy" in str(error), error
+    else:
+        assert find_spec("cupy") is not None
+    sys.modules["cupy"] = SimpleNamespace(asarray=lambda one: one._ary if hasattr(one, "_ary") else
+                                          one, cuda=SimpleNamespace(ExternalStream=Stream))
+    sys.modules["cupy.cublas"] = SimpleNamespace(gemm=gemm)
+    both = [cuda.CudaGemm(2, blas=blas) for blas in ("tiles", "cublas")]
+    for kernel in both:
+        kernel.initialize(6)
+        kernel._b[:] *= np.arange(1, 1 + kernel._b.size).reshape(kernel._b.shape)
+        kernel.execute()
+    assert np.allclose(*[kernel.result for kernel in both], atol=0)
+    assert both[0].result.any()
 ping = cuda.Ping()
 ping.initialize(50)
 ping.execute()

@@ -1,5 +1,6 @@
 """Kernels compute what they say, and are found by name."""
 
+import itertools
 import sys
 
 import numpy as np
@@ -22,7 +23,7 @@ from evener.measuring.cpu import (
 from evener.measuring.kernels import KERNELS, FunctionKernel, make_kernel
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", [name for name in KERNELS if "cpu" in KERNELS[name].homes])
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 30, 600])
 def test_every_kernel_executes_at_every_load(name, d):
     kernel = make_kernel(name)
@@ -48,12 +49,27 @@ def test_gemm_adds_the_product():
     kernel = Gemm(block=3)
     kernel.initialize(6)
     rng = np.random.default_rng(1)
-    kernel._a[:] = rng.random(kernel._a.shape)
+    for matrix in (kernel._a, kernel._b):
+        matrix[:] = rng.random(matrix.shape)
     kernel.execute()
     kernel.execute()
-    column, row = kernel._a[:, :3], kernel._a[:3]
-    assert np.allclose(kernel.result, 2 * column @ row)
+    assert np.allclose(kernel.result, 2 * kernel._a[:, :3] @ kernel._b[:3])
     assert kernel.complexity(6) == 2 * 6 * 9 * 3
+    # A, B and C of 2 x 3 blocks, and the pivots: the memory of the application.
+    taken = [kernel._a, kernel._b, kernel._c, kernel._column, kernel._row]
+    assert [one.shape for one in taken] == [(6, 9)] * 3 + [(6, 3), (3, 9)]
+    assert not any(np.shares_memory(*two) for two in itertools.combinations(taken, 2))
+
+
+def test_what_gpus_multiply_by(monkeypatch):
+    monkeypatch.setattr(kernels, "find_spec", lambda name: None)
+    assert kernels.blas_of("gemm", ["cpu", "cuda"]) == {"blas": "tiles"}
+    monkeypatch.setattr(kernels, "find_spec", lambda name: name)
+    assert kernels.blas_of("gemm-streamed", ["cuda"]) == {"blas": "cublas"}
+    assert kernels.blas_of("gemm", ["cpu"]) == {}
+    assert kernels.blas_of("spmv", ["cuda"]) == kernels.blas_of("own:kernel", ["cuda"]) == {}
+    with pytest.raises(UsageError, match="gemm-streamed is for cuda devices, not for cpu"):
+        make_kernel("gemm-streamed")
 
 
 def test_blocks_are_nearly_square_and_nearly_all():

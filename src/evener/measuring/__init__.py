@@ -9,7 +9,8 @@ dynamic_sizes.py  sizes by measuring at the loads that matter alone (DPA), witho
 together.py    devices measured at the same time, each in a process of its own: workers.py is the
                parent's end, child.py the process, messages.py what they say to each other
 journal.py     every outcome on disk at once, so that an interrupted measurement goes on
-kernels.py     what is timed, by name: cpu.py on a core, cuda.py on CUDA devices
+kernels.py     what is timed, by name: cpu.py on a core, cuda.py on CUDA devices,
+               cuda_streamed.py through their memory in strips (streamed.py)
 rectangles.py  speeds of rectangles by height and width
 links.py       links, by round trips (pings.py; messages.py is the other process)
 devices.py     cores and CUDA devices of this computer

@@ -81,7 +81,8 @@ class Triad:
 class Gemm:
     """C = C + A B for m x n blocks of b x b, m and n as equal as they can be (A.2 of [Cla14]_).
 
-    A is a column of m blocks and B a row of n, copied out of larger matrices first, as the
+    A, B and C, all of m x n blocks, are kept in memory, as the application keeps its parts of them;
+    what is multiplied is a column of m blocks of A and a row of n of B, copied out first, as the
     application copies what it sends. Units: m n, which is at most d; time is that of d units.
     width: n is this, and m is d: a unit is a row of n blocks.
     """
@@ -89,34 +90,39 @@ class Gemm:
     def __init__(self, block: int = 64, width: int | None = None) -> None:
         if not 1 <= block <= 4096:
             raise UsageError(f"a block's width must lie between 1 and 4,096, not {block}")
-        self._b, self._width = block, width
-        self._c = self._a = self._column = self._row = np.empty((0, 0))
+        self._block, self._width = block, width
+        self.finalize()
 
     def complexity(self, d: int) -> float:
         """Arithmetic operations [flop]."""
-        m, n = self._sides(d)
-        return 2.0 * (m * self._b) * (n * self._b) * self._b
+        rows, columns = self._shape(d)
+        return 2.0 * rows * columns * self._block
 
     def initialize(self, d: int) -> None:
-        """Take C, and matrices of its shape that hold A and B."""
-        b = self._b
-        m, n = self._sides(d)
-        self._c, self._a = np.zeros((m * b, n * b)), np.full((m * b, n * b), FACTOR)
-        self._column, self._row = np.empty((m * b, b)), np.empty((b, n * b))
+        """Take A, B and C, and the buffers of the pivot column and row."""
+        rows, columns = shape = self._shape(d)
+        self._a, self._b = np.full(shape, FACTOR), np.full(shape, FACTOR)
+        self._c = np.zeros(shape)
+        self._column, self._row = np.empty((rows, self._block)), np.empty((self._block, columns))
 
     def execute(self) -> None:
         """Copy the pivot column and row, multiply, add; BLAS through SciPy adds in place."""
-        np.copyto(self._column, self._a[:, : self._b])
-        np.copyto(self._row, self._a[: self._b])
+        self._copy_pivots()
         # BLAS thinks in columns: C^T += B^T A^T, whose transposes are views.
         dgemm(1.0, self._row.T, self._column.T, 1.0, self._c.T, overwrite_c=1)
 
     def finalize(self) -> None:
         """Give the matrices back."""
-        self._c = self._a = self._column = self._row = np.empty((0, 0))
+        self._a = self._b = self._c = self._column = self._row = np.empty((0, 0))
 
-    def _sides(self, d: int) -> tuple[int, int]:
-        return blocks_of(d) if self._width is None else (d, self._width)
+    def _copy_pivots(self) -> None:
+        np.copyto(self._column, self._a[:, : self._block])
+        np.copyto(self._row, self._b[: self._block])
+
+    def _shape(self, d: int) -> tuple[int, int]:
+        """Return rows and columns of A, B and C [elements]."""
+        m, n = blocks_of(d) if self._width is None else (d, self._width)
+        return m * self._block, n * self._block
 
     @property
     def result(self) -> FloatArray:

@@ -6,12 +6,14 @@ every time, unless transfers=False. Memory that ends is raised by the driver, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.errors import ToolError
+from evener.errors import ToolError, UsageError
 from evener.measuring import cpu
 from evener.measuring import cuda_kernels as gpu
 from evener.measuring.cpu import DAMPING, FACTOR
@@ -46,6 +48,16 @@ class OnDevice:
     def grid(n: int) -> tuple[int, int]:
         """Return blocks and threads for n entries."""
         return max(-(-n // gpu.THREADS), 1), gpu.THREADS
+
+    def refuse_without_transfers(self, kernel: str) -> None:
+        """Raise UsageError where copies are not to be timed, of a kernel that is all copies."""
+        if not self.transfers:
+            raise UsageError(f"{kernel} is timed with its transfers: --no-transfers does not go")
+
+    @staticmethod
+    def free_memory() -> int:
+        """Return the device's memory that is free now [B]."""
+        return int(gpu.cuda.current_context().get_memory_info().free)
 
     @staticmethod
     def wait() -> None:
@@ -110,7 +122,10 @@ class CudaTriad(cpu.Triad):
 
 
 class CudaGemm(cpu.Gemm):
-    """C = C + A B; A and B go there, C stays. Tiles in shared memory, not the vendor's BLAS."""
+    """C = C + A B; A, B and C are kept there, the pivot column and row go there each time.
+
+    blas: "tiles", tiles in shared memory of our own; or "cublas", the vendor's, through CuPy.
+    """
 
     def __init__(
         self,
@@ -118,27 +133,28 @@ class CudaGemm(cpu.Gemm):
         width: int | None = None,
         index: int = 0,
         transfers: bool = True,
+        blas: str = "tiles",
     ) -> None:
         super().__init__(block, width)
         self._device = OnDevice(index, transfers)
+        self._add_product = product_by(blas)
+        self._there: list[Any] = []
 
     def initialize(self, d: int) -> None:
-        """Take the matrices, C there alone."""
+        """Take the matrices: A and B here and there, C there alone."""
         super().initialize(d)
-        m, n = self._sides(d)
-        self._there = [self._device.put(array) for array in (self._column, self._row, self._c)]
+        put = self._device.put
+        self._there = [put(one) for one in (self._column, self._row, self._c, self._a, self._b)]
         self._c = np.empty((0, 0))
-        self._shape = (-(-n * self._b // gpu.TILE), -(-m * self._b // gpu.TILE))
 
     def execute(self) -> None:
         """Copy the pivots, send them, compute."""
-        column, row, c = self._there
-        np.copyto(self._column, self._a[:, : self._b])
-        np.copyto(self._row, self._a[: self._b])
+        column, row, c, *_ = self._there
+        self._copy_pivots()
         if self._device.transfers:
             column.copy_to_device(self._column)
             row.copy_to_device(self._row)
-        gpu.gemm[self._shape, (gpu.TILE, gpu.TILE)](column, row, c)
+        self._add_product(column, row, c)
         self._device.wait()
 
     def finalize(self) -> None:
@@ -151,6 +167,40 @@ class CudaGemm(cpu.Gemm):
         """C so far, brought here."""
         fetched: FloatArray = self._there[2].copy_to_host()
         return fetched
+
+
+# Adds column (m, b) times row (b, n) to c (m, n), all on the device, in a stream (0: the usual).
+Product = Callable[..., None]
+
+
+def product_by(blas: str) -> Product:
+    """Return what adds a product on the device. Raises ToolError where CuPy is not to be had."""
+    if blas == "tiles":
+        return add_by_tiles
+    if blas != "cublas":
+        raise UsageError(f"a GPU's product is by tiles or cublas, not by {blas!r}")
+    try:
+        cupy, cublas = import_module("cupy"), import_module("cupy.cublas")
+    except Exception as error:  # it may be there, and its libraries not
+        raise ToolError(
+            f"cuBLAS is reached through CuPy, which cannot be imported: {error}",
+            hint="Install cupy-cuda12x or cupy-cuda13x, or leave the product to our tiles.",
+        ) from error
+
+    def add(column: Any, row: Any, c: Any, stream: Any = 0) -> None:
+        with cupy.cuda.ExternalStream(int(stream)):
+            # BLAS thinks in columns: C^T += B^T A^T, whose transposes are views.
+            own = [cupy.asarray(array).T for array in (row, column, c)]
+            cublas.gemm("N", "N", own[0], own[1], out=own[2], alpha=1.0, beta=1.0)
+
+    return add
+
+
+def add_by_tiles(column: Any, row: Any, c: Any, stream: Any = 0) -> None:
+    """Add column times row to c by the kernel of tiles."""
+    rows, columns = c.shape
+    grid = -(-columns // gpu.TILE), -(-rows // gpu.TILE)
+    gpu.gemm[grid, (gpu.TILE, gpu.TILE), stream](column, row, c)
 
 
 class Ping:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from evener.errors import UsageError
@@ -41,6 +42,7 @@ class KernelEntry:
     purpose: str
     homes: Mapping[str, str]
     takes: tuple[str, ...] = ()  # options, beside those that every kernel takes
+    takes_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by kind of device
 
 
 CPU, CUDA = "evener.measuring.cpu", "evener.measuring.cuda"
@@ -75,6 +77,14 @@ KERNELS: dict[str, KernelEntry] = {
         "C = C + A B, A a column and B a row of blocks",
         {"cpu": f"{CPU}:Gemm", "cuda": f"{CUDA}:CudaGemm"},
         ("block", "width"),
+        {"cuda": ("blas",)},
+    ),
+    "gemm-streamed": KernelEntry(
+        "block of b x b",
+        "the same where C is larger than the GPU's memory: strips of it sent there and back",
+        {"cuda": "evener.measuring.cuda_streamed:CudaGemmStreamed"},
+        ("block", "width"),
+        {"cuda": ("blas", "room")},
     ),
 }  # fmt: skip
 
@@ -140,10 +150,21 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
         kinds = " and ".join(offer.homes)
         raise UsageError(f"kernel {name} is for {kinds} devices, not for {kind}")
     module, _, attribute = offer.homes[kind].partition(":")
-    takes = (*offer.takes, *OF_KIND.get(kind, ()))
+    takes = (*offer.takes, *offer.takes_on.get(kind, ()), *OF_KIND.get(kind, ()))
     known = {key: value for key, value in (options or {}).items() if key in takes}
     kernel: Kernel = getattr(importlib.import_module(module), attribute)(**known)
     return kernel
+
+
+def blas_of(name: str, kinds: Iterable[str]) -> dict[str, str]:
+    """Return the option that says by what GPUs multiply: cuBLAS where CuPy is installed.
+
+    Nothing for kernels, or kinds of devices, that have no such option.
+    """
+    entry = KERNELS.get(name)
+    if entry is None or not any("blas" in entry.takes_on.get(kind, ()) for kind in kinds):
+        return {}
+    return {"blas": "cublas" if find_spec("cupy") is not None else "tiles"}
 
 
 def _users_own(name: str, width: int | None) -> Kernel:

@@ -252,9 +252,9 @@ class Balancer:
 
 
 class ConstantBalancer:
-    """The traditional balancer ([Cla14]_, 2.3.1): each device has the speed it showed last.
+    """The traditional balancer: each device has the speed it showed last ([GAB08]_).
 
-    Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
+    [Cla14]_, 2.3.1, shows where it fails. Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
     diverges where speed depends on the load; it is there to compare with, and to show that.
     """
 

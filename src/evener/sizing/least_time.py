@@ -12,8 +12,8 @@ gpa: the geometric partitioning algorithm, a line through the origin that cuts a
 the plane of load and speed, the points on such a line take the same time, the inverse of its slope.
 Curves that keep the shape rule (concave while they rise, then falling) are cut once by each line,
 and the loads at the cuts grow as the line becomes less steep: wanted is the slope at which they add
-up ([Cla14]_, 4.1). Here it is the steepest line whose loads, rounded down, still suffice, which
-makes the whole sizes optimal; [Cla14]_ adds what rounding down loses to the largest loads.
+up ([LR07]_; [Cla14]_, 4.1). Here it is the steepest line whose loads, rounded down, still suffice,
+which makes the whole sizes optimal; [Cla14]_ adds what rounding down loses to the largest loads.
 """
 
 from __future__ import annotations

@@ -180,6 +180,7 @@ def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
 
 def _settings(options: MeasureOptions, comm: Comm) -> Settings:
     """Return what is to be measured on this rank."""
+    from evener.measuring.kernels import blas_of
     from evener.measuring.ranks import devices_here, memory_here
     from evener.measuring.session import Settings
 
@@ -193,7 +194,7 @@ def _settings(options: MeasureOptions, comm: Comm) -> Settings:
         tuple(loads),
         options.precision,
         memory_here(comm, len(devices)) if memory is None else memory,
-        options.options,
+        options.options | blas_of(options.kernel, [device.kind for device in devices]),
         together=options.together,
         graph=graph,
         source=source,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 POINTS, MAX_ADAPTIVE, SIDE = 13, 20, 6  # default loads: of a grid; adaptive; heights, widths
 BLOCK = 64  # default width of a block of gemm
+BLOCKED = ("gemm", "gemm-streamed")  # kernels of blocks
 TOLERANCE = 0.02  # default share by which sizes may still change when adaptive measuring ends
 
 
@@ -26,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "kernel",
         metavar="KERNEL",
         nargs="?",
-        help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name; or link",
+        help="spmv, jacobi, pagerank, axpy, triad, gemm, gemm-streamed (cuda), or your own as "
+        "module:name; or link",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="the speeds file to write"
@@ -276,10 +278,12 @@ def memory_from(args: argparse.Namespace) -> float | None:
 
 def kernel_options_from(args: argparse.Namespace, kernel: str) -> dict[str, Any]:
     """Return the kernel's own options, without its matrix."""
-    if args.block is not None and kernel != "gemm":
+    if args.block is not None and kernel not in BLOCKED:
         raise UsageError("--block is of the kernel gemm")
     block = BLOCK if args.block is None else args.block
-    options: dict[str, Any] = {"block": block} if kernel == "gemm" else {}
+    options: dict[str, Any] = {"block": block} if kernel in BLOCKED else {}
+    if kernel == "gemm-streamed" and (memory := memory_from(args)) is not None:
+        options["room"] = memory
     return options | ({"transfers": False} if args.no_transfers else {})
 
 

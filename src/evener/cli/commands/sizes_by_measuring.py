@@ -91,6 +91,7 @@ def _settings(
     options: MeasuringOptions, n: int, graph: Graph | None, source: str | None, comm: Comm
 ) -> Settings:
     """Return what is to be measured on this rank."""
+    from evener.measuring.kernels import blas_of
     from evener.measuring.ranks import devices_here, memory_here
     from evener.measuring.session import Settings
 
@@ -102,7 +103,7 @@ def _settings(
         (n,),
         options.precision,
         memory if options.memory is None else options.memory,
-        options.options,
+        options.options | blas_of(options.kernel, [device.kind for device in devices]),
         graph=graph,
         source="" if source is None else Path(source).name,
         total=n,

@@ -34,6 +34,8 @@ class Turns(NamedTuple):
 class Akima:
     """A functional performance model (FPM) by Akima's spline over speed ([Cla14]_, 3.2.2, 3.3.2).
 
+    The spline is [Akima70]_.
+
     Built from the points of a Piecewise: loads [units] (m,), speeds [units/s] (m,), m >= 1. As in
     the thesis three points of the first speed stand before the first, three of the last behind
     the last: with that one point is a constant speed, two to four are a curve as any other, and

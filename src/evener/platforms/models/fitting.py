@@ -5,9 +5,9 @@ piecewise   speed linear between samples, constant outside (FPM)
 shaped      the same without the samples that break the thesis's rule of shape (for GPA)
 akima       a smooth curve through every sample (for NPA)
 
-The rule of shape ([Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load and
-falls from there on. Then a line through the origin meets the curve once, and time rises with load.
-Noise breaks this on a small scale; kept_by_shape drops the samples that break it.
+The rule of shape ([LR07]_; [Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load
+and falls from there on. Then a line through the origin meets the curve once, and time rises with
+load. Noise breaks this on a small scale; kept_by_shape drops the samples that break it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,104 @@
+"""The product of blocks on a CUDA device whose memory is too small for C (out of core).
+
+C lies on the host, in memory that the driver may copy from at any time (pinned). Strips of it go
+through two buffers of the device, each with a stream of its own: what is in one stream happens in
+order, what is in two may happen at once, so that a strip is multiplied while the next one is sent
+and the last one comes back. Where C fits, it stays on the device (see streamed.py).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.measuring import cpu
+from evener.measuring import cuda_kernels as gpu
+from evener.measuring.cpu import FACTOR
+from evener.measuring.cuda import OnDevice, product_by
+from evener.measuring.streamed import SLOTS, Strips, strips_of
+
+FREE = 0.9  # share of the device's free memory that is used where no room is stated
+
+
+class CudaGemmStreamed(cpu.Gemm):
+    """C = C + A B, C larger than the device's memory; A, B and C on the host.
+
+    room [B]: memory of the device that may be used; by default FREE of what is free. blas: as of
+    CudaGemm. transfers: must be True, as streaming is nothing else.
+    """
+
+    def __init__(
+        self,
+        block: int = 64,
+        width: int | None = None,
+        index: int = 0,
+        transfers: bool = True,
+        blas: str = "tiles",
+        room: float | None = None,
+    ) -> None:
+        super().__init__(block, width)
+        self._device = OnDevice(index, transfers)
+        self._device.refuse_without_transfers("gemm-streamed")
+        self._add_product = product_by(blas)
+        self._room = room
+        self._slots: list[tuple[Any, Any, Any]] = []  # stream, column and C of a strip
+        self.strips = Strips([0, 0], True)
+
+    def initialize(self, d: int) -> None:
+        """Take A, B and C here, the row and two strips there; or all of C where it fits."""
+        rows, columns = shape = self._shape(d)
+        self._a, self._b = np.full(shape, FACTOR), np.full(shape, FACTOR)
+        self._c, self._column, self._row = (
+            gpu.cuda.pinned_array(own, dtype=np.float64)
+            for own in (shape, (rows, self._block), (self._block, columns))
+        )
+        self._c[:] = 0.0
+        room = FREE * self._device.free_memory() if self._room is None else self._room
+        self.strips = strips_of(rows, columns, self._block, room)
+        height = self.strips.height
+        self._row_there = gpu.cuda.device_array(self._row.shape)
+        self._slots = [
+            (gpu.cuda.stream(), gpu.cuda.device_array((height, self._block)),
+             gpu.cuda.device_array((height, columns)))
+            for _ in range(1 if self.strips.in_core else SLOTS)
+        ]  # fmt: skip
+        if self.strips.in_core:
+            self._slots[0][2].copy_to_device(self._c)
+
+    def execute(self) -> None:
+        """Copy the pivots; send, multiply and fetch strip after strip, in two streams by turns."""
+        self._copy_pivots()
+        self._row_there.copy_to_device(self._row)
+        for i, (first, end) in enumerate(pairwise(self.strips.edges)):
+            self._strip(first, end, *self._slots[i % len(self._slots)])
+        self._device.wait()
+
+    def _strip(self, first: int, end: int, stream: Any, column: Any, c: Any) -> None:
+        column, c = column[: end - first], c[: end - first]
+        column.copy_to_device(self._column[first:end], stream=stream)
+        if not self.strips.in_core:
+            c.copy_to_device(self._c[first:end], stream=stream)
+        self._add_product(column, self._row_there, c, stream)
+        if not self.strips.in_core:
+            c.copy_to_host(self._c[first:end], stream=stream)
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._slots, self._row_there = [], None
+        super().finalize()
+
+    @property
+    def bytes_there(self) -> int:
+        """Memory taken on the device [B]."""
+        arrays = [self._row_there, *(array for _, *own in self._slots for array in own)]
+        return sum(int(np.prod(array.shape)) * 8 for array in arrays)
+
+    @property
+    def result(self) -> FloatArray:
+        """C so far, brought here."""
+        if self.strips.in_core:
+            self._slots[0][2].copy_to_host(self._c)
+        return self._c

@@ -1,0 +1,129 @@
+"""Streaming a matrix through a device whose memory is too small for it: strips, and their schedule.
+
+C (rows x columns) += column (rows x b) times row (b x columns). The row stays on the device; of C
+and the column, strips of rows are sent there, computed, and sent back, each through one of `slots`
+buffers. With two, a strip is computed while the next one is sent and the last one comes back
+(double buffering). `StreamedDevice` tells how long that takes from stated costs of copies, for
+devices that are not here ([Cla14]_, figure 1.1b, is of such a kernel).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.errors import InfeasibleError, InputError
+
+ENTRY = 8  # bytes of a float64
+SLOTS = 2  # buffers of strips: one is computed while the other is filled and emptied
+
+
+class Strips(NamedTuple):
+    """Rows at which strips begin, and the end; in_core: whether all of C stays on the device."""
+
+    edges: list[int]
+    in_core: bool
+
+    @property
+    def height(self) -> int:
+        """Rows of the highest strip."""
+        return max(b - a for a, b in pairwise(self.edges))
+
+
+def bytes_in_core(rows: int, columns: int, block: int) -> int:
+    """Return what the device holds where C stays there: C, the column and the row [B]."""
+    return ENTRY * (rows * columns + block * (rows + columns))
+
+
+def bytes_of_strips(height: int, columns: int, block: int, slots: int = SLOTS) -> int:
+    """Return what the device holds with strips of so many rows [B]."""
+    return ENTRY * (slots * height * (columns + block) + block * columns)
+
+
+def strips_of(rows: int, columns: int, block: int, room: float, slots: int = SLOTS) -> Strips:
+    """Return the fewest equal strips of rows that fit into `room` bytes; one where all of C does.
+
+    Raises InfeasibleError where not even strips of one row fit.
+    """
+    if bytes_in_core(rows, columns, block) <= room:
+        return Strips([0, rows], True)
+    most = int((room / ENTRY - block * columns) // (slots * (columns + block)))
+    if most < 1:
+        need = bytes_of_strips(1, columns, block, slots)
+        raise InfeasibleError(
+            f"{room:,.0f} bytes of the device hold no strip of {columns:,} columns: "
+            f"{need:,} are needed",
+            hint="Take narrower parts or smaller blocks.",
+        )
+    count = -(-rows // most)
+    return Strips([rows * i // count for i in range(count + 1)], False)
+
+
+@dataclass(frozen=True)
+class StreamedDevice:
+    """A device by its stated costs: arithmetic, copies between it and its host, memory.
+
+    flops [flop/s]; GB_per_s [10^9 B/s] and alpha [s]: of one copy, either way; memory [B].
+    both_ways: whether copies to the device and from it run at the same time (two copy engines).
+    slots: buffers of strips, 1 without double buffering.
+    """
+
+    flops: float
+    GB_per_s: float
+    alpha: float
+    memory: float
+    both_ways: bool = True
+    slots: int = field(default=SLOTS)
+
+    def __post_init__(self) -> None:
+        values = (self.flops, self.GB_per_s, self.memory)
+        if not (all(0 < v < np.inf for v in values) and 0 <= self.alpha < np.inf):
+            raise InputError(f"a device's costs must be finite and above zero, not {self}")
+        if self.slots < 1:
+            raise InputError(f"strips need one buffer or more, not {self.slots}")
+
+    def seconds(self, rows: int, columns: int, block: int) -> float:
+        """Return the seconds of one product [s], C being on the host where it does not fit."""
+        strips = strips_of(rows, columns, block, self.memory, self.slots)
+        row = self._copy(block * columns)
+        if strips.in_core:
+            return row + self._copy(rows * block) + self._product(rows, columns, block)
+        heights = [b - a for a, b in pairwise(strips.edges)]
+        return self._schedule(heights, columns, block, row)
+
+    def _schedule(self, heights: list[int], columns: int, block: int, begin: float) -> float:
+        """Return when the last strip is back, copies and products in the order they are given.
+
+        up, compute, down: when each engine is free; a slot is free when its strip is back.
+        """
+        free = {"up": begin, "compute": 0.0, "down": 0.0 if self.both_ways else begin}
+        slot, sent = [0.0] * self.slots, [0.0] * len(heights)
+
+        def copied(way: str, after: float, entries: int) -> float:
+            engine = way if self.both_ways else "up"
+            free[engine] = max(free[engine], after) + self._copy(entries)
+            return free[engine]
+
+        def send(i: int) -> None:
+            height = heights[i]
+            copied("up", slot[i % self.slots], height * block)
+            sent[i] = copied("up", slot[i % self.slots], height * columns)
+
+        for i in range(min(self.slots, len(heights))):
+            send(i)
+        for i, height in enumerate(heights):
+            begin = max(free["compute"], sent[i])
+            free["compute"] = begin + self._product(height, columns, block)
+            slot[i % self.slots] = copied("down", free["compute"], height * columns)
+            if i + self.slots < len(heights):
+                send(i + self.slots)
+        return max(slot)
+
+    def _copy(self, entries: int) -> float:
+        return self.alpha + ENTRY * entries / (self.GB_per_s * 1e9)
+
+    def _product(self, rows: int, columns: int, block: int) -> float:
+        return 2.0 * rows * columns * block / self.flops
