@@ -254,8 +254,9 @@ class Balancer:
 class ConstantBalancer:
     """The traditional balancer: each device has the speed it showed last ([GAB08]_).
 
-    [Cla14]_, 2.3.1, shows where it fails. Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
-    diverges where speed depends on the load; it is there to compare with, and to show that.
+    Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
+    diverges where speed depends on the load ([Cla14]_, 2.3.1); it is there to compare with, and to
+    show that.
     """
 
     def __init__(self, sizes: npt.ArrayLike, tolerance: float = 0.05) -> None:
