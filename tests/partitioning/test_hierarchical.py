@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evener.errors import InputError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
-from evener.partitioning.hierarchical import hierarchical_blocks
+from evener.partitioning.hierarchical import geohier_blocks, hierarchical_blocks
+from evener.partitioning.initial.kmeans import kmeans_blocks
 from evener.partitioning.initial.trees import device_tree
 from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.partitioning.registry import partition_with
@@ -175,3 +177,49 @@ def test_deep_trees_are_gone_along_in_larger_steps(mesh):
     assert contract.keeps(found, found, np.zeros(64)).all()
     shuffled = np.random.default_rng(4).permutation(64)[part]
     assert between_groups(mesh, part, tree[1]) < 0.5 * between_groups(mesh, shuffled, tree[1])
+
+
+def cut_of(graph, part, k):
+    return metrics.edge_cut(metrics.quotient(graph, Partition(part, k)))
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_k_means_along_the_tree_is_smoothed_to_the_cut_of_flat_k_means(d):
+    graph = delaunay(4000, 31, d)
+    tree, contract = balanced_tree(4, 6), contract_for(graph, np.r_[np.ones(20), np.full(4, 3.0)])
+    rough = geohier_blocks(graph, contract, tree, smooth=False)
+    smooth = geohier_blocks(graph, contract, tree, threads=2)
+    flat = kmeans_blocks(graph.coords, None, contract.targets)
+    assert cut_of(graph, smooth, 24) < cut_of(graph, rough, 24)
+    assert cut_of(graph, smooth, 24) < 1.06 * cut_of(graph, flat, 24)
+    for part in (rough, smooth):
+        assert_is_partition(graph, part, 24)
+        assert np.bincount(part) == pytest.approx(contract.targets, rel=0.1)
+    # Without smoothing, the blocks of a group make up a block of the first level.
+    groups = geohier_blocks(
+        graph, contract_for(graph, np.r_[6.0, 6, 6, 14]), NONE[:, :0], smooth=False
+    )
+    assert (tree[0][rough] == groups).mean() > 0.999
+    again = geohier_blocks(graph, contract, tree)
+    assert (again == smooth).all()
+
+
+def test_k_means_along_the_tree_by_name():
+    graph = delaunay(900, 5)
+    request = Request(SHARES, tree=UNEQUAL)
+    found = partition_with("geohier", graph, request)
+    assert "divided along the machine: 3 > 7 > 12" in found.notes[1]
+    assert_is_partition(graph, found.part, 12)
+    flat = partition_with("geohier", graph, Request(SHARES))
+    assert "nothing to go along" in flat.notes[1]
+
+
+def test_k_means_along_the_tree_of_any_graph_and_tree():
+    for seed, graph in enumerate(
+        [grid(9, 9), path(30).with_(coords=np.zeros((30, 2))), grid(4, 4)]
+    ):
+        heavy = graph.with_(vwgt=1.0 + np.arange(graph.n) % 3)
+        part = geohier_blocks(heavy, contract_for(heavy, SHARES), UNEQUAL)
+        assert_is_partition(heavy, part, 12), seed
+    with pytest.raises(InputError, match="needs coordinates"):
+        geohier_blocks(grid(4, 4, coords=None), contract_for(grid(4, 4), np.ones(2)), NONE[:, :2])

@@ -6,8 +6,10 @@ The graph is divided among the groups of the first level (nodes, say), every par
 inside, and so on down to the devices; the target of a group is the sum of its devices' targets.
 A part is divided by balanced k-means where there are coordinates, else by the multilevel
 partitioner, or by label propagation where degrees are uneven. After each level all borders are
-refined, including those of the levels above ([LDHT]_, section V). Groups may be of any number, size
-and depth.
+refined, including those of the levels above. Groups may be of any number, size and depth.
+
+[LDHT]_, section V, divides by k-means on every level and smooths all borders once, at the end: that
+is geohier_blocks.
 """
 
 from __future__ import annotations
@@ -18,8 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
+from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.partitioning.initial.kmeans import BALANCE, FloatMatrix, along_curve, unit_box
+from evener.partitioning.initial.kmeans import (
+    BALANCE,
+    Centres,
+    FloatMatrix,
+    along_curve,
+    unit_box,
+)
 from evener.partitioning.initial.trees import Tree, simplest
 from evener.partitioning.label_propagation.cycles import lower_cut, state_for_cut
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
@@ -88,6 +97,46 @@ def hierarchical_blocks(
         whole = MultilevelTask(contract, task.chosen, seed, threads)
         lower_volumes(level, part, whole, AIMS[objective])
     return scattered(part, order, threads)
+
+
+def geohier_blocks(
+    graph: Graph, contract: Contract, tree: Tree, *, threads: int = 1, smooth: bool = True
+) -> Part:
+    """Return the block (n,) of every vertex by k-means alone: along the tree, then smoothed.
+
+    The hierarchical k-means of [LDHT]_, section V. smooth: whether k-means runs once more on all
+    blocks, from their centres, which takes the borders of groups away again. Nothing is random.
+    Raises InputError without coordinates, InfeasibleError where a target or all weight is 0.
+    """
+    if graph.coords is None:
+        raise InputError("k-means along a tree needs coordinates, and the graph has none")
+    order = vertex_order(graph, threads)
+    points, weights = unit_box(graph.coords, order, threads), graph.weights()
+    vwgt = np.asarray(weights if graph.is_unit else weights[order], np.float64)
+    no_edges = np.zeros(graph.n + 1, np.uint32), np.empty(0, np.uint32), np.empty(0, np.int32)
+    task = _Task(GraphLevel(*no_edges, vwgt), points, uneven=False, preset="fast", seed=0,
+                 threads=threads)  # fmt: skip
+    part, owner = np.zeros(graph.n, np.int32), np.zeros(contract.k, np.int64)
+    for depth, row in enumerate([*_steps(simplest(tree)), np.arange(contract.k)]):
+        part = _divided(task, part, owner, row, _summed(contract, row), depth)
+        owner = row
+    if smooth:
+        centres = _centres_of(part, points, vwgt, contract.targets)
+        unit = np.empty(0) if graph.is_unit else vwgt
+        part, _ = along_curve(points, unit, contract.targets, BALANCE, threads, centres)
+    return scattered(part, order, threads)
+
+
+def _centres_of(
+    part: Part, points: FloatMatrix, weights: FloatArray, targets: FloatArray
+) -> Centres:
+    """Return the weighted middle of every block of points (d, n); of all where it is empty."""
+    d, k = points.shape[0], targets.size
+    mass = np.bincount(part, weights, k)
+    sums = np.stack([np.bincount(part, weights * x, k) for x in points], axis=1)
+    middle = sums.sum(axis=0) / mass.sum()
+    places = np.where(mass[:, None] > 0, sums / np.maximum(mass, 1e-300)[:, None], middle)
+    return Centres(places.astype(np.float32), (targets / targets.mean()) ** (1 / d))
 
 
 def _steps(tree: Tree) -> Tree:

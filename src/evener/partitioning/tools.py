@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,6 +23,7 @@ from evener.errors import one_of
 from evener.graphs.graph import Graph
 from evener.jit import cpu_seconds
 from evener.partitioning.external.children import Outcome, run_in_child
+from evener.partitioning.initial.trees import Tree
 from evener.partitioning.requests import OBJECTIVES, Request
 from evener.plans.partition import Contract
 
@@ -50,7 +52,8 @@ class Tool:
     lower_bounds: whether it keeps blocks from being too light; threads: how many it uses at most;
     seeds: whether the seed matters; edge_weights: whether the cut counts them; real_weights:
     whether real vertex weights are used as they are, not scaled to whole numbers;
-    same_at_any_threads: whether the number of threads changes the time only. missing: returns
+    same_at_any_threads: whether the number of threads changes the time only. along_tree: whether it
+    divides along the machine's tree, and so has nothing to do where there is none. missing: returns
     None where the tool can be called, else how to get it. several: the same for several weights
     per vertex, None where the tool takes one only.
     """
@@ -67,6 +70,7 @@ class Tool:
     edge_weights: bool = True
     real_weights: bool = True
     same_at_any_threads: bool = True
+    along_tree: bool = False
     missing: Missing = lambda: None
     several: SeveralWeights | None = None
 
@@ -104,15 +108,33 @@ def _multiconstraint(graph: Graph, request: Request) -> Outcome:
 
 def _hierarchical(graph: Graph, request: Request) -> Outcome:
     from evener.partitioning.hierarchical import hierarchical_blocks
+
+    tree, how = _tree_of(request)
+    outcome = _timed(partial(hierarchical_blocks, tree=tree), graph, request)
+    return replace(outcome, notes=(*outcome.notes, how))
+
+
+def _geohier(graph: Graph, request: Request) -> Outcome:
+    from evener.partitioning.hierarchical import geohier_blocks
+
+    tree, how = _tree_of(request)
+
+    def divide(graph: Graph, contract: Contract, *, threads: int, **_: Any) -> Part:
+        return geohier_blocks(graph, contract, tree, threads=threads)
+
+    return replace(_timed(divide, graph, request), notes=(WITHOUT_EDGES, how))
+
+
+def _tree_of(request: Request) -> tuple[Tree, str]:
+    """Return the machine's tree as the request has it, and what is done along it, in words."""
     from evener.partitioning.initial.trees import simplest
 
     tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
-    outcome = _timed(partial(hierarchical_blocks, tree=tree), graph, request)
     how = "the machine's devices all sit side by side: nothing to go along"
     if len(tree):
         groups = [int(row.max()) + 1 for row in tree]
         how = f"divided along the machine: {' > '.join(f'{g:,}' for g in [*groups, request.k])}"
-    return replace(outcome, notes=(*outcome.notes, how))
+    return tree, how
 
 
 def _georef(graph: Graph, request: Request) -> Outcome:
@@ -152,13 +174,14 @@ def _timed(divide: Callable[..., Part], graph: Graph, request: Request) -> Outco
     return Outcome(part, cpu_seconds() - start, _own_version())
 
 
-def _from_coordinates(graph: Graph, request: Request, *, function: str) -> Outcome:
-    """Call a function of `initial.geometric`."""
-    from evener.partitioning.initial import geometric
-
+def _from_coordinates(
+    graph: Graph, request: Request, *, function: str, module: str = "geometric"
+) -> Outcome:
+    """Call a function of a module of `initial`."""
+    made_by = import_module(f"evener.partitioning.initial.{module}")
     weights = np.asarray(graph.weights(), np.float64)
     targets = request.targets * (weights.sum() / request.targets.sum())
-    divide = getattr(geometric, function)
+    divide = getattr(made_by, function)
     # Two points first: compiling or loading the kernels is not counted, as imports are not.
     points = np.asarray(graph.coords)
     divide(points[:2], weights[:2], np.ones(2))
@@ -176,7 +199,9 @@ def _own_version() -> str:
     return f"evener {version('evener')}"
 
 
-def _geometric(name: str, run: Run | None = None, *, threads: int = 1) -> Tool:
+def _geometric(
+    name: str, run: Run | None = None, *, threads: int = 1, along_tree: bool = False
+) -> Tool:
     return Tool(
         name,
         "geometric",
@@ -186,6 +211,7 @@ def _geometric(name: str, run: Run | None = None, *, threads: int = 1) -> Tool:
         threads=threads,
         seeds=False,
         edge_weights=False,
+        along_tree=along_tree,
     )
 
 
@@ -200,17 +226,24 @@ def _in_child(
     module: str,
     threads: int,
     part: Part | None = None,
+    by_place: bool = False,
 ) -> Outcome:
-    """Let a module of `external` call the tool in a child process; part: blocks to begin with."""
+    """Let a module of `external` call the tool in a child process.
+
+    part: blocks to begin with. by_place: the tool gets coordinates, and no edges.
+    """
     from evener.partitioning.external.jobs import Job
 
     several = graph.n_constraints > 1
+    xadj, adjncy, adjwgt = graph.xadj, graph.adjncy, graph.adjwgt
+    if by_place:
+        xadj, adjncy, adjwgt = np.zeros_like(xadj), adjncy[:0], None
     job = Job(
         tool,
-        graph.xadj,
-        graph.adjncy,
+        xadj,
+        adjncy,
         graph.vwgt,
-        graph.adjwgt,
+        adjwgt,
         request.contract(graph).table("targets") if several else request.targets,
         request.epsilon,
         request.seed,
@@ -218,6 +251,7 @@ def _in_child(
         request.objective,
         request.preset,
         part=part,
+        points=np.asarray(graph.coords) if by_place else None,
     )
     return run_in_child(job, f"evener.partitioning.external.{module}", request.time_limit)
 
@@ -284,6 +318,25 @@ def _scotch_library() -> str | None:
     return None if library() is not None else "apt install libscotch-7.0 (or brew install scotch)"
 
 
+def _zoltan(name: str) -> Tool:
+    run = partial(_in_child, tool=name, module="zoltan", threads=1, by_place=True)
+
+    def divide(graph: Graph, request: Request) -> Outcome:
+        outcome = run(graph, request)
+        return replace(outcome, notes=(*outcome.notes, WITHOUT_EDGES))
+
+    return Tool(
+        name, "external", divide, objectives=("cut",), needs_coordinates=True, lower_bounds=False,
+        threads=1, seeds=False, edge_weights=False, missing=_zoltan_library,
+    )  # fmt: skip
+
+
+def _zoltan_library() -> str | None:
+    from evener.partitioning.external.zoltan import missing
+
+    return missing()
+
+
 def _metis_library() -> str | None:
     from evener.partitioning.external.metis import missing
 
@@ -302,7 +355,7 @@ TOOLS: dict[str, Tool] = {
     tool.name: tool
     for tool in (
         Tool("evener", "multilevel", _multilevel, several=SeveralWeights(_multiconstraint)),
-        Tool("hierarchical", "multilevel", _hierarchical),
+        Tool("hierarchical", "multilevel", _hierarchical, along_tree=True),
         Tool("georef", "multilevel", _georef, objectives=("cut",), needs_coordinates=True),
         Tool(
             "georef-metis", "multilevel", _georef_metis, objectives=("cut",),
@@ -310,6 +363,8 @@ TOOLS: dict[str, Tool] = {
             missing=_metis_refinement,
         ),
         _geometric("kmeans", _kmeans, threads=ALL_THREADS),
+        _geometric("geohier", _geohier, threads=ALL_THREADS, along_tree=True),
+        _geometric("mj", partial(_from_coordinates, function="mj_blocks", module="multijagged")),
         _geometric("rcb"),
         _geometric("rib"),
         _geometric("hilbert"),
@@ -321,5 +376,6 @@ TOOLS: dict[str, Tool] = {
             "mtkahypar", "mtkahypar", _package("mtkahypar"),
             objectives=("cut", "total_volume"), threads=ALL_THREADS,
         ),
+        *(_zoltan(f"zoltan-{method}") for method in ("rcb", "rib", "hsfc")),
     )
 }  # fmt: skip

@@ -84,7 +84,7 @@ def compared_plan(
 def available_tools(graph: Graph, platform: Platform) -> list[str]:
     """Return the tools that are installed and can divide this graph, in the registry's order.
 
-    "hierarchical" is left out for platforms without a tree.
+    Those that divide along a tree are left out for platforms without one.
     """
     flat = len(device_tree(platform)) == 0
     return [
@@ -93,7 +93,7 @@ def available_tools(graph: Graph, platform: Platform) -> list[str]:
         if tool.available() is None
         and (graph.coords is not None or not tool.needs_coordinates)
         and (graph.n_constraints == 1 or _balances_several(tool))
-        and not (flat and name == "hierarchical")
+        and not (flat and tool.along_tree)
     ]
 
 

@@ -17,6 +17,7 @@ from evener.graphs.graph import Graph
 from evener.partitioning.enforce import Enforced, enforce
 from evener.partitioning.mapping.blocks import map_blocks
 from evener.partitioning.registry import Result, partition_with
+from evener.partitioning.tools import TOOLS
 from evener.planning.options import PlanOptions
 from evener.plans.partition import Contract, Mapping, Partition
 from evener.platforms.platform import Platform
@@ -55,8 +56,8 @@ def divide(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str | Non
     Raises what `partition_with` raises.
     """
     tool = tool or options.tool
-    # One tool alone divides along the tree, which takes milliseconds to lay out for many devices.
-    along = terms.platform if tool == "hierarchical" else None
+    # Few tools divide along the tree, which takes milliseconds to lay out for many devices.
+    along = terms.platform if tool in TOOLS and TOOLS[tool].along_tree else None
     return partition_with(tool, graph, options.request(terms.contract, along))
 
 

@@ -87,7 +87,7 @@ def remarks(*weights: Whole) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w.note for w in weights if w.note is not None))
 
 
-ARRAYS = ("xadj", "adjncy", "vwgt", "adjwgt", "targets", "tree", "part")
+ARRAYS = ("xadj", "adjncy", "vwgt", "adjwgt", "targets", "tree", "part", "points")
 OPTIONS = ("tool", "epsilon", "seed", "threads", "objective", "preset")
 
 
@@ -98,7 +98,8 @@ class Job:
     With several weights a vertex, vwgt is (n, c) and targets (k, c). vwgt (n,) and adjwgt (2m,)
     are None where all weigh 1; both may be real numbers. tree (depth, k): which blocks belong
     together at each depth, for tools that divide along it; None for all others. part (n,): the
-    blocks to begin with, for tools that refine; None for all others.
+    blocks to begin with, for tools that refine; points (n, d): where vertices are, for tools that
+    look at no edge; None for all others.
     """
 
     tool: str
@@ -114,6 +115,7 @@ class Job:
     preset: str
     tree: npt.NDArray[np.int32] | None = None
     part: npt.NDArray[np.int32] | None = None
+    points: npt.NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:

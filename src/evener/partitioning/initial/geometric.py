@@ -32,12 +32,12 @@ def hilbert_blocks(
     are all zero count as 1. Raises InputError for wrong shapes, NaN and negative numbers, and
     InfeasibleError for targets that are all zero.
     """
-    points, weights, ideal = _checked(points, weights, targets)
+    points, weights, ideal = checked_input(points, weights, targets)
     order = hilbert_order(points)
     if weights.size == 0:
         counts = np.diff(ideal).astype(np.int64)
     else:
-        counts = np.diff(_nearest(np.cumsum(weights[order]), ideal))
+        counts = np.diff(nearest_places(np.cumsum(weights[order]), ideal))
     part = np.empty(order.size, np.int32)
     part[order] = np.repeat(np.arange(ideal.size - 1, dtype=np.int32), counts)
     return part
@@ -75,7 +75,7 @@ def _bisect(
 ) -> npt.NDArray[np.int32]:
     from evener.partitioning.initial import geometric_kernels as kernels
 
-    points, weights, ideal = _checked(points, weights, targets)
+    points, weights, ideal = checked_input(points, weights, targets)
     part = np.empty(len(points), np.int32)
     # The kernel moves coordinates and weights about: both are copies here.
     columns = np.array(points.T, order="C", copy=True)
@@ -83,10 +83,10 @@ def _bisect(
     return part
 
 
-def _checked(
+def checked_input(
     points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Points, weights (empty: 1 each) and the cumulative target (k + 1,) at every boundary."""
+    """Return points, weights (empty: 1 each), and the cumulative target (k + 1,) at boundaries."""
     points = within_range(as_points(points))
     n = len(points)
     if n >= 2**31:
@@ -135,8 +135,8 @@ def _whole(ideal: FloatArray) -> FloatArray:
     return nearest
 
 
-def _nearest(cumulative: FloatArray, ideal: FloatArray) -> npt.NDArray[np.int64]:
-    """Positions (k + 1,) in the line at which the cumulative weight is nearest to the ideal."""
+def nearest_places(cumulative: FloatArray, ideal: FloatArray) -> npt.NDArray[np.int64]:
+    """Return places (k + 1,) in the line where the cumulative weight is nearest to the ideal."""
     prefix = np.concatenate([[0.0], cumulative])
     at = np.searchsorted(prefix, ideal)
     at = np.clip(at, 1, prefix.size - 1)

@@ -1,0 +1,80 @@
+"""Multi-jagged partitions: recursive cuts into many sections at once, across alternating sides.
+
+RCB halves a box; multi-jagged cuts it into s sections across its longest side, each section into
+its own sections across its own longest side, and so on, in as many levels as there are dimensions
+[DRDC16]_. So k blocks take k^(1/d) cuts a level, boxes stay rectangles, and lines of one level
+need not continue those of another. Zoltan2's version wants sections of equal weight; here blocks
+of any weights and number are grouped so that sections weigh about the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import UsageError
+from evener.partitioning.initial.geometric import checked_input, nearest_places
+
+HAIR = 1e-9  # by which a root may miss the whole number that it is
+
+
+def mj_blocks(
+    points: npt.ArrayLike,
+    weights: npt.ArrayLike | None,
+    targets: npt.ArrayLike,
+    *,
+    sections: int | None = None,
+) -> npt.NDArray[np.int32]:
+    """Return the block (n,) of every point by multi-jagged cuts; arguments as of hilbert_blocks.
+
+    sections: how many a box is cut into at most, at least 2; None: so many that there are as
+    many levels as dimensions. No block is more than one heaviest vertex off its target. With 2, an
+    equal number of blocks on each side and no ties this is rcb_blocks. Equal coordinates are
+    divided by vertex number.
+    """
+    if sections is not None and sections < 2:
+        raise UsageError(f"a box is cut into 2 sections or more, not {sections}")
+    points, weights, ideal = checked_input(points, weights, targets)
+    n, d = points.shape
+    part = np.empty(n, np.int32)
+    # (first block, end, vertices in ascending order, weight of all before, level)
+    open_boxes = [(0, ideal.size - 1, np.arange(n), 0.0, 0)]
+    while open_boxes:
+        low, high, inside, before, level = open_boxes.pop()
+        if high - low == 1 or inside.size == 0:
+            part[inside] = low
+            continue
+        count = sections or _sections(high - low, d - level)
+        bounds = _groups(ideal, low, high, min(count, high - low))
+        place = points[inside]
+        side = int(np.argmax(place.max(axis=0) - place.min(axis=0)))
+        order = np.argsort(place[:, side], kind="stable")
+        along = weights[inside[order]] if weights.size else np.ones(order.size)
+        so_far = np.cumsum(along)
+        cuts = nearest_places(so_far, np.clip(ideal[bounds] - before, 0.0, so_far[-1]))
+        for i in range(bounds.size - 1):
+            # Ascending again, so that ties fall by vertex number on the next level, too.
+            own = np.sort(inside[order[cuts[i] : cuts[i + 1]]])
+            done = before + (float(so_far[cuts[i] - 1]) if cuts[i] else 0.0)
+            open_boxes.append((int(bounds[i]), int(bounds[i + 1]), own, done, level + 1))
+    return part
+
+
+def _sections(blocks: int, levels: int) -> int:
+    """Return into how many sections a box of so many blocks is cut, `levels` levels before all."""
+    if levels <= 1:
+        return blocks
+    return max(2, int(np.ceil(blocks ** (1 / levels) - HAIR)))
+
+
+def _groups(ideal: FloatArray, low: int, high: int, count: int) -> npt.NDArray[np.int64]:
+    """Return boundaries (count + 1,) of blocks: groups of about equal targets, none empty."""
+    wanted = np.linspace(ideal[low], ideal[high], count + 1)
+    right = np.clip(np.searchsorted(ideal[low : high + 1], wanted), 1, high - low)
+    near = right - (wanted - ideal[low + right - 1] <= ideal[low + right] - wanted)
+    steps = np.arange(count + 1)
+    near = np.maximum.accumulate(near - steps) + steps
+    near = np.minimum(near, (high - low) - steps[::-1])
+    near[0], near[-1] = 0, high - low
+    return np.asarray(low + near, np.int64)
