@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -92,31 +93,61 @@ def test_a_plan_runs_on_processes(tmp_path):
 
 BAD = """
 import time
+from pathlib import Path
 import numpy as np
 import evener as ev
 
-def through(x):
-    if x[0] == 7:
-        raise ValueError("bad luck")
-    return x
+def program(fault=0):
+    def through(x):
+        if x[0] == 7:
+            Path(__file__).with_name("when").write_text(str(time.monotonic()))
+            if fault == 2:
+                time.sleep(60)
+            if fault == 1:
+                return x[1:]
+            raise ValueError("bad luck")
+        return x
 
-PROGRAM = ev.StreamProgram(
-    (ev.StreamFilter("n", lambda i: np.full(4, float(i))), ev.StreamFilter("through", through)),
-    (ev.StreamChannel("n", "through", (4,)),),
-)
+    return ev.StreamProgram(
+        (
+            ev.StreamFilter("n", lambda i: np.full(4, float(i))),
+            ev.StreamFilter("through", through),
+            ev.StreamFilter("last", lambda x: x[0]),
+        ),
+        (ev.StreamChannel("n", "through", (4,)), ev.StreamChannel("through", "last", (4,))),
+    )
 """
+RAISES, SHRINKS, HANGS = range(3)
+SAID = {
+    RAISES: "failed in iteration 7: ValueError: bad luck",
+    SHRINKS: "returned float64 (3,), where the channel from 'through' to 'last' carries",
+    HANGS: "has not ended iteration 7 within 1 s",
+}
 
 
-def test_a_filter_that_raises_ends_all_ranks_and_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("ranks", "fault"),
+    [
+        (2, RAISES),
+        (3, HANGS),
+        pytest.param(3, SHRINKS, marks=pytest.mark.slow),
+    ],
+)
+def test_a_filter_that_fails_ends_all_ranks_and_is_named(tmp_path, ranks, fault):
+    """Soon after the fault, which the filter stamps; of one that hangs, after its timeout."""
     (tmp_path / "bad.py").write_text(BAD)
     program = ev.StreamProgram.from_file(tmp_path / "bad.py")
-    ev.write_stream_plan(tmp_path / "x.plan", plan_of(program, [0, 1]))
+    ev.write_stream_plan(tmp_path / "x.plan", plan_of(program, [0, 1, 2]))
     words = [str(tmp_path / "x.plan"), "--stream", "--program", str(tmp_path / "bad.py")]
-    done = run_words(2, "-m", "evener", "run", *words)
-    assert done.returncode == 5
-    said = "filter 'through' on p1 failed in iteration 7: ValueError: bad luck"
-    assert f"rank 1 (p1): {tmp_path}/bad.py:8: {said}" in done.stderr
+    words += ["--set", f"fault={fault}", "--iterations", "100000", "--timeout", "1"]
+    done = run_words(ranks, "-m", "evener", "run", *words)
+    since = time.monotonic() - float((tmp_path / "when").read_text())
+    where = "rank 1 (p1): " if ranks == 3 else "rank 0 (p0, p1): "
+    assert done.returncode == (3 if fault == SHRINKS else 5)
+    assert f"filter 'through' on p1 {SAID[fault]}" in done.stderr
+    assert f"evener: {where}" in done.stderr
     assert "Traceback" not in done.stderr
+    assert since < 10 + (fault == HANGS)
 
 
 @pytest.fixture
