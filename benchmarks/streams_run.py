@@ -93,7 +93,7 @@ def line(what, name, program, graph, how):
         "what": what, "program": name, "load": os.getloadavg()[0], "predicted": plan.period,
         "periods": [run.period for run in runs],
         "cpu": min(float(run.cpu.max()) for run in runs) / count,
-        "heaviest": float(graph.scalar.max()) / 1e9,
+        "heaviest": float((graph.scalar * graph.vector).max()) / 1e9,
         "busy": (best.busy / best.iterations).tolist(),
     }  # fmt: skip
 

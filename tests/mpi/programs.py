@@ -24,7 +24,7 @@ from evener.running.streams.executing import run_stream
 from tests.running.edge_cases import divided, drawn
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
 from tests.running.random_runs import APPS, MOVING, is_right, moving, random_case
-from tests.running.streams.programs import chain, drawn_program, plan_of, slow_outputs
+from tests.running.streams.programs import chain, copied_plan, drawn_program, plan_of, slow_outputs
 
 N = 42
 
@@ -188,6 +188,9 @@ def stream_programs(comm):
             assert [one.firings for one in found.filters] == [9] * n
             for name, values in expected.items():
                 assert np.array_equal(found.outputs[name], values), name
+        found = run_stream(program, copied_plan(rng, program, comm.size + 1), 9, comm=comm)
+        for name, values in expected.items():
+            assert np.array_equal(found.outputs[name], values), name
     size = 1 << 17
     long = chain(lambda i: np.full(size, i), lambda x: 2 * x, np.sum, shape=(size,), dtype="int64")
     found = run_stream(long, plan_of(long, [0, comm.size - 1, 0]), 9, comm=comm)

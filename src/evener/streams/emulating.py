@@ -57,6 +57,11 @@ def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) ->
     Raises UsageError for the plan of another program, no iterations, and the reading `transit`, in
     which processors pay for bytes that pass through; errors of filters as `run_stream`.
     """
+    if plan.copy_of is not None:
+        raise UsageError(
+            "the plan has filters in copies, which take turns in a run and are not emulated",
+            hint="Run it without --emulate, or plan without --replicate.",
+        )
     mine, theirs = program.graph, plan.graph
     same = (mine.names, mine.tails.tolist(), mine.heads.tolist(), mine.nbytes.tolist())
     if same != (theirs.names, theirs.tails.tolist(), theirs.heads.tolist(), theirs.nbytes.tolist()):

@@ -1,5 +1,6 @@
 """Stream programs to be tried: random ones, their outputs by a slow twin, plans that say where."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Device, Platform
 from evener.running.streams.program import StreamChannel, StreamFilter, StreamProgram
+from evener.streams.copies import FilterCopies, with_copies
 
 
 def plan_of(program, part, period=1.0, kind="cpu"):
@@ -17,6 +19,19 @@ def plan_of(program, part, period=1.0, kind="cpu"):
     return StreamPlan(
         np.array(part, np.int32), program.graph, platform, period, period, nothing, nothing, {}, {}
     )
+
+
+def copied_plan(rng, program, k):
+    """Each filter without state in up to three copies of random shares, on k devices."""
+    graph = program.graph
+    copies = FilterCopies.single(graph)
+    for _ in range(2 * graph.n):
+        c = int(rng.integers(copies.of.size))
+        room = copies.high[c] - copies.low[c] - 2
+        if not graph.stateful[copies.of[c]] and room > 0:
+            copies = copies.divided(c, copies.low[c] + 1 + rng.random() * room)
+    plan = plan_of(program, [*rng.integers(0, k, copies.of.size - 1), k - 1])
+    return replace(plan, graph=with_copies(graph, copies), copy_of=copies.of)
 
 
 def drawn_program(rng, n):
@@ -35,7 +50,8 @@ def drawn_program(rng, n):
         state = np.array([i]) if rng.random() < 0.4 else None
         kind = rng.integers(3) if outs else 0
         work = work_of(i, outs, has_inputs, state is not None, kind)
-        filters.append(StreamFilter(f"f{i}", work, state, fills=bool(kind == 2)))
+        filters.append(StreamFilter(f"f{i}", work, state, fills=bool(kind == 2),
+                                    vector=1 if state is not None else 6))  # fmt: skip
     return StreamProgram(tuple(filters), tuple(channels))
 
 

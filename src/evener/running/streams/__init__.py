@@ -5,6 +5,7 @@ firing.py       one call of a filter's function, and what may be wrong with what
 in_turn.py      one filter after the other: what each takes, and what a program gives
 between_cores.py  what bytes from one core to another take, measured in the program
 stages.py       how far filters are ahead of each other, and how many slots their channels have
+turns.py        which copy of a filter runs which iterations
 channels.py     channels between threads; far_channels.py: between processes of MPI
 processor.py    the loop of one processor: which filter next, what it waits for
 executing.py    all processors of a plan, as threads or ranks; results.py: what a run returns

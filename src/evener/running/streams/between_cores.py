@@ -46,7 +46,7 @@ class StreamCalibration(NamedTuple):
     @property
     def seconds(self) -> FloatArray:
         """(n,) CPU seconds of each filter in an iteration."""
-        return self.graph.scalar / INSTRUCTIONS
+        return self.graph.scalar * self.graph.vector / INSTRUCTIONS
 
 
 def calibrate_stream(

@@ -1,12 +1,13 @@
 """Channels: slots for arrays, filled by one filter and read by another, in turn.
 
 Each end belongs to one thread. A Channel has both; of a channel between processes of MPI each has
-one of far_channels.py.
+one of far_channels.py. Where filters have copies a channel is one between each two of them:
+GatheringReceiver and ScatteringSender take these in turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -86,3 +87,49 @@ class Channel:
         """Give that slot back."""
         self._freed += 1
         self._to_writer()
+
+
+class ScatteringSender:
+    """The end of a channel whose readers are copies. to: by reader; turns: whose each array is."""
+
+    def __init__(self, to: Mapping[int, Sender], turns: Sequence[int]) -> None:
+        self._to, self._turns, self._sent = to, turns, 0
+
+    def has_room(self) -> bool:
+        """Whether a slot is free for the reader whose turn it is."""
+        return self._now().has_room()
+
+    def slot(self) -> Array:
+        """Return the slot that is to be filled next."""
+        return self._now().slot()
+
+    def send(self) -> None:
+        """Hand over that slot."""
+        self._now().send()
+        self._sent += 1
+
+    def _now(self) -> Sender:
+        return self._to[self._turns[self._sent]]
+
+
+class GatheringReceiver:
+    """The end of a channel whose writers are copies. by: by writer; turns: who makes each array."""
+
+    def __init__(self, by: Mapping[int, Receiver], turns: Sequence[int]) -> None:
+        self._by, self._turns, self._read = by, turns, 0
+
+    def has_data(self) -> bool:
+        """Whether the array of the writer whose turn it is has been handed over."""
+        return self._now().has_data()
+
+    def data(self) -> Array:
+        """Return that array."""
+        return self._now().data()
+
+    def free(self) -> None:
+        """Give its slot back."""
+        self._now().free()
+        self._read += 1
+
+    def _now(self) -> Receiver:
+        return self._by[self._turns[self._read]]

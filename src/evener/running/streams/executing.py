@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,20 @@ from evener.running.comm import play_ranks
 from evener.running.devices import Cuda
 from evener.running.hybrid import devices_of_process
 from evener.running.mpi_comm import MpiComm, comm_of
-from evener.running.streams.channels import Channel, Receiver, Sender
+from evener.running.streams.channels import (
+    Channel,
+    GatheringReceiver,
+    Receiver,
+    ScatteringSender,
+    Sender,
+)
 from evener.running.streams.far_channels import FarReceiver, FarSender
 from evener.running.streams.firing import Firing
 from evener.running.streams.processor import FilterTimes, PlacedFilter, Processor, Waker
-from evener.running.streams.program import Array, StreamProgram
+from evener.running.streams.program import Array, StreamChannel, StreamProgram
 from evener.running.streams.results import StreamRun, steady_period
 from evener.running.streams.stages import SLOTS, PipelineStages
+from evener.running.streams.turns import FilterTurns
 from evener.running.streams.watching import PAUSE, FiringWatch
 
 TIMEOUT = 60.0  # [s] that a filter has for an iteration
@@ -63,19 +71,21 @@ def run_stream(
 
     Each processor is a thread that runs its filters, several iterations of the program at once.
     comm: an MpiComm or a communicator of mpi4py, whose ranks share the processors as devices of
-    other runs, `d * P // k == p`; None: all are threads of this process. What is returned does not
-    depend on the plan, but for times.
+    other runs, `d * P // k == p`; None: all are threads of this process. Copies of a filter, where
+    the plan has any, run iterations in turn, as many as they have of its data. What is returned
+    does not depend on the plan, but for times.
 
     Raises UsageError for a plan of other filters, no iterations, more ranks than processors, CUDA
     devices and other numbers of devices; ToolError where a filter raises, or does not end within
     the timeout; InputError where it returns what its channels do not carry.
     """
-    _refuse(program, plan, iterations, watch)
+    _refuse(plan, iterations, watch)
+    turns = FilterTurns(program, plan, iterations)
     mpi = None if comm is None else comm_of(comm)
     if not isinstance(mpi, MpiComm | None):
         raise UsageError("processors are threads of this process, or ranks of MPI")
-    stages = PipelineStages(program, plan.part, watch.slots)
-    run = _Run(program, plan, stages, iterations, watch, mpi)
+    stages = PipelineStages(program, turns.homes, watch.slots, turns.ahead)
+    run = _Run(turns, stages, watch, mpi)
     try:
         run.play()
     except BaseException:
@@ -84,13 +94,7 @@ def run_stream(
     return run.result()
 
 
-def _refuse(program: StreamProgram, plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
-    if plan.names != program.graph.names:
-        raise UsageError(
-            f"the plan is of {len(plan.names):,} filters, {_some(plan.names)}; {program.name} has "
-            f"{len(program.filters):,}, {_some(program.graph.names)}",
-            hint="evener run --stream --calibrate writes the graph of the program, to be planned.",
-        )
+def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
     if iterations < 1:
         raise UsageError(f"{iterations} iterations: at least one is needed")
     devices = watch.devices
@@ -106,8 +110,11 @@ def _refuse(program: StreamProgram, plan: StreamPlan, iterations: int, watch: St
         )
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+class _Ends(NamedTuple):
+    """Of a channel, the reader's and the writer's end, as far as they are in this process."""
+
+    read: Receiver | None
+    fill: Sender | None
 
 
 class _Own(NamedTuple):
@@ -121,22 +128,21 @@ class _Own(NamedTuple):
 class _Run:
     """One run, as far as it is in this process."""
 
-    program: StreamProgram
-    plan: StreamPlan
+    turns: FilterTurns
     stages: PipelineStages
-    iterations: int
     watch: StreamWatch
     mpi: MpiComm | None
     far: list[FarSender | FarReceiver] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.program, self.plan = self.turns.program, self.turns.plan
         k = self.plan.platform.k
         own = range(k) if self.mpi is None else devices_of_process(self.mpi, k)
         self.wakers = {device: Waker() for device in own}
         self.ended = threading.Event()
         self.times = [
-            FilterTimes(one.name, int(device))
-            for one, device in zip(self.program.filters, self.plan.part, strict=True)
+            FilterTimes(name, int(device), turns=self.turns.of_copy(c))
+            for c, (name, device) in enumerate(zip(self.plan.names, self.plan.part, strict=True))
         ]
         names = [self.plan.platform.names[device] for device in own]
         self.guard = FiringWatch(names, self.plan.names, self.watch.timeout)
@@ -145,31 +151,47 @@ class _Run:
         ends = self._channels()
         self.owned = [_Own(device, self._processor(device, ends)) for device in own]
 
-    def _channels(self) -> list[tuple[Receiver | None, Sender | None]]:
-        """Return the reader's and the writer's end of each channel that is here."""
+    def _channels(self) -> dict[tuple[int, int, int], _Ends]:
+        """Return the ends that are here of each channel, by its number and the plan's filters."""
         graph, part, sizes = self.program.graph, self.plan.part, self.stages.of_channels
-        found: list[tuple[Receiver | None, Sender | None]] = []
+        found: dict[tuple[int, int, int], _Ends] = {}
+        number = 0
         for e, channel in enumerate(self.program.channels):
-            writer, reader = (int(part[end[e]]) for end in (graph.tails, graph.heads))
-            size, here = int(sizes[e]), (writer in self.wakers, reader in self.wakers)
-            if all(here):
-                wakes = () if writer == reader else (self._wake(reader), self._wake(writer))
-                near = Channel(channel, size, *wakes)
-                found.append((near, near))
-            elif here[0]:
-                assert self.mpi is not None
-                sender = FarSender(self.mpi, channel, e, self._home(reader), size)
-                self.far.append(sender)
-                found.append((None, sender))
-            elif here[1]:
-                assert self.mpi is not None
-                total = self.iterations + len(channel.initial)
-                receiver = FarReceiver(self.mpi, channel, e, self._home(writer), size, total)
-                self.far.append(receiver)
-                found.append((receiver, None))
-            else:
-                found.append((None, None))
+            tail, head, tokens = int(graph.tails[e]), int(graph.heads[e]), len(channel.initial)
+            by = self.turns.owners(tail, -tokens, self.turns.iterations)
+            to = self.turns.owners(head, 0, self.turns.iterations + tokens)
+            for c, d in product(self.turns.copies(tail), self.turns.copies(head)):
+                own = np.flatnonzero((by == c) & (to == d))
+                initial = [channel.initial[i] for i in own.tolist() if i < tokens]
+                ends = self._ends(
+                    replace(channel, initial=initial), (number, int(sizes[e]), own.size),
+                    int(part[c]), int(part[d]),
+                )  # fmt: skip
+                found[e, c, d] = ends
+                number += 1
         return found
+
+    def _ends(
+        self, channel: StreamChannel, numbers: tuple[int, int, int], writer: int, reader: int
+    ) -> _Ends:
+        """Return the ends that are here of one channel; numbers: its own, slots, arrays in all."""
+        number, size, total = numbers
+        here = writer in self.wakers, reader in self.wakers
+        if all(here):
+            wakes = () if writer == reader else (self._wake(reader), self._wake(writer))
+            near = Channel(channel, size, *wakes)
+            return _Ends(near, near)
+        if here[0]:
+            assert self.mpi is not None
+            sender = FarSender(self.mpi, channel, number, self._home(reader), size)
+            self.far.append(sender)
+            return _Ends(None, sender)
+        if here[1]:
+            assert self.mpi is not None
+            receiver = FarReceiver(self.mpi, channel, number, self._home(writer), size, total)
+            self.far.append(receiver)
+            return _Ends(receiver, None)
+        return _Ends(None, None)
 
     def _wake(self, device: int) -> Callable[[], None]:
         return self.wakers[device].wake
@@ -179,22 +201,39 @@ class _Run:
         assert self.mpi is not None
         return device * self.mpi.size // self.plan.platform.k
 
-    def _processor(
-        self, device: int, ends: Sequence[tuple[Receiver | None, Sender | None]]
-    ) -> Processor:
-        program, placed = self.program, []
-        for i in program.order:
-            if self.plan.part[i] == device:
-                readers = [end for e in program.incoming[i] if (end := ends[e][0]) is not None]
-                writers = [to for e in program.outgoing[i] if (to := ends[e][1]) is not None]
-                firing = Firing(program, i, self.plan.platform.names[device])
-                stage = int(self.stages.of_filters[i])
-                placed.append(PlacedFilter(firing, stage, (readers, writers), self.times[i]))
+    def _processor(self, device: int, ends: Mapping[tuple[int, int, int], _Ends]) -> Processor:
+        placed = []
+        for i in self.program.order:
+            for c in self.turns.copies(i):
+                if self.plan.part[c] == device:
+                    readers = [self._reader(e, c, ends) for e in self.program.incoming[i]]
+                    writers = [self._writer(e, c, ends) for e in self.program.outgoing[i]]
+                    firing = Firing(self.program, i, self.plan.platform.names[device])
+                    stage = int(self.stages.of_filters[i])
+                    times = self.times[c]
+                    placed.append(PlacedFilter(firing, stage, (readers, writers), times, c))
         return Processor(
-            placed, self.iterations, self.wakers[device],
-            self.guard.rows[list(self.wakers).index(device)],
+            placed, self.wakers[device], self.guard.rows[list(self.wakers).index(device)],
             last=frozenset(self.stages.last.tolist()), trace=self.watch.trace, keep=self.watch.keep,
         )  # fmt: skip
+
+    def _reader(self, e: int, d: int, ends: Mapping[tuple[int, int, int], _Ends]) -> Receiver:
+        """Return the end of a channel that filter d of the plan, which is here, reads."""
+        tail, tokens = int(self.program.graph.tails[e]), len(self.program.channels[e].initial)
+        found = {c: end for c in self.turns.copies(tail) if (end := ends[e, c, d].read) is not None}
+        if len(found) == 1:
+            return next(iter(found.values()))
+        by = self.turns.owners(tail, -tokens, self.turns.iterations)
+        return GatheringReceiver(found, [int(by[t]) for t in self.times[d].turns])
+
+    def _writer(self, e: int, c: int, ends: Mapping[tuple[int, int, int], _Ends]) -> Sender:
+        """Return the end of a channel that filter c of the plan, which is here, fills."""
+        head, tokens = int(self.program.graph.heads[e]), len(self.program.channels[e].initial)
+        found = {d: end for d in self.turns.copies(head) if (end := ends[e, c, d].fill) is not None}
+        if len(found) == 1:
+            return next(iter(found.values()))
+        to = self.turns.owners(head, 0, self.turns.iterations + tokens)
+        return ScatteringSender(found, [int(to[t + tokens]) for t in self.times[c].turns])
 
     def play(self) -> None:
         """Run all processors that are here, each in a thread, and look after them in one more."""
@@ -245,8 +284,9 @@ class _Run:
         while not self.ended.wait(PAUSE):
             self.guard.check()
             if self.watch.tell is not None:
-                own = [self.times[v] for v in self.stages.last if self.times[v].firings]
-                self.watch.tell(min((one.firings for one in own), default=0))
+                own = [sum(self.times[c].firings for c in self.turns.copies(v))
+                       for v in self.stages.last.tolist()]  # fmt: skip
+                self.watch.tell(min((done for done in own if done), default=0))
 
     def stop(self) -> None:
         """Let all threads of this process end."""
@@ -257,27 +297,41 @@ class _Run:
 
     def result(self) -> StreamRun:
         """Return the run of all processors; all ranks call."""
-        outputs: dict[str, list[Array]] = {}
+        outputs: dict[int, list[tuple[int, Array]]] = {}
         for one in self.owned:
             for placed in one.processor.placed:
-                if placed.given:
-                    outputs[placed.times.name] = placed.given
+                outputs.setdefault(placed.firing.number, []).extend(placed.given)
         times, seconds = self.times, self.seconds
         if self.mpi is not None:
             devices = {one.device for one in self.owned}
-            mine = {i: t for i, t in enumerate(times) if t.processor in devices}
+            mine = {c: t for c, t in enumerate(times) if t.processor in devices}
             found = self.mpi.allgather((mine, outputs, seconds))
-            every = {i: t for own, *_ in found for i, t in own.items()}
-            times = [every[i] for i in range(len(times))]
-            outputs = {name: given for _, own, _ in found for name, given in own.items()}
+            every = {c: t for own, *_ in found for c, t in own.items()}
+            times, outputs = [every[c] for c in range(len(times))], {}
+            for _, own, _ in found:
+                for i, given in own.items():
+                    outputs.setdefault(i, []).extend(given)
             seconds = max(took for *_, took in found)
-        ordered = [name for name in self.program.graph.names if name in outputs]
+        last = [self._ends_of(v, times) for v in self.stages.last.tolist()]
         return StreamRun(
-            {name: np.stack(outputs[name]) for name in ordered},
-            self.iterations,
+            {self.program.filters[i].name: self._in_order(outputs[i])
+             for i in sorted(outputs) if outputs[i]},
+            self.turns.iterations,
             seconds,
-            steady_period([times[v].ends for v in self.stages.last], self.stages.depth),
+            steady_period(last, self.stages.depth),
             self.plan.period,
             tuple(times),
             tuple(self.plan.platform.names),
-        )
+        )  # fmt: skip
+
+    def _in_order(self, given: list[tuple[int, Array]]) -> Array:
+        """Return what a filter gave, by iteration; its copies have given their own."""
+        kept = sorted(given, key=lambda one: one[0])
+        return np.stack([array for _, array in kept[-(self.watch.keep or len(kept)) :]])
+
+    def _ends_of(self, i: int, times: Sequence[FilterTimes]) -> list[float]:
+        """Return when each iteration of a filter had ended, and those before it."""
+        ends = np.empty(self.turns.iterations)
+        for c in self.turns.copies(i):
+            ends[list(times[c].turns)] = times[c].ends
+        return [float(end) for end in np.maximum.accumulate(ends)]

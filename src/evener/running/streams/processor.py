@@ -29,7 +29,8 @@ class FilterTimes:
     no_input, no_room [s]: how long its processor had nothing to do before it ran, because its
     incoming channels had no data, or else its outgoing ones no room. ends: when it ended each
     iteration [s, on the clock of time.perf_counter], where asked for; spans: when it began, too;
-    cpus: CPU seconds of each, where there are spans.
+    cpus: CPU seconds of each, where there are spans. turns: the iterations that it runs, of a
+    filter in copies not all.
     """
 
     name: str
@@ -42,6 +43,7 @@ class FilterTimes:
     ends: list[float] = field(default_factory=list)
     spans: list[tuple[float, float]] = field(default_factory=list)
     cpus: list[float] = field(default_factory=list)
+    turns: Sequence[int] = ()
 
 
 class Waker:
@@ -75,7 +77,7 @@ class Waker:
 
 
 class PlacedFilter:
-    """A filter on its processor, with its channels' ends."""
+    """A filter on its processor, with its channels' ends. number: of the plan, for the watch."""
 
     def __init__(
         self,
@@ -83,11 +85,28 @@ class PlacedFilter:
         stage: int,
         ends: tuple[Sequence[Receiver], Sequence[Sender]],
         times: FilterTimes,
+        number: int,
     ) -> None:
-        self.firing, self.times = firing, times
-        self.round = stage  # of its next firing
+        self.firing, self.times, self.number = firing, times, number
+        self._stage = stage
         self.receivers, self.senders = ends
-        self.given: list[Array] = []
+        self.given: list[tuple[int, Array]] = []  # with the iteration
+
+    @property
+    def iteration(self) -> int:
+        """The iteration that it runs next; once it has run all, the last."""
+        turns = self.times.turns
+        return turns[min(self.times.firings, len(turns) - 1)]
+
+    @property
+    def round(self) -> int:
+        """That of its next firing."""
+        return self.iteration + self._stage
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has run all its iterations."""
+        return self.times.firings == len(self.times.turns)
 
     @property
     def is_ready(self) -> bool:
@@ -100,19 +119,19 @@ class PlacedFilter:
         """Run it once."""
         inputs = [one.data() for one in self.receivers]
         slots = [one.slot() for one in self.senders]
-        given = self.firing.fire(self.times.firings, inputs, slots)
+        iteration = self.iteration
+        given = self.firing.fire(iteration, inputs, slots)
         if given is not None:
-            self.given.append(given)
+            self.given.append((iteration, given))
         for sender in self.senders:
             sender.send()
         for receiver in self.receivers:
             receiver.free()
-        self.round += 1
         self.times.firings += 1
 
 
 class Processor:
-    """Filters of one processor, in the order of the program, each to be run so many times.
+    """Filters of one processor, in the order of the program, each to be run in its iterations.
 
     now: the row of FiringWatch that says what it does. last: filters whose ends are recorded.
     trace: whether all spans are. keep: iterations at the end of which what the program gives is
@@ -122,7 +141,6 @@ class Processor:
     def __init__(
         self,
         placed: Sequence[PlacedFilter],
-        iterations: int,
         waker: Waker,
         now: FloatArray,
         *,
@@ -130,20 +148,20 @@ class Processor:
         trace: bool = False,
         keep: int | None = None,
     ) -> None:
-        self.placed, self._iterations, self.waker = placed, iterations, waker
+        self.placed, self.waker = placed, waker
         self._now = now
         self._last, self._trace, self._keep = last, trace, keep
 
     def run(self, until: Callable[[Callable[[], bool]], None]) -> None:
         """Run all filters until each has had its iterations. until(is_done): how to wait."""
-        left = [one for one in self.placed if one.times.firings < self._iterations]
+        left = [one for one in self.placed if not one.is_over]
         while left:
             self.waker.check()
             one = self._ready(left)
             if one is None:
                 one = self._awaited(left, until)
             self._fire(one)
-            if one.times.firings == self._iterations:
+            if one.is_over:
                 left.remove(one)
 
     def _ready(self, left: Sequence[PlacedFilter]) -> PlacedFilter | None:
@@ -177,9 +195,8 @@ class Processor:
         return found[0]
 
     def _fire(self, one: PlacedFilter) -> None:
-        times, number = one.times, one.firing.number
-        now = self._now
-        now[1], now[2], now[0] = times.firings, time.monotonic(), number + 1
+        times, now = one.times, self._now
+        now[1], now[2], now[0] = one.iteration, time.monotonic(), one.number + 1
         began, cpu = time.perf_counter(), time.thread_time()
         one.fire()
         ended = time.perf_counter()
@@ -187,7 +204,7 @@ class Processor:
         times.cpu += used
         times.seconds += ended - began
         now[0] = 0
-        if number in self._last:
+        if one.firing.number in self._last:
             times.ends.append(ended)
         if self._trace:
             times.spans.append((began, ended))

@@ -41,7 +41,8 @@ class StreamFilter:
     tuple with one for each; without any, what the program gives, or None. state: what work is given
     first, and changes in place; each run has a copy. None: the filter is stateless. fills: whether
     work is given the arrays of its outgoing channels last, which it fills, and returns None.
-    scalar, vector, needs: instructions, data of each and requirements, as of StreamGraph.
+    scalar, vector, needs: instructions, data of each and requirements, as of StreamGraph; of the
+    measured graph, vector is into how many shares copies may divide the iterations.
     """
 
     name: str
@@ -138,8 +139,11 @@ class StreamProgram:
         )
 
     def costing(self, seconds: FloatArray) -> StreamGraph:
-        """Return the graph with other costs. seconds (n,): of each filter, on 1000 MIPS."""
-        return replace(self.graph, scalar=seconds * INSTRUCTIONS, vector=np.ones(len(self.filters)))
+        """Return the graph with other costs. seconds (n,): of each filter, on 1000 MIPS.
+
+        They are shared by the data of each filter, as on processors of a vector length of 1.
+        """
+        return replace(self.graph, scalar=seconds * INSTRUCTIONS / self.graph.vector)
 
     @cached_property
     def order(self) -> tuple[int, ...]:

@@ -97,7 +97,8 @@ def stream_trace_of(run: StreamRun) -> dict[str, Any]:
         events += [named("thread", 1, device + 1, name), sorted_by(place, device)]
     for one in run.filters:
         place = {"pid": 1, "tid": one.processor + 1}
-        for iteration, (start, end) in enumerate(one.spans):
+        turns = one.turns or range(len(one.spans))
+        for iteration, (start, end) in zip(turns, one.spans, strict=False):
             times = {"ts": round((start - began) / MICROSECOND, 3),
                      "dur": round((end - start) / MICROSECOND, 3)}  # fmt: skip
             events.append({"name": one.name, "cat": "filter", "ph": "X", **times, **place,

@@ -26,12 +26,14 @@ class PipelineStages:
     """The stage of each filter of a program on processors, and the slots of its channels.
 
     part (n,): processor of each filter. slots: of a channel between neighbouring stages, 2 or
-    more. Raises UsageError for fewer.
+    more. ahead (m,): more slots of channels, whose ends have copies; None: no more. Raises
+    UsageError for fewer slots.
     """
 
     program: StreamProgram
-    part: Part
+    part: Part | IntArray
     slots: int = SLOTS
+    ahead: IntArray | None = None
 
     def __post_init__(self) -> None:
         if self.slots < 2:
@@ -55,7 +57,8 @@ class PipelineStages:
         graph = self.program.graph
         apart = self.of_filters[graph.heads] - self.of_filters[graph.tails]
         tokens = np.array([len(one.initial) for one in self.program.channels], np.int64)
-        return np.asarray(np.maximum(apart, 0) + tokens + self.slots - 1)
+        more = 0 if self.ahead is None else self.ahead
+        return np.asarray(np.maximum(apart, 0) + tokens + more + self.slots - 1)
 
     @cached_property
     def depth(self) -> int:

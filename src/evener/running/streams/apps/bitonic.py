@@ -31,9 +31,9 @@ def program(n: int = 256, batch: int = 64) -> StreamProgram:
     ]
     comparing = {f"{size} by {apart}": partial(_exchange, size, apart) for size, apart in steps}
     filters = (
-        StreamFilter("integers", lambda iteration: integers(iteration, n, batch)),
-        *(StreamFilter(name, work, fills=True) for name, work in comparing.items()),
-        StreamFilter("sorted", np.array),
+        StreamFilter("integers", lambda iteration: integers(iteration, n, batch), vector=batch),
+        *(StreamFilter(name, work, fills=True, vector=batch) for name, work in comparing.items()),
+        StreamFilter("sorted", np.array, vector=batch),
     )
     names = ["integers", *comparing, "sorted"]
     channels = tuple(StreamChannel(*ends, (batch, n), "int64") for ends in pairwise(names))

@@ -27,15 +27,17 @@ def program(n: int = 1024, batch: int = 16) -> StreamProgram:
     halves = [1 << i for i in range(n.bit_length() - 1)]
     names = ["numbers", "reverse", *(f"combine {2 * half}" for half in halves), "spectrum"]
     combining = [
-        StreamFilter(f"combine {2 * half}", partial(_combine, _twiddles(half)), fills=True)
+        StreamFilter(
+            f"combine {2 * half}", partial(_combine, _twiddles(half)), fills=True, vector=batch
+        )
         for half in halves
     ]
     order = _reversed_bits(n)
     filters = (
-        StreamFilter("numbers", lambda iteration: numbers(iteration, n, batch)),
-        StreamFilter("reverse", lambda x: x[:, order]),
+        StreamFilter("numbers", lambda iteration: numbers(iteration, n, batch), vector=batch),
+        StreamFilter("reverse", lambda x: x[:, order], vector=batch),
         *combining,
-        StreamFilter("spectrum", np.array),
+        StreamFilter("spectrum", np.array, vector=batch),
     )
     channels = tuple(StreamChannel(*pair, (batch, n), "complex128") for pair in pairwise(names))
     return StreamProgram(filters, channels, "fft", lambda outputs: verify(outputs, n, batch))

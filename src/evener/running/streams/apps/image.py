@@ -42,7 +42,7 @@ def program(rows: int = 480, columns: int = 640) -> StreamProgram:
             ("blur columns", "slope y"), ("slope x", "gradient"), ("slope y", "gradient"),
             ("gradient", "edges"))  # fmt: skip
     return StreamProgram(
-        tuple(StreamFilter(name, work) for name, work in filters.items()),
+        tuple(StreamFilter(name, work, vector=rows) for name, work in filters.items()),
         (
             StreamChannel("camera", "grey", (*size, 3), "uint8"),
             *(StreamChannel(*pair, size) for pair in ends),

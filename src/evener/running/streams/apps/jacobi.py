@@ -33,15 +33,16 @@ def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
     return StreamProgram(
         (
             StreamFilter("start", lambda iteration: np.array([float(iteration)])),
-            StreamFilter("1", lambda step, out: fill(FIRST + step[0], out), fills=True),
-            StreamFilter("2", lambda step, out: fill(SECOND + step[0], out), fills=True),
-            StreamFilter("3", lambda a, b, out: sweep(a, b, PART, sweeps, out), fills=True),
-            StreamFilter("4", _row_sums),
+            StreamFilter("1", lambda step, out: fill(FIRST + step[0], out), fills=True, vector=n),
+            StreamFilter("2", lambda step, out: fill(SECOND + step[0], out), fills=True, vector=n),
+            StreamFilter("3", lambda a, b, out: sweep(a, b, PART, sweeps, out), fills=True,
+                         vector=n),
+            StreamFilter("4", _row_sums, vector=n),
         ),
         (StreamChannel("start", "1", (1,)), StreamChannel("start", "2", (1,)), *arrays),
         "jacobi",
         lambda outputs: verify(outputs, n),
-    )
+    )  # fmt: skip
 
 
 def _row_sums(b: Array) -> Array:

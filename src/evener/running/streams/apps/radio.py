@@ -44,12 +44,12 @@ def program(tone: float = 1000.0, block: int = 4096) -> StreamProgram:
         for name, band, gain in zip(bands, _bands(), GAINS, strict=True)
     ]
     filters = (
-        StreamFilter("antenna", lambda iteration: antenna(iteration, tone, block)),
+        StreamFilter("antenna", lambda iteration: antenna(iteration, tone, block), vector=block),
         _fir("channel", _low_pass(CHANNEL, RATE, TAPS), np.complex128),
         StreamFilter("demodulate", _demodulate, np.ones(1, np.complex128)),
         _fir("sound", _low_pass(SOUND, RATE, TAPS), np.float64, STEP),
         *equalising,
-        StreamFilter("add", lambda *own: np.sum(own, axis=0)),
+        StreamFilter("add", lambda *own: np.sum(own, axis=0), vector=block),
     )
     wide = block * STEP
     channels = (

@@ -1,0 +1,142 @@
+"""Which copy of a filter runs which iterations, where a plan has filters in copies.
+
+A plan's copies share the data of an iteration. A function is given whole arrays, so here copies
+take turns: each iteration t has a place x(t) in [0, 1), and is run by the copy whose part of the
+data x(t) lies in. The places are those of a rotation by the golden ratio, which fall into each
+part as often as it is long, at intervals as even as can be. All filters have the same places: so
+copies of two filters pass each other as many bytes in the mean as those of their data in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntArray
+from evener.errors import UsageError
+from evener.plans.stream_plan import StreamPlan
+from evener.running.streams.program import StreamProgram
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, made odd
+MOST_AHEAD = 32  # iterations that channels hold for copies at most: memory, not correctness
+
+
+def places(begin: int, end: int) -> npt.NDArray[np.float64]:
+    """(end - begin,) places of iterations from `begin` on, which may be negative, in [0, 1)."""
+    with np.errstate(over="ignore"):
+        turned = np.arange(begin, end).astype(np.uint64) * GOLDEN
+    return (turned >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+@dataclass(frozen=True, eq=False)
+class FilterTurns:
+    """The iterations of each filter of a plan, which may be a copy of one of the program.
+
+    iterations: of the run. Raises UsageError for a plan of other filters than the program's, and
+    where one that has state has copies.
+    """
+
+    program: StreamProgram
+    plan: StreamPlan
+    iterations: int
+
+    def __post_init__(self) -> None:
+        names, of = self.program.graph.names, self.of
+        counts = np.bincount(of, minlength=len(names)) if of.size else np.zeros(len(names), int)
+        expected = tuple(
+            f"{name} {j + 1}/{count}" if count > 1 else name
+            for name, count in zip(names, counts.tolist(), strict=False)
+            for j in range(count)
+        )
+        if (
+            counts.size != len(names)
+            or counts.min(initial=1) < 1
+            or self.plan.names != expected
+            or (np.diff(of) < 0).any()
+        ):
+            theirs, ours = self.plan.names, self.program.graph.names
+            raise UsageError(
+                f"the plan is of {len(theirs):,} filters, {_some(theirs)}; {self.program.name} has "
+                f"{len(ours):,}, {_some(ours)}",
+                hint="evener run --stream --calibrate writes the graph of the program, to be "
+                "planned.",
+            )
+        for one, count in zip(self.program.filters, counts.tolist(), strict=True):
+            if count > 1 and one.state is not None:
+                raise UsageError(f"filter {one.name!r} has state, and {count} copies in the plan")
+
+    @cached_property
+    def of(self) -> IntArray:
+        """(c,) the program's filter that each filter of the plan is, or is a copy of."""
+        copy_of = self.plan.copy_of
+        return np.arange(len(self.plan.names)) if copy_of is None else np.asarray(copy_of)
+
+    @cached_property
+    def first(self) -> IntArray:
+        """(n + 1,) the plan's first filter of each of the program, and the end."""
+        return np.searchsorted(self.of, np.arange(len(self.program.filters) + 1))
+
+    def copies(self, i: int) -> range:
+        """Return the plan's filters that are filter i of the program."""
+        return range(int(self.first[i]), int(self.first[i + 1]))
+
+    def owners(self, i: int, begin: int, end: int) -> IntArray:
+        """(end - begin,) the plan's filter that runs filter i in each of these iterations."""
+        own = self.copies(i)
+        if len(own) == 1:
+            return np.full(end - begin, own[0])
+        ends = np.cumsum(self.plan.graph.vector[own.start : own.stop])
+        chosen = np.searchsorted(ends[:-1] / ends[-1], places(begin, end), side="right")
+        return np.asarray(own.start + chosen)
+
+    def of_copy(self, c: int) -> range | list[int]:
+        """Return the iterations that filter c of the plan runs, ascending."""
+        i = int(self.of[c])
+        if len(self.copies(i)) == 1:
+            return range(self.iterations)
+        return np.flatnonzero(self.owners(i, 0, self.iterations) == c).tolist()
+
+    @cached_property
+    def homes(self) -> IntArray:
+        """(n,) the processor of each filter of the program; of one in copies a number of its own.
+
+        So that it counts as apart from all others.
+        """
+        part = self.plan.part.astype(np.int64)
+        single = np.diff(self.first) == 1
+        own = np.arange(single.size)
+        return np.where(single, part[np.minimum(self.first[:-1], part.size - 1)], -1 - own)
+
+    @cached_property
+    def ahead(self) -> IntArray:
+        """(m,) iterations by which the copies at the ends of channels may be ahead of each other.
+
+        While a copy runs one iteration, the others run those which begin meanwhile.
+        """
+        graph = self.program.graph
+        gaps = np.zeros(len(self.program.filters), np.int64)
+        for i in np.flatnonzero(np.diff(self.first) > 1).tolist():
+            gaps[i] = min(max(map(self._meanwhile, self.copies(i))), MOST_AHEAD)
+        return np.maximum(gaps[graph.tails], gaps[graph.heads])
+
+    def _meanwhile(self, c: int) -> int:
+        """Return how many iterations begin, by the plan, while a copy runs one, and one more.
+
+        At most as many as it has one of: its own, spread over these, take no longer than they do.
+        """
+        own, plan = self.copies(int(self.of[c])), self.plan
+        parts = plan.graph.vector[own.start : own.stop]
+        between = int(np.ceil(parts.sum() / plan.graph.vector[c]))
+        able = plan.platform.devices[int(plan.part[c])].capabilities
+        if "mips" not in able or plan.period <= 0:
+            return between
+        passes = np.ceil(parts.sum() / able.get("vector_length", 1.0))
+        seconds = plan.graph.scalar[c] * passes / (able["mips"] * 1e6)
+        return min(between, int(np.ceil(seconds / plan.period)) + 1)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
