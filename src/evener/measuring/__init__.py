@@ -13,6 +13,7 @@ kernels.py     what is timed, by name: cpu.py on a core, cuda.py on CUDA devices
                cuda_streamed.py through their memory in strips (streamed.py)
 rectangles.py  speeds of rectangles by height and width
 links.py       links, by round trips (pings.py; messages.py is the other process)
+processes.py   devices of a process file, each bound as it says
 devices.py     cores and CUDA devices of this computer
 machine.py     this computer, or the computers of all ranks, as a machine file
 ratio.py       how much faster a GPU is than a CPU, by arcs, here or emulated; its file

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evener.errors import UsageError
 from evener.platforms.platform import Device, Level, Platform
@@ -173,13 +173,16 @@ def _number(path: Path) -> int | None:
 class MeasuredDevice:
     """A device to be measured: its name, kind and cores; for "cuda" also its index.
 
-    The cores of a CUDA device are those that drive it: it is measured with them.
+    The cores of a CUDA device are those that drive it: it is measured with them. memory [B]: what
+    its kernel may take; None: as the others. options: of its kernel, beside those of all.
     """
 
     name: str
     kind: str = "cpu"
     cpus: tuple[int, ...] = ()
     index: int = 0
+    memory: float | None = None
+    options: tuple[tuple[str, Any], ...] = ()
 
 
 def cores() -> list[Core]:

@@ -156,6 +156,20 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
     return kernel
 
 
+def refuse_options(name: str, kind: str, given: Iterable[str]) -> None:
+    """Raise UsageError for an option that the kernel does not take on devices of this kind."""
+    entry = KERNELS.get(name)
+    takes: tuple[str, ...] = ()
+    if entry is not None:
+        takes = (*entry.takes, *entry.takes_on.get(kind, ()), *OF_KIND.get(kind, ()))
+    for option in given:
+        if option not in takes:
+            known = f"It takes {', '.join(takes)}." if takes else "Your own kernels take none."
+            raise UsageError(
+                f"kernel {name} takes no option {option!r} on {kind} devices", hint=known
+            )
+
+
 def blas_of(name: str, kinds: Iterable[str]) -> dict[str, str]:
     """Return the option that says by what GPUs multiply: cuBLAS where CuPy is installed.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Self, TypeVar, cast
 
 from evener.errors import EvenerError, UsageError
-from evener.measuring.devices import MeasuredDevice, cores, devices_of, memory_share
+from evener.measuring.devices import MeasuredDevice, devices_of
 from evener.measuring.outcomes import Outcome
 from evener.measuring.together import Bench
 from evener.running.comm import Comm, run_threads
@@ -79,19 +79,6 @@ def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[M
     if len(mine) == 1:
         return [replace(mine[0], name=prefix)]
     return [replace(device, name=f"{prefix}.{device.name}") for device in mine]
-
-
-def devices_here(text: str | None, comm: Comm) -> list[MeasuredDevice]:
-    """Return the devices of this rank, or of this computer where the program has one rank."""
-    if comm.size == 1:
-        return devices_of(text)
-    return devices_of_rank(text, comm, [core.cpu for core in cores()])
-
-
-def memory_here(comm: Comm, n_devices: int) -> float:
-    """Return the memory of each of this rank's devices [B]: an equal share of what is free here."""
-    hosts = comm.allgather([socket.gethostname()] * n_devices)
-    return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
 
 
 def home(cpus: Sequence[int]) -> tuple[str, tuple[int, ...]]:

@@ -230,8 +230,10 @@ def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
                     settings.kernel,
                     device.kind,
                     device.cpus,
-                    settings.memory,
-                    options | ({"index": device.index} if device.kind == "cuda" else {}),
+                    settings.memory if device.memory is None else device.memory,
+                    options
+                    | dict(device.options)
+                    | ({"index": device.index} if device.kind == "cuda" else {}),
                 ),
             )
             for device in settings.devices

@@ -21,6 +21,7 @@ from evener.wording import microseconds, plural
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.platforms.platform import Connection, Device, Level, Link, Platform
+    from evener.running.comm import Comm
 
 
 TOPOLOGIES = {
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_tree(_kind(kinds, "tree", "nodes of sockets of devices, some of them fast"))
     here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
     here.add_argument("--measure", action="store_true", help="speeds and links as well")
+    _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
     show = _kind(kinds, "show", "draw a machine file's tree", writes=False)
     show.add_argument("file", metavar="FILE", help="a machine file")
 
@@ -177,6 +179,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         if not out.is_silent:
             out.say("\n".join(tree_lines(platform, out.width)), verbatim=True)
         return 0
+    if args.machine_kind == "processes":
+        return _write_processes(args.output, out)
     measuring = getattr(args, "measure", False)
     made = _measured(args.output, out) if measuring else platform_from(args)
     if made is None:
@@ -188,6 +192,26 @@ def run(args: argparse.Namespace, out: Output) -> int:
         write_platform(args.output, platform)
         out.say(f"{args.output}: {plural(platform.k, 'device')}")
     out.result(platform_to_dict(platform))
+    return 0
+
+
+def _write_processes(output: str | None, out: Output) -> int:
+    """Write or print the processes of this computer, or of all ranks of mpiexec."""
+    from evener.io.machines.processes import process_to_dict, processes_to_toml, write_processes
+    from evener.measuring.processes import processes_here
+    from evener.measuring.ranks import one_rank
+    from evener.running.launching import n_ranks, world
+
+    comm: Comm = world() if n_ranks() > 1 else one_rank()
+    found = processes_here(comm)
+    if comm.rank > 0:
+        return 0  # rank 0 prints and writes for all ranks
+    if output is None:
+        out.say(processes_to_toml(found).rstrip("\n"), verbatim=True)
+    else:
+        write_processes(output, found)
+        out.say(f"{output}: {plural(len(found), 'process', 'processes')}")
+    out.result({"processes": [process_to_dict(process) for process in found]})
     return 0
 
 

@@ -12,6 +12,7 @@ from evener.cli.commands.measure_options import (
     TraceOptions,
     add_arguments,
     measure_options_from,
+    processes_in,
     trace_options_from,
 )
 from evener.cli.commands.measured import show_links, show_records, show_surfaces
@@ -181,11 +182,13 @@ def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
 def _settings(options: MeasureOptions, comm: Comm) -> Settings:
     """Return what is to be measured on this rank."""
     from evener.measuring.kernels import blas_of
-    from evener.measuring.ranks import devices_here, memory_here
+    from evener.measuring.processes import devices_here, memory_here
     from evener.measuring.session import Settings
 
     adaptive, loads = options.loads()
-    devices = devices_here(options.device, comm)
+    devices = devices_here(
+        options.device, comm, processes_in(options.processes, options.device, options.kernel)
+    )
     graph, source = _graph(options)
     memory = options.memory
     return Settings(

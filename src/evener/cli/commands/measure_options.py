@@ -14,6 +14,7 @@ from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.measuring.outcomes import Precision
+    from evener.platforms.processes import Process
 
 POINTS, MAX_ADAPTIVE, SIDE = 13, 20, 6  # default loads: of a grid; adaptive; heights, widths
 BLOCK = 64  # default width of a block of gemm
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", metavar="D,D,...", help="such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
     )
+    add_processes(parser)
     parser.add_argument(
         "--between",
         choices=("cores", "threads", "ranks", "gpu"),
@@ -102,6 +104,32 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--even", action="store_true", help="space loads evenly (default: by a constant factor)"
     )
+
+
+def add_processes(parser: argparse._ActionsContainer) -> None:
+    """Add --processes."""
+    parser.add_argument(
+        "--processes", metavar="FILE",
+        help="devices, bindings and options by a process file (`evener machine processes`)",
+    )  # fmt: skip
+
+
+def processes_in(path: str | None, device: str | None, kernel: str) -> tuple[Process, ...]:
+    """Return the processes of --processes FILE; none where it is not given.
+
+    Raises UsageError for options that the kernel does not take.
+    """
+    if path is None:
+        return ()
+    if device is not None:
+        raise UsageError("--processes says what the devices are; --device does not go along")
+    from evener.io.machines.processes import read_processes
+    from evener.measuring.kernels import refuse_options
+
+    found = read_processes(path)
+    for process in found:
+        refuse_options(kernel, process.kind, process.options)
+    return found
 
 
 def add_precision(parser: argparse.ArgumentParser) -> None:
@@ -186,6 +214,7 @@ class MeasureOptions:
     kernel: str
     output: str
     device: str | None
+    processes: str | None
     between: str | None
     together: bool
     range: str
@@ -251,6 +280,7 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
         kernel=args.kernel,
         output=args.output,
         device=args.device,
+        processes=args.processes,
         between=args.between,
         together=not args.alone,
         range=args.range,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.commands.measure_options import processes_in
 from evener.cli.commands.sizes_by_curves import limit_of
 from evener.cli.graph_options import LoadOptions, graph_to_divide, load_of, read_workload
 from evener.cli.machines import MAX_ROWS, MachineOptions, is_speeds_file
@@ -92,10 +93,12 @@ def _settings(
 ) -> Settings:
     """Return what is to be measured on this rank."""
     from evener.measuring.kernels import blas_of
-    from evener.measuring.ranks import devices_here, memory_here
+    from evener.measuring.processes import devices_here, memory_here
     from evener.measuring.session import Settings
 
-    devices = devices_here(options.device, comm)
+    devices = devices_here(
+        options.device, comm, processes_in(options.processes, options.device, options.kernel)
+    )
     memory = memory_here(comm, len(devices))
     return Settings(
         options.kernel,

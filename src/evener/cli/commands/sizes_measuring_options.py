@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evener.cli.commands.measure_options import (
     add_kernel_options,
     add_precision,
+    add_processes,
     kernel_options_from,
     memory_from,
     precision_from,
@@ -19,7 +20,15 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.measuring.outcomes import Precision
 
-ALONE = ("output", "device", "max_steps", "block", "memory", "no_transfers")  # go with --measure
+ALONE = (
+    "output",
+    "device",
+    "processes",
+    "max_steps",
+    "block",
+    "memory",
+    "no_transfers",
+)  # go with --measure
 NEVER = ("hierarchical", "fixed_seconds", "shared_seconds", "explain")  # do not
 
 
@@ -37,6 +46,7 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--device", metavar="D,D,...", help="such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
     )
+    add_processes(group)
     group.add_argument(
         "--max-steps", type=count, metavar="S", help="measurements at most (default 40)"
     )
@@ -65,6 +75,7 @@ class MeasuringOptions:
     kernel: str
     output: str | None
     device: str | None
+    processes: str | None
     epsilon: float
     method: str
     low: str | None
@@ -95,6 +106,7 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
         args.measure,
         args.output,
         args.device,
+        args.processes,
         args.epsilon,
         args.method or "auto",
         args.low,
