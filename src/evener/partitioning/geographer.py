@@ -72,7 +72,7 @@ def georef_blocks(
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     points = unit_box(graph.coords.take(order, axis=0))
     weights = np.empty(0) if graph.is_unit else level.vwgt
-    part, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
+    part, _ = along_curve(points, weights, contract.targets, BALANCE, threads, persistent=True)
     part = refined_by_pairs(level, part, contract, EFFORTS[preset], threads)
     blocks = np.empty(graph.n, np.int32)
     blocks[order] = part

@@ -123,7 +123,9 @@ def geohier_blocks(
     if smooth:
         centres = _centres_of(part, points, vwgt, contract.targets)
         unit = np.empty(0) if graph.is_unit else vwgt
-        part, _ = along_curve(points, unit, contract.targets, BALANCE, threads, centres)
+        part, _ = along_curve(
+            points, unit, contract.targets, BALANCE, threads, centres, persistent=True
+        )
     return scattered(part, order, threads)
 
 

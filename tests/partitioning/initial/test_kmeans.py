@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError
+from evener.graphs.generating.adaptive import trace_dual
 from evener.partitioning.initial import kmeans, kmeans_kernels
 from evener.partitioning.initial.kmeans import kmeans_blocks, large_blocks, unit_box
 
@@ -151,3 +152,18 @@ def test_unit_boxes_keep_proportions():
 def test_only_large_blocks_get_the_rim():
     assert not large_blocks(np.ones(10), 2).any()
     assert large_blocks(np.r_[np.ones(30), 4.0, 5.0], 2).tolist() == [False] * 30 + [True] * 2
+
+
+def test_blocks_far_off_are_balanced_on(monkeypatch):
+    # Cells a hundred times as dense along a curve, blocks of 9:1: 40 rounds do not suffice.
+    points = trace_dual(10_000, 11).coords
+    targets = np.r_[np.full(8, 9.47), np.ones(88)]
+    ideal = targets / targets.sum() * len(points)
+
+    def off():
+        found = np.bincount(kmeans_blocks(points, None, targets), minlength=96)
+        return np.abs(found / ideal - 1).max()
+
+    assert off() < 0.03
+    monkeypatch.setattr(kmeans, "FAR_OFF", np.inf)
+    assert off() > 0.25

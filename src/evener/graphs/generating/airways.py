@@ -25,6 +25,7 @@ LENGTH = 6.0  # of a tube, in its radii
 NARROWING = 2.0 ** (-1 / 3)  # radius of a tube over that of the one before
 FORK = np.radians(35.0)  # between a tube and the one before
 TO_THE_WALL = 0.4  # exponent of radii: 0.5 is uniform, less crowds points at the wall
+UNEVEN = 0.8  # of the distance between layers, within which their points lie
 FEWEST_ACROSS = 5  # points in a layer
 BYTES_A_VERTEX = 300  # at the peak: measured
 
@@ -62,9 +63,10 @@ def airways(n: int, seed: int) -> Graph:
         points = np.arange(number * size, (number + 1) * size)
         u += [points[:-across]]
         v += [points[across:]]
-        along = LENGTH * (np.arange(layers) + 0.5) / layers
+        # Points of one layer are not in one plane, as little as those of a real mesh.
+        height = np.arange(layers)[:, None] + 0.5 + UNEVEN * (rng.random((layers, across)) - 0.5)
         flat = np.empty((layers, across, 3))
-        flat[:, :, 0], flat[:, :, 1:] = along[:, None], section
+        flat[:, :, 0], flat[:, :, 1:] = LENGTH / layers * height, section
         places.append(tube.start + tube.radius * flat.reshape(-1, 3) @ tube.axes)
         if tube.parent >= 0:
             end = (tube.parent + 1) * size - across

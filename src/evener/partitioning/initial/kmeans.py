@@ -12,6 +12,7 @@ neighbours and send less, and where some blocks are much larger than the rest, t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -141,12 +142,11 @@ SAMPLES = ((50, 100), (150, 50))
 SPARSEST = 64  # one point of this many is enough of any sample
 BALANCE = 0.01  # relative deviation from its target that k-means may leave to a block
 FULL_ROUNDS = 3  # at most, on all points, after the samples
-BALANCING_ROUNDS = 40  # at most, in which only influences change
 FEWEST_ROUNDS = 15  # before centres may count as settled
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
 LARGEST_STEP = 0.1  # relative change of an influence in a round
-DAMPING = 0.8  # exponent of the correction of influences while blocks are balanced
-PATIENCE = 5  # balancing rounds without progress; blocks of few points swing about their targets
+FAR_OFF = 0.25  # relative deviation at which balancing goes on, if asked
+FEWEST_POINTS = 50  # of the smallest block: with fewer, it is off by the weight of a few anyway
 PROGRESS = 0.9  # x the least deviation so far: one below it counts as progress
 HALF_OF_LARGEST = 8e307  # of float64: coordinates beyond it are scaled, or differences overflow
 LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
@@ -154,6 +154,21 @@ GROUPS = 32  # sums are taken in groups, so that threads do not change their las
 LEAVES_A_SLICE = 1 << 12  # leaves that are worth a slice of their own
 
 _NOWHERE = np.empty(0, np.int32)
+
+
+class Balancing(NamedTuple):
+    """Rounds in which only influences change.
+
+    rounds: at most; patience: rounds without progress, as blocks of few points swing about their
+    targets; damping: exponent of the correction.
+    """
+
+    rounds: int
+    patience: int
+    damping: float
+
+
+BALANCING, BALANCING_ON = Balancing(40, 5, 0.8), Balancing(400, 60, 0.4)
 
 
 def _cloud(points: FloatMatrix, weights: FloatArray, threads: int = 1) -> Cloud:
@@ -203,7 +218,9 @@ def kmeans_blocks(
     along = unit_box(points, order, threads)
     sorted_weights = np.empty(0) if weights is None else np.asarray(weights, np.float64)[order]
     part = np.empty(len(order), np.int32)
-    part[order] = along_curve(along, sorted_weights, targets, tolerance, threads)[0]
+    part[order] = along_curve(along, sorted_weights, targets, tolerance, threads, persistent=True)[
+        0
+    ]
     return part
 
 
@@ -214,8 +231,14 @@ def along_curve(
     tolerance: float,
     threads: int,
     start: Centres | None = None,
+    *,
+    persistent: bool = False,
 ) -> tuple[npt.NDArray[np.int32], Centres]:
-    """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve."""
+    """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve.
+
+    persistent: whether blocks that are far off their targets in the end are balanced on, more
+    gently: in thin and forking domains weight has a long way to go.
+    """
     cloud = _cloud(points, weights, threads)
     n = points.shape[1]
     if not (_total(cloud) > 0 and targets.min() > 0):
@@ -229,7 +252,9 @@ def along_curve(
         step = int(np.clip(smallest / kept, 1, SPARSEST))
         rounds.settle(_sample(cloud, step) if step > 1 else cloud, centres, turns)
     rounds.settle(cloud, centres, FULL_ROUNDS)
-    rounds.balance(cloud, centres, part)
+    off = rounds.balance(cloud, centres, part, BALANCING)
+    if persistent and off > FAR_OFF and smallest >= FEWEST_POINTS:
+        rounds.balance(cloud, centres, part, BALANCING_ON)
     return part, centres
 
 
@@ -280,16 +305,22 @@ class _Rounds:
             if turn >= FEWEST_ROUNDS and worst < 0.05 and moved < SETTLED * diameter:
                 return
 
-    def balance(self, cloud: Cloud, centres: Centres, part: npt.NDArray[np.int32]) -> None:
-        """Correct influences alone until blocks weigh what they should; fill `part` (n,)."""
-        least, idle = np.inf, 0
-        for _ in range(BALANCING_ROUNDS):
+    def balance(
+        self, cloud: Cloud, centres: Centres, part: npt.NDArray[np.int32], how: Balancing
+    ) -> float:
+        """Correct influences alone until blocks weigh what they should; fill `part` (n,).
+
+        Returns how far the worst block is off its target, relative.
+        """
+        least, worst, idle = np.inf, np.inf, 0
+        for _ in range(how.rounds):
             mass, _ = self._assign(cloud, centres, part)
-            worst = self._correct(centres, mass, LARGEST_STEP / 2, DAMPING)
+            worst = self._correct(centres, mass, LARGEST_STEP / 2, how.damping)
             idle = 0 if worst < PROGRESS * least else idle + 1
             least = min(least, worst)
-            if worst <= self.tolerance or idle > PATIENCE:
-                return
+            if worst <= self.tolerance or idle > how.patience:
+                break
+        return worst
 
     def _correct(self, centres: Centres, mass: FloatArray, limit: float, damping: float) -> float:
         """Change influences so that blocks come nearer to their targets; how far one was off."""
