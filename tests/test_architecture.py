@@ -423,6 +423,7 @@ def test_no_two_public_classes_have_one_name():
 
 # Modules that no test file of their room has the name of, or imports: what tests them instead.
 TESTED_BY = {
+    "measuring/cuda_product.py": "measuring/test_cuda.py",
     "measuring/cuda_streamed.py": "measuring/test_cuda.py",
     "__main__.py": "cli/test_streams.py",  # by every test that starts `python -m evener`
     "cli/": "cli/commands",  # options, through the commands that have them

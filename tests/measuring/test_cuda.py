@@ -20,7 +20,13 @@ import numpy as np
 from evener.measuring import cpu, cuda
 from evener.measuring.benchmark import benchmark
 from evener.measuring.cuda_streamed import CudaGemmStreamed
+from evener.measuring.cuda_product import CudaProduct
+from evener.measuring.nested_sizes import product_seconds
+from evener.measuring.ranks import one_rank
 from evener.measuring.streamed import bytes_in_core
+from evener.plans.tiling import Tiling
+from evener.running.apps.matmul_nested import NodeDevices, run_nested
+from evener.running.apps.product_devices import CpuProduct
 from evener.measuring.outcomes import Point, Precision
 
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
@@ -93,6 +99,13 @@ if SIMULATED:  # what cuBLAS is asked for, by a CuPy of NumPy
         kernel.execute()
     assert np.allclose(*[kernel.result for kernel in both], atol=0)
     assert both[0].result.any()
+# A node of a core and a GPU multiplies: pivots of 4, 4 and 2.
+A, B = rng.random((2, 10, 10))
+parts = [lambda a, b, c, d, own=own: own[a:b, c:d] for own in (A, B)]
+with NodeDevices([CpuProduct(), CudaProduct()]) as node:
+    found = run_nested(one_rank(), node, parts, 10, Tiling((3, 3), [0], [0], [3], [3], 4), [4, 6])
+    assert np.allclose(found.C, A @ B)
+    assert np.isfinite(product_seconds(node, 3, np.array([1, 2]), 2, 1)).all()
 ping = cuda.Ping()
 ping.initialize(50)
 ping.execute()

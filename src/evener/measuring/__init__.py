@@ -6,6 +6,8 @@ campaign.py    all loads of all devices, one after the other; a plan per device 
 benchmark.py   one kernel at one load, until its mean is known well enough; outcomes.py:
                what comes of it, with its statistics
 dynamic_sizes.py  sizes by measuring at the loads that matter alone (DPA), without models
+nested_sizes.py  sizes of a nested matrix product by measuring it (INPA, IDPA);
+               cuda_product.py: its CUDA devices
 together.py    devices measured at the same time, each in a process of its own: workers.py is the
                parent's end, child.py the process, messages.py what they say to each other
 journal.py     every outcome on disk at once, so that an interrupted measurement goes on

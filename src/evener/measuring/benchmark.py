@@ -94,10 +94,14 @@ def _never() -> float:
 
 
 def _kind_of(error: Exception) -> str:
-    """Return "memory" where a kernel ended for want of it, the device's included."""
+    return "memory" if is_lack_of_memory(error) else "raised"
+
+
+def is_lack_of_memory(error: Exception) -> bool:
+    """Return whether a computation ended for want of memory, the device's included."""
     names = {cls.__name__ for cls in type(error).__mro__}
     short = isinstance(error, MemoryError) or "OutOfMemoryError" in names
-    return "memory" if short or "OUT_OF_MEMORY" in str(error) else "raised"
+    return short or "OUT_OF_MEMORY" in str(error)
 
 
 def _said(error: Exception) -> str:

@@ -54,11 +54,11 @@ def run(comm: Comm, A_of: PartOf, B_of: PartOf, n: int, tiling: Tiling) -> Matmu
     seconds, received = 0.0, 0
     for first in range(0, n, tiling.block):
         pivot = (first, min(first + tiling.block, n))
-        parts = [_pieces(A, B, mine, other, pivot) for other in spans]
+        parts = [pieces_for(A, B, mine, other, pivot) for other in spans]
         sent = comm.exchange(parts)
         received += sum(a.size + b.size for r, (a, b) in enumerate(sent) if r != comm.rank)
         begin = time.perf_counter()
-        column, row = _assembled(sent, spans, mine, pivot)
+        column, row = assembled(sent, spans, mine, pivot)
         C += column @ row
         seconds += time.perf_counter() - begin
     gathered = comm.allgather((C, seconds, received))
@@ -99,7 +99,7 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
     return first, max(min(a[1], b[1]), first)
 
 
-def _pieces(
+def pieces_for(
     A: FloatArray, B: FloatArray, mine: Span, other: Span, pivot: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
     """Return my parts of A's pivot column and B's pivot row that the rank at `other` needs."""
@@ -112,7 +112,7 @@ def _pieces(
     return a, B[rows[0] - top : rows[1] - top, columns[0] - left : columns[1] - left]
 
 
-def _assembled(
+def assembled(
     sent: list[tuple[FloatArray, FloatArray]],
     spans: list[Span],
     mine: Span,

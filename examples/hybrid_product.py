@@ -1,0 +1,65 @@
+"""A matrix product on nodes of cores and GPUs, sized by measuring it: INPA and IDPA.
+
+    python examples/hybrid_product.py
+    mpiexec -n 2 python examples/hybrid_product.py mpi
+
+Two nodes: a core and a GPU, and a core alone. All are emulated by the clock: the GPU has the speed
+of a core of this computer, the cores a quarter of it. On real ones they are CpuProduct() and, of
+evener.measuring.cuda_product, CudaProduct(). With "mpi" the nodes are processes, else threads. Set
+OPENBLAS_NUM_THREADS=1, so that a core is a core.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from evener.measuring.nested_sizes import measure_nested
+from evener.running.apps.matmul import verify
+from evener.running.apps.matmul_nested import NodeDevices, run_nested
+from evener.running.apps.product_devices import CpuProduct, EmulatedProduct
+from evener.running.comm import run_threads
+from evener.running.mpi_comm import MpiComm
+
+N, BLOCK = 768, 32
+
+
+def entries_per_second():
+    """Return how many entries of C a core updates a second by a pivot of BLOCK."""
+    core, column, row = CpuProduct(), np.ones((N, BLOCK)), np.ones((BLOCK, N))
+    core.take(N, N, BLOCK)
+    begin = time.perf_counter()
+    for _ in range(5):
+        core.add(column, row)
+    return 5 * N * N / (time.perf_counter() - begin)
+
+
+def work(comm):
+    rng = np.random.default_rng(3)
+    A, B = rng.random((2, N, N))  # of a real program: each node makes its own parts alone
+    speed = comm.bcast(entries_per_second() / 4 if comm.rank == 0 else 0.0)
+    core = EmulatedProduct(lambda rows, columns, _: rows * columns / speed)
+    gpu = EmulatedProduct(lambda rows, columns, _: rows * columns / (4 * speed))
+    with NodeDevices([core, gpu] if comm.rank == 0 else [core]) as node:
+        sizes = measure_nested(comm, node, N, BLOCK)  # 1: rectangles of nodes, slices within
+        columns = sizes.slices[comm.rank].columns
+        parts = (lambda a, b, c, d: A[a:b, c:d]), (lambda a, b, c, d: B[a:b, c:d])
+        run = run_nested(comm, node, parts, N, sizes.nodes, columns)  # 2: the product
+    if comm.rank == 0:
+        for i, (area, own) in enumerate(zip(sizes.nodes.areas, sizes.slices, strict=True)):
+            took = ", ".join(f"{seconds:.3f} s" for seconds in run.seconds[i])
+            print(f"node {i}: {area} blocks, slices of {own.columns} columns, computed {took}")
+        print(f"{len(sizes.rounds)} rounds; the product is right: {verify(A, B, run.C)}")
+
+
+if __name__ == "__main__":
+    if "mpi" in sys.argv:
+        with MpiComm() as world:
+            work(world)
+    else:
+        run_threads(2, work)
+
+# It prints such as:
+# node 0: 480 blocks, slices of [147 621] columns, computed 0.448 s, 0.443 s
+# node 1: 96 blocks, slices of [768] columns, computed 0.442 s
+# 3 rounds; the product is right: True

@@ -1,0 +1,170 @@
+"""C = A B over nodes of unequal devices, nested as the machine is (mxm_hybrid, [Cla14]_, 5.2.3).
+
+Between nodes: each rank is a node with one rectangle of A, B and C, and in each step gets its part
+of the pivot column of A and of the pivot row of B, as in matmul.py. Within a node: each device has
+a slice of C over the rectangle's full height, and adds the pivot column times its part of the
+pivot row, all devices at the same time, a thread each. Sizes: evener.measuring.nested_sizes, or any
+tiling of the nodes with widths of slices.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, as_integers
+from evener.errors import InputError
+from evener.plans.tiling import Tiling
+from evener.running.apps.matmul import PartOf, assembled, pieces_for
+from evener.running.apps.product_devices import ProductDevice
+from evener.running.comm import Comm
+
+
+class NodeDevices:
+    """The devices of one node, each used by a thread of its own, as drivers of GPUs want it."""
+
+    def __init__(self, devices: Sequence[ProductDevice]) -> None:
+        if not devices:
+            raise InputError("a node needs at least one device")
+        if len({id(device) for device in devices}) < len(devices):
+            raise InputError("a device of the node is named twice: each has a C of its own")
+        self.devices = tuple(devices)
+        self._threads = [ThreadPoolExecutor(1) for _ in devices]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+        for thread in self._threads:
+            thread.shutdown()
+
+    def take(self, rows: int, columns: IntArray, block: int) -> list[Exception | None]:
+        """Have each device take rows x columns[j]; return the error of each that could not."""
+        jobs = [
+            thread.submit(device.take, rows, own, block) if own else None
+            for thread, device, own in zip(
+                self._threads, self.devices, columns.tolist(), strict=True
+            )
+        ]
+        return [_error_of(job) for job in jobs]
+
+    def add(self, column: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
+        """Add column times rows[j] on each device j at once; return their seconds (p,) [s].
+
+        A device whose part has no column takes no part, and no time.
+        """
+        jobs = [
+            thread.submit(_timed, device, column, row) if row.shape[1] else None
+            for thread, device, row in zip(self._threads, self.devices, rows, strict=True)
+        ]
+        return np.array([0.0 if job is None else job.result() for job in jobs])
+
+    def fetch(self, columns: IntArray) -> list[FloatArray]:
+        """Return C' of each device that has columns."""
+        jobs = [
+            thread.submit(device.fetch)
+            for thread, device, own in zip(
+                self._threads, self.devices, columns.tolist(), strict=True
+            )
+            if own
+        ]
+        return [job.result() for job in jobs]
+
+    def release(self) -> None:
+        """Have all devices give their memory back."""
+        for thread, device in zip(self._threads, self.devices, strict=True):
+            thread.submit(device.release).result()
+
+
+def _timed(device: ProductDevice, column: FloatArray, row: FloatArray) -> float:
+    begin = time.perf_counter()
+    device.add(column, row)
+    return time.perf_counter() - begin
+
+
+def _error_of(job: Future[None] | None) -> Exception | None:
+    error = None if job is None else job.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise error  # KeyboardInterrupt and the like
+    return error
+
+
+@dataclass(frozen=True, eq=False)
+class NestedRun:
+    """The product C (n, n), the same on every rank.
+
+    seconds: of each node the computing time (p,) of its devices, over all steps [s]. received (q,)
+    int64: entries of A and B that each node received from others.
+    """
+
+    C: FloatArray
+    seconds: tuple[FloatArray, ...]
+    received: npt.NDArray[np.int64]
+
+
+def run_nested(
+    comm: Comm,
+    node: NodeDevices,
+    parts: tuple[PartOf, PartOf],
+    n: int,
+    nodes: Tiling,
+    columns: npt.ArrayLike,
+) -> NestedRun:
+    """Multiply two matrices of n x n entries on as many ranks as `nodes` has rectangles.
+
+    node: this rank's devices. parts: make this rank's rectangle of A, and of B. columns (p,): of
+    this rank's rectangle of C, how many each of its devices gets, left to right [entries]. Raises
+    InputError where numbers do not fit each other; what a device that lacks memory raises.
+    """
+    spans = nodes.spans((n, n)).tolist()
+    if len(spans) != comm.size:
+        raise InputError(f"{len(spans)} rectangles for {comm.size} ranks")
+    mine = spans[comm.rank]
+    height, width = mine[1] - mine[0], mine[3] - mine[2]
+    own = _checked(columns, len(node.devices), width)
+    edges = np.cumsum(own)[:-1]
+    A, B = (part(*mine) for part in parts)
+    for error in node.take(height, own if height else own * 0, nodes.block):
+        if error is not None:
+            raise error
+    seconds, received = np.zeros(own.size), 0
+    for first in range(0, n, nodes.block):
+        pivot = (first, min(first + nodes.block, n))
+        sent = comm.exchange([pieces_for(A, B, mine, other, pivot) for other in spans])
+        received += sum(a.size + b.size for r, (a, b) in enumerate(sent) if r != comm.rank)
+        if height * width:
+            column, row = assembled(sent, spans, mine, pivot)
+            strips = [np.ascontiguousarray(part) for part in np.split(row, edges, axis=1)]
+            seconds += node.add(column, strips)
+    C = np.concatenate(node.fetch(own), axis=1) if height * width else np.zeros((height, width))
+    return _whole(comm.allgather((C, seconds, received)), spans, n)
+
+
+def _checked(columns: npt.ArrayLike, p: int, width: int) -> IntArray:
+    own = as_integers(columns, "columns")
+    if own.shape != (p,) or own.min() < 0 or int(own.sum()) != width:
+        raise InputError(
+            f"columns must be {p} whole numbers, one a device, that sum to {width:,}, the width of "
+            "the node's rectangle"
+        )
+    return own
+
+
+def _whole(
+    gathered: Sequence[tuple[FloatArray, FloatArray, int]], spans: Sequence[Sequence[int]], n: int
+) -> NestedRun:
+    C = np.empty((n, n))
+    for (a, b, c, d), (part, _, _) in zip(spans, gathered, strict=True):
+        C[a:b, c:d] = part
+    return NestedRun(
+        C,
+        tuple(seconds for _, seconds, _ in gathered),
+        np.array([count for _, _, count in gathered]),
+    )
