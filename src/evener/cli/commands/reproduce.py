@@ -20,8 +20,9 @@ PAPERS = {
     "dhgp": ("Distributed heterogeneous graph processing", "Guo16"),
     "spac": ("Split-and-connect", "SPAC"),
     "hmap": ("HMAP", "Muralidharan13"),
+    "ldht": ("Load distribution on heterogeneous topologies", "LDHT"),
 }
-WITH_DATA = ("spac", "hmap")
+WITH_DATA = ("spac", "hmap", "ldht")
 TRIALS, FEW_TRIALS = 20, 3
 LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
@@ -44,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         metavar="FOLDER",
         help="spac: with cant.mtx, circuit5M.mtx, in-2004.mtx, mc2depi.mtx or scircuit.mtx, which "
-        "are taken in the place of generated matrices; hmap: with real stream graphs",
+        "are taken in the place of generated matrices; hmap: with real stream graphs; ldht: with "
+        "graphs of its Table II, such as hugetric-00020.graph, with coordinates beside",
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="write plots, a page and the numbers there"
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         result = (
             _measured(FEW_TRIALS if args.fast else TRIALS, progress)
             if args.here
-            else _reproduced(args.paper, args.fast, args.data, progress)
+            else _reproduced(args, progress)
         )
         title, source = PAPERS[args.paper]
         written = write_result(args.output, result, where, title, source) if args.output else []
@@ -92,14 +94,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _place_of(paper: str) -> str:
     """Return on which machines a paper's experiments are repeated."""
-    from evener.reproducing import fupermod, hmap, spac
+    from evener.reproducing import fupermod, hmap, ldht, spac
 
-    return {"spac": spac.WHERE, "hmap": hmap.WHERE}.get(paper, fupermod.EMULATED)
+    own = {"spac": spac.WHERE, "hmap": hmap.WHERE, "ldht": ldht.WHERE}
+    return own.get(paper, fupermod.EMULATED)
 
 
-def _reproduced(paper: str, fast: bool, data: str | None, progress: Progress) -> PaperResult:
-    from evener.reproducing import dhgp, fupermod, hmap, spac
+def _reproduced(args: argparse.Namespace, progress: Progress) -> PaperResult:
+    from evener.reproducing import dhgp, fupermod, hmap, ldht, spac
 
+    paper, fast, data = args.paper, args.fast, args.data
+    if paper == "ldht":
+        return ldht.reproduce(fast, progress, data, keep=args.output)
     if paper == "hmap":
         return hmap.reproduce(fast, progress, data)
     if paper == "spac":
