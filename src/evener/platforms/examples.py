@@ -17,7 +17,8 @@ from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
-# Share of the total memory that the load takes; inferred from Table III's last column.
+# Share of the total memory that the load takes; inferred from Table III's last column, which it
+# meets approximately: no single share gives all of its numbers (`evener reproduce ldht`).
 FILLED = 5 / 6
 # Of middle devices where no memory is stated; inferred from Table IV's cuts of TOPO1 and TOPO2.
 MIDDLE_SPEED = 2.0
@@ -70,7 +71,8 @@ def topo2(
     """Return topo1 with (k - fast) // 2 of the slow devices made middle ones ([LDHT]_, VI-B).
 
     With memory, a middle device has the slow ones' memory and half the fast ones' speed for
-    their memory (Eq. 5); without, the speed `middle`, 2 by default. Raises as topo1, and for
+    their memory (Eq. 5, to the letter: it is slower than a slow one unless the fast ones have speed
+    16; see `note_on_middle`); without, the speed `middle`, 2 by default. Raises as topo1, and for
     `middle` beside memory.
     """
     _check_counts(k, fast)
@@ -92,6 +94,18 @@ def topo2(
     return _platform("topo2", groups, units, links)
 
 
+def note_on_middle(platform: Platform) -> str | None:
+    """Return a warning where TOPO2's middle devices are slower than its slow ones, else None."""
+    speeds = {device.name.rstrip("0123456789"): device.speed for device in platform.devices}
+    middle, slow = speeds.get("mid"), speeds.get("slow")
+    if middle is None or slow is None or middle >= slow:
+        return None
+    return (
+        f"middle devices have speed {middle:.3g}, less than slow ones ({slow:g}): equation 5 of "
+        "the paper to the letter"
+    )
+
+
 def topo3(
     k: int,
     fast: int,
@@ -103,8 +117,9 @@ def topo3(
 ) -> Platform:
     """Return 4 or 8 nodes of 24 devices, 1 or 2 of them fast, the rest lowered ([LDHT]_, VI-C).
 
-    k counts devices, 96 or 192, as does fast, 24 or 48. Otherwise as topo1; raises UsageError
-    for other counts.
+    k counts devices, 96 or 192 (the paper has 182, which 8 nodes of 24 are not), as does fast, 24
+    or 48. The paper gives no speeds and memories: those of Table III are used. Otherwise as topo1;
+    raises UsageError for other counts.
     """
     if k not in TOPO3_K or fast not in TOPO3_FAST:
         raise UsageError(

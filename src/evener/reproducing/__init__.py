@@ -20,6 +20,13 @@ hmap.py                 all experiments of [Muralidharan13]_
 hmap_setup.py           its classes of graphs, and which cells are drawn; hmap_runs.py its methods
                         and ours on them; hmap_bars.py bars of Figure 3 and gains;
                         hmap_findings.py its statements beside what we see
+ldht.py                 all experiments of [LDHT]_
+ldht_setup.py           its graphs, machines and partitioners, and what is here in their place;
+                        ldht_runs.py cuts, volumes and seconds of all; ldht_solving.py SpMV and CG;
+                        ldht_keeping.py rows kept for a run that is interrupted
+ldht_paper.py           numbers that it prints; ldht_ratios.py means relative to geoKM
+ldht_sizes.py           its statements on sizes; ldht_findings.py on Figures 1 to 4;
+                        ldht_solved.py on Figure 5; ldht_table_iv.py on Table IV
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
                         devices and their processes
 

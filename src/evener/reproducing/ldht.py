@@ -79,7 +79,8 @@ def result_of(ratios: Rows, timed: Rows, rows: Rows, cores: Rows, large: Rows) -
     """Return findings, plots and tables of what was measured."""
     said = [
         *sizes.all_findings(ratios, timed), *findings.all_findings(rows),
-        *solved.all_findings(rows, cores), *table_iv.all_findings(large), *absent(rows),
+        *solved.all_findings(rows, cores), *(table_iv.all_findings(large) if large else []),
+        *absent(rows),
     ]  # fmt: skip
     tables = {"table-iii": ratios, "sizes": timed, "cells": rows, "cores": cores, "table-iv": large}
     return PaperResult(said, plots(rows, cores), tables)

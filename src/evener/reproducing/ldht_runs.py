@@ -36,6 +36,7 @@ from evener.sizing.memory_capped import target_sizes
 Tell = Callable[[str, float], None]
 Rows = Sequence[Row]
 SOLVED = "5"  # the figure whose cells have seconds per iteration
+TABLE_IV = ("geoKM", "geoPMRef", "pmGraph", "zSFC", STRONG)  # those beside its rdg row
 SLOWER = 4  # times that the second of two cores multiplies in place of once
 
 
@@ -123,7 +124,6 @@ def on_cores(effort: Effort, graphs: Graphs) -> list[Row]:
 
 
 def of_table_iv(effort: Effort, kept: KeptRows, graphs: Graphs, tell: Tell) -> list[Row]:
-    """Return the rows of Table IV's graph, with and without memory; preset strong with them."""
-    strong = next(one for one in COMPETITORS if one.name == STRONG)
-    chosen = [*(one for one in effort.competitors if one != strong), strong]
+    """Return the rows of Table IV's graph, with and without memory, of some tools."""
+    chosen = [one for one in COMPETITORS if one.name in TABLE_IV and one.tool]
     return run_cells(effort.cells_of_table_iv(), chosen, kept, graphs, tell)

@@ -30,16 +30,22 @@ Rows = Sequence[Row]
 
 FULL = 1 - 1e-9  # of its memory: a device is saturated
 NEAR = 1e-7  # relative, between two solvers
-CASES, MOST_DEVICES = 60, 40
+CASES, MOST_DEVICES = 30, 40
 SIZED = (2**14, 2**17, 2**20)  # devices whose sizes are timed
 ABOUT = 0.05  # relative: "approximately"
 STEP = 1.6  # from one memory of Table III to the next: section VI-A
 HALVINGS = 50
+EQUAL = "equal sizes"
 
 
 def by_algorithm_1(load: float, speeds: FloatArray, memories: FloatArray) -> FloatArray:
     """Return targets (k,) of a load for speeds and memories (k,)."""
     return target_weights(load, speeds, memories)[0]
+
+
+def equal_sizes(load: float, speeds: FloatArray, memories: FloatArray) -> FloatArray:  # noqa: ARG001
+    """Return equal targets (k,) in place of those of Algorithm 1: a counter-example."""
+    return np.full(speeds.size, load / speeds.size)
 
 
 class Case(NamedTuple):
@@ -354,6 +360,8 @@ def nodes_of_topo3() -> Finding:
 def all_findings(rows: Rows, timed: Rows) -> list[Finding]:
     """Return the findings of this file, in the paper's order."""
     return [
-        saturated_first(), least_in_theorem_1(), grows_as_sorting(timed), memory_steps(),
-        last_column(rows), saturation(rows), middle_devices(), nodes_of_topo3(),
+        saturated_first().beside_counter(EQUAL, saturated_first(equal_sizes)),
+        least_in_theorem_1().beside_counter(EQUAL, least_in_theorem_1(equal_sizes)),
+        grows_as_sorting(timed), memory_steps(), last_column(rows),
+        saturation(rows), middle_devices(), nodes_of_topo3(),
     ]  # fmt: skip

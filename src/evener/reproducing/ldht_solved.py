@@ -138,6 +138,10 @@ def all_findings(rows: Rows, cores: Rows) -> list[Finding]:
     """Return the findings of Figure 5 beside counter-examples."""
     topo3 = of(rows, figure="5", topo="topo3")
     as_cuts = [{**row, VOLUME: row[CUT], "cg_s": float(row[CUT]) ** 2} for row in topo3]
+    of_cores = against(on_two_cores, cores, "all tools with the cut of k-means",
+                       [{**row, CUT: 1.0} for row in cores])  # fmt: skip
+    if not topo3:
+        return [of_cores]
     return [
         against(cuts_as_before, topo3, "the curve in the place of k-means and of its refinements",
                 swapped(swapped(topo3, BASE, "zSFC"), "geoRef", "zRIB")),
@@ -146,6 +150,5 @@ def all_findings(rows: Rows, cores: Rows) -> list[Finding]:
                 [{**row, "spmv_s": row[CUT]} for row in topo3]),
         against(more_with_heterogeneity, topo3, "the speeds of fast devices in reverse order",
                 reversed_speeds(of(topo3, k=96))),
-        against(on_two_cores, cores, "all tools with the cut of k-means",
-                [{**row, CUT: 1.0} for row in cores]),
+        of_cores,
     ]  # fmt: skip

@@ -68,6 +68,13 @@ def test_the_same_on_screen_in_a_file_and_as_json(evener, tmp_path, words, platf
     assert platform_from_dict(json.loads(shown)) == platform
 
 
+def test_middle_devices_slower_than_slow_ones_are_noted(evener):
+    shown, noted = evener("machine", "topo2", "--units", "5000", "--speed", "4")[1:]
+    assert "0.769, less than slow ones (1)" in noted
+    assert "note" not in shown
+    assert evener("machine", "topo2", "--units", "5000", "--speed", "16")[2] == ""
+
+
 def test_this_computer(evener, tmp_path):
     file = tmp_path / "here.toml"
     code, shown, _ = evener("machine", "here", "-o", file)

@@ -172,6 +172,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Make, write or show a machine."""
     from evener.io.machines.platform_dicts import platform_to_dict
     from evener.io.machines.platforms import platform_to_toml, read_platform, write_platform
+    from evener.platforms.examples import note_on_middle
 
     if args.machine_kind == "show":
         platform = read_platform(args.file)
@@ -186,6 +187,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if made is None:
         return 0  # rank 0 prints and writes for all ranks
     platform = made
+    if args.machine_kind == "topo2" and (warning := note_on_middle(platform)):
+        out.note(f"note: {warning}")
     if args.output is None:
         out.say(platform_to_toml(platform).rstrip("\n"), verbatim=True)
     else:
