@@ -13,7 +13,7 @@ from evener.reproducing import ldht_findings as findings
 from evener.reproducing import ldht_ratios as ratios
 from evener.reproducing import ldht_runs, ldht_solved
 from evener.reproducing import ldht_table_iv as table_iv
-from evener.reproducing.ldht_setup import ALYA, GRAPHS, HUGE, Cell, Competitor, Machine, series
+from evener.reproducing.ldht_setup import ALYA, GRAPHS, HUGE, Competitor, Machine, PaperCell, series
 
 # A paper that is right: cut, maximum volume and CPU seconds by tool, beside geoKM, in 2-D and 3-D.
 RIGHT = {
@@ -106,7 +106,7 @@ def random_blocks(graph, request):
     return Outcome(part.astype(np.int32), 0.01, "")
 
 
-TINY = Cell("4", "rgg_3d", 400, Machine("topo1", 8, 2, 4.0))
+TINY = PaperCell("4", "rgg_3d", 400, Machine("topo1", 8, 2, 4.0))
 
 
 def test_random_blocks_in_the_place_of_k_means_are_not_held(monkeypatch):

@@ -22,7 +22,7 @@ from evener.reproducing import ldht_table_iv as table_iv
 from evener.reproducing.findings import Finding, Panel, PaperResult, Plot, Row, not_tried
 from evener.reproducing.ldht_keeping import KeptRows
 from evener.reproducing.ldht_ratios import of, relative, tools_in
-from evener.reproducing.ldht_setup import ALYA, BASE, COMPETITORS, FAST, FULL, HUGE, Effort
+from evener.reproducing.ldht_setup import ALYA, BASE, COMPETITORS, FAST, FULL, HUGE, PaperEffort
 
 Tell = Callable[[str, float], None]
 Rows = Sequence[Row]
@@ -58,7 +58,7 @@ def refuse_without_metis() -> None:
         raise UsageError(f"partitioners are compared with METIS: {missing}")
 
 
-def run(effort: Effort, kept: KeptRows, tell: Tell, folder: str | Path | None) -> PaperResult:
+def run(effort: PaperEffort, kept: KeptRows, tell: Tell, folder: str | Path | None) -> PaperResult:
     """Return the result of an effort, from rows that are kept and those that are run."""
     tell("sizes", 0.0)
     ratios = sizes.table_iii()

@@ -25,9 +25,9 @@ from evener.reproducing.ldht_setup import (
     EPSILON,
     GRAPHS,
     STRONG,
-    Cell,
     Competitor,
-    Effort,
+    PaperCell,
+    PaperEffort,
     graph_of,
 )
 from evener.reproducing.ldht_solving import emulated, equal_finish_sizes, on_two_cores
@@ -56,7 +56,7 @@ class Graphs:
 
 
 def run_cells(
-    cells: Sequence[Cell],
+    cells: Sequence[PaperCell],
     competitors: Sequence[Competitor],
     kept: KeptRows,
     graphs: Graphs,
@@ -70,7 +70,7 @@ def run_cells(
     return rows
 
 
-def run_cell(cell: Cell, competitors: Sequence[Competitor], graphs: Graphs) -> list[Row]:
+def run_cell(cell: PaperCell, competitors: Sequence[Competitor], graphs: Graphs) -> list[Row]:
     """Return the rows of a cell; one of a tool that fails has "failed" in place of figures."""
     graph, is_real = graphs.get(cell.graph, cell.n)
     platform = cell.machine.platform(graph.n)
@@ -107,7 +107,7 @@ def run_cell(cell: Cell, competitors: Sequence[Competitor], graphs: Graphs) -> l
     return rows
 
 
-def on_cores(effort: Effort, graphs: Graphs) -> list[Row]:
+def on_cores(effort: PaperEffort, graphs: Graphs) -> list[Row]:
     """Return seconds of SpMV and CG on two cores here, of which one is slowed, by competitor."""
     graph, _ = graphs.get("rdg_2d", effort.sizes["cores"])
     targets = np.array(equal_finish_sizes(graph.n, SLOWER))
@@ -123,7 +123,7 @@ def on_cores(effort: Effort, graphs: Graphs) -> list[Row]:
             for row in on_two_cores(graph, parts, SLOWER)]  # fmt: skip
 
 
-def of_table_iv(effort: Effort, kept: KeptRows, graphs: Graphs, tell: Tell) -> list[Row]:
+def of_table_iv(effort: PaperEffort, kept: KeptRows, graphs: Graphs, tell: Tell) -> list[Row]:
     """Return the rows of Table IV's graph, with and without memory, of some tools."""
     chosen = [one for one in COMPETITORS if one.name in TABLE_IV and one.tool]
     return run_cells(effort.cells_of_table_iv(), chosen, kept, graphs, tell)

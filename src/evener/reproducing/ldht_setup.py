@@ -80,7 +80,6 @@ STANDS_FOR: Mapping[str, str] = {
     "kmeans": "Evener's balanced k-means",
     "georef": "Evener's k-means with pairwise FM",
     "georef-metis": "k-means, then METIS's k-way refinement, not ParMETIS's",
-    "geohier": "Evener's hierarchical k-means",
     "hierarchical": "hierarchical k-means with FM after every level, which the paper's has not",
     "metis": "METIS k-way on one core, not ParMETIS",
     "hilbert": "Evener's Hilbert curve, not Zoltan's",
@@ -189,7 +188,7 @@ def series(kind: str, k: int, speeds: Sequence[float] = SPEEDS) -> list[Machine]
 
 
 @dataclass(frozen=True)
-class Cell:
+class PaperCell:
     """A graph of n vertices on a machine, for a figure."""
 
     figure: str
@@ -206,7 +205,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Effort:
+class PaperEffort:
     """How large and how many: n by figure, numbers of devices, speeds; which are run.
 
     topo2_beside: speeds on TOPO2 in Figure 2. solved: machines of which iterations are timed.
@@ -222,10 +221,10 @@ class Effort:
     large: int
     without: tuple[str, ...] = ()
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[PaperCell]:
         """Return all cells, figure by figure."""
         found = [
-            Cell("2", graph, self.sizes["2a" if graph in HUGE else "2b"], machine)
+            PaperCell("2", graph, self.sizes["2a" if graph in HUGE else "2b"], machine)
             for graph in (*HUGE, *ALYA)
             for machine in (
                 *(m for k in self.k_topo1 for m in series("topo1", k)),
@@ -233,19 +232,19 @@ class Effort:
             )
         ]
         found += [
-            Cell(figure, graph, self.sizes[figure], machine)
+            PaperCell(figure, graph, self.sizes[figure], machine)
             for figure, graphs in (("3", ("refinetrace",)), ("4", ("rgg_3d", "rdg_3d")))
             for graph in graphs
             for k in self.k_topo2
             for machine in series("topo2", k, self.speeds)
         ]
-        found += [Cell("5", "rdg_2d", self.sizes["5"], machine) for machine in self.solved]
+        found += [PaperCell("5", "rdg_2d", self.sizes["5"], machine) for machine in self.solved]
         return found
 
-    def cells_of_table_iv(self) -> list[Cell]:
+    def cells_of_table_iv(self) -> list[PaperCell]:
         """Return the cells of Table IV's rdg row: four machines with and without memory."""
         return [
-            Cell("table IV", "rdg_2d", self.large, Machine(kind, 96, fast, 16.0, caps))
+            PaperCell("table IV", "rdg_2d", self.large, Machine(kind, 96, fast, 16.0, caps))
             for caps in (True, False)
             for kind in ("topo1", "topo2")
             for fast in (8, 16)
@@ -267,13 +266,13 @@ def topo3_series(speeds: Sequence[float], most: int = 192) -> list[Machine]:
             for k in (96, 192) if k <= most for fast in (24, 48) for speed in speeds]  # fmt: skip
 
 
-FAST = Effort(
+FAST = PaperEffort(
     sizes={"2a": 40_000, "2b": 20_000, "3": 80_000, "4": 30_000, "5": 60_000, "cores": 200_000},
     k_topo1=(96,), k_topo2=(48, 192, 384), speeds=(2.0, 16.0), topo2_beside=(2.0, 16.0),
     solved=(*SMALLER, *topo3_series((4.0, 16.0), 96), Machine("topo3", 192, 48, 16.0)),
     large=2**20, without=(STRONG,),
 )  # fmt: skip
-FULL = Effort(
+FULL = PaperEffort(
     sizes=dict.fromkeys(("2a", "2b", "3", "4", "5"), 2**24) | {"cores": 2**22},
     k_topo1=(96, 192), k_topo2=tuple(24 * 2**i for i in range(1, 10)), speeds=SPEEDS[1:],
     topo2_beside=SPEEDS[1:], solved=(*SMALLER, *topo3_series(SPEEDS[1:])), large=2**24,
