@@ -43,8 +43,9 @@ def test_a_plan_is_judged_by_its_own_machine_and_reading(evener, here):
 def test_methods_beside_each_other(evener, here):
     named = "random,greedy,metis,exact"
     words = ["compare", "app.toml", "--stream", "--machine", "m.toml", "--with", named]
-    said = evener(*words, "--json")
+    said = evener(*words, "--json", "--report", "x.html")
     assert said.code == 0, said.err
+    assert "greedy" in (here / "x.html").read_text()
     found = json.loads(said.out)["methods"]
     periods = [one["period"] for one in found if not one["note"]]
     assert periods == sorted(periods)

@@ -14,18 +14,22 @@ import pytest
 from evener.graphs.stream_graph import StreamGraph
 from evener.planning.stream import evaluate_filters
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Stage
+from evener.platforms.platform import Device, Platform
 from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.html import report, write_comparison
 from evener.reporting.runs import advice_of, write_run
 from evener.reporting.stream_report import write_stream_report
+from evener.reporting.stream_run_report import write_stream_run
+from evener.streams.emulating import emulate_stream
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 from tests.reporting.pages import parse, table_of
 from tests.reporting.test_html import assert_numbers_are_the_plans, comparison_rows
 from tests.reporting.test_run_moves import MOVE
 from tests.reporting.test_runs import made as made_run
+from tests.running.streams.programs import chain
 from tests.streams.twins import small_case
 
 pytestmark = pytest.mark.browser
@@ -248,6 +252,18 @@ def test_a_phone_shows_a_stream_plan(chromium, tmp_path):
     graph = StreamGraph(filters, ends[[0] * 80] + 9, np.ones(80), ends, ends + 1, ends)
     plan = evaluate_filters(graph, platform, np.arange(80) % 40, inputs={"y" * 200: "0" * 64})
     write_stream_report(tmp_path / "x.html", plan)
+    assert_fits_a_phone(chromium, tmp_path, (tmp_path / "x.html").read_text())
+
+
+def test_a_phone_shows_the_run_of_a_stream_program(chromium, tmp_path):
+    program = chain(*[lambda *_: np.zeros(2)] * 40)
+    names = {one.name: f"{'x' * 60} {one.name}" for one in program.filters}
+    channels = [replace(c, source=names[c.source], to=names[c.to]) for c in program.channels]
+    filters = tuple(replace(one, name=names[one.name]) for one in program.filters)
+    program = replace(program, filters=filters, channels=tuple(channels), name="z" * 100)
+    devices = [Device("y" * 60 + str(p), 1.0, capabilities={"mips": 1.0}) for p in range(40)]
+    plan = evaluate_filters(program.graph, Platform(tuple(devices)), np.arange(40))
+    write_stream_run(tmp_path / "x.html", emulate_stream(program, plan, 100), program, plan)
     assert_fits_a_phone(chromium, tmp_path, (tmp_path / "x.html").read_text())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evener.cli.machines import MachineOptions, machine_of, machine_options_from
 from evener.cli.stream_options import print_loads, stream_figures
+from evener.cli.values import refuse_outputs
 from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class StreamEvaluationOptions(NamedTuple):
 
 
 class StreamComparisonOptions(NamedTuple):
-    """What is compared on which machine; methods: None for all."""
+    """What is compared on which machine; methods: None for all; report: a page, or None."""
 
     app: str
     methods: list[str] | None
@@ -44,6 +45,7 @@ class StreamComparisonOptions(NamedTuple):
     reading: str
     seconds: float | None
     seed: int
+    report: str | None
 
 
 def unfit_options_from(
@@ -151,11 +153,14 @@ def stream_comparison_options_from(
             name = "--reading" if args.reading else "--seconds"
             raise UsageError(f"{name} is of stream graphs", hint="Add --stream.")
         return None
-    _refuse(unfit_options_from(args, add_arguments, (*SHARED, "tools", "seconds", "seed")))
+    _refuse(
+        unfit_options_from(args, add_arguments, (*SHARED, "tools", "seconds", "seed", "report"))
+    )
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
     return StreamComparisonOptions(
-        args.graph, methods, machine_options_from(args), args.reading, args.seconds, args.seed
-    )
+        args.graph, methods, machine_options_from(args), args.reading, args.seconds, args.seed,
+        args.report,
+    )  # fmt: skip
 
 
 def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int:
@@ -165,6 +170,8 @@ def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int
     from evener.planning.stream import MapOptions
     from evener.streams.readings import reading_of
 
+    if options.report is not None:
+        refuse_outputs([options.report], [options.app, options.machine.machine])
     asked = MapOptions(seconds=options.seconds, seed=options.seed)
     reading = reading_of(options.reading)
     platform = machine_of(options.machine, out)
@@ -176,6 +183,17 @@ def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int
             read.graph, platform, options.methods, asked, reading, progress=progress
         )
     _print(results, out)
+    if options.report is not None:
+        from evener.reporting.stream_comparisons import write_stream_comparison
+
+        words: dict[str, Any] = {"cost": options.reading or "ceil", "seed": options.seed}
+        if options.seconds is not None:
+            words["seconds"] = options.seconds
+        write_stream_comparison(
+            options.report, results, read.graph, platform, options=words,
+            inputs={Path(options.app).name: read.sha256},
+        )  # fmt: skip
+        out.say(f"Written: {options.report}")
     out.result({"methods": [_json(one) for one in results]})
     return 0
 

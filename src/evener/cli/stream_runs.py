@@ -22,7 +22,7 @@ ITERATIONS = 100  # where none are asked for
 SHOWN = 40  # processors, and filters, in the tables
 # Options of runs on graphs, which say nothing of stream programs.
 OTHERS = (
-    "report", "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights",
+    "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights",
     "machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share", "no_own",
 )  # fmt: skip
 
@@ -36,7 +36,7 @@ def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -
     if options.calibrate:
         return _calibrate(options, program, comm, out)
     name = options.graph if options.plan is None else options.plan
-    written = [one for one in (options.output, options.trace) if one is not None]
+    written = [one for one in (options.output, options.report, options.trace) if one is not None]
     refuse_outputs(written, [name, options.program])
     from evener.io.plans.stream_plan import read_stream_plan
 
@@ -46,10 +46,11 @@ def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -
     right = _verified(program, found) if speaks and options.verify else None
     told = _say(program, found, plan, right, out)
     if speaks:
-        _write(options, found)
+        _write(options, program, plan, found)
         if written:
             out.say(f"Written: {', '.join(written)}")
-    out.result({**told, "written": options.output, "records": written[1:]})
+    records = [one for one in written if one != options.output]
+    out.result({**told, "written": options.output, "records": records})
     return 5 if right is False else 0
 
 
@@ -83,6 +84,8 @@ def _calibrate(
     from evener.threads import cores
     from evener.wording import duration
 
+    if options.report is not None:
+        raise UsageError("--report is of a run: --calibrate measures filters")
     if options.graph:
         raise UsageError(f"--calibrate needs no plan: {options.graph} is not read")
     if options.output is None:
@@ -166,7 +169,11 @@ def _run(
             progress(f"iteration {done:,}", done / iterations)
 
         watch = StreamWatch(
-            options.timeout, devices=devices, trace=options.trace is not None, kills=True, tell=tell
+            options.timeout,
+            devices=devices,
+            trace=options.trace is not None or options.report is not None,
+            kills=True,
+            tell=tell,
         )
         return run_stream(program, plan, iterations, comm=comm, watch=watch)
 
@@ -242,8 +249,8 @@ def _processors(found: StreamRun, plan: StreamPlan) -> list[dict[str, Any]]:
     ]
 
 
-def _write(options: RunOptions, found: StreamRun) -> None:
-    """Write outputs and trace as far as they are asked for."""
+def _write(options: RunOptions, program: StreamProgram, plan: StreamPlan, found: StreamRun) -> None:
+    """Write outputs, page and trace as far as they are asked for."""
     import numpy as np
 
     from evener.files.writing import atomic_write
@@ -253,5 +260,9 @@ def _write(options: RunOptions, found: StreamRun) -> None:
     if options.output is not None:
         with atomic_write(options.output) as file:
             np.savez(file, **dict(found.outputs))  # type: ignore[arg-type]
+    if options.report is not None:
+        from evener.reporting.stream_run_report import write_stream_run
+
+        write_stream_run(options.report, found, program, plan)
     if options.trace is not None:
         write_trace(options.trace, stream_trace_of(found))

@@ -70,6 +70,11 @@ class Compared:
     name_width: int
 
     @property
+    def has_contract(self) -> bool:
+        """Whether blocks keep a contract or not; stream graphs have none."""
+        return any(tool.holds is not None for tool in self.tools)
+
+    @property
     def has_families(self) -> bool:
         """Whether the tools are of families."""
         return any(tool.family for tool in self.tools)

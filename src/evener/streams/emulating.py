@@ -100,7 +100,9 @@ class _Emulation:
         k = plan.platform.k
         self.own = [[i for i in program.order if plan.part[i] == p] for p in range(k)]
         self.is_free, self.since = [True] * k, [0.0] * k
-        self.hungry = [set(own) for own in self.own]  # without data when it became free
+        # Of filters, the places of channels without data, and room, when it became free.
+        self.empty: list[dict[int, list[int]]] = [{i: [] for i in own} for own in self.own]
+        self.full: list[dict[int, list[int]]] = [{} for _ in self.own]
         self.wire = [0.0] * k  # until when each processor sends or receives, with overlap
         self.clock, self.count = 0.0, 0
         self.events: list[tuple[float, int, Callable[[], None]]] = []
@@ -142,6 +144,12 @@ class _Emulation:
     def _has_data(self, i: int) -> bool:
         return all(self.arrived[e] > 0 for e in self.program.incoming[i])
 
+    def _without_data(self, i: int) -> list[int]:
+        return [at for at, e in enumerate(self.program.incoming[i]) if self.arrived[e] == 0]
+
+    def _without_room(self, i: int) -> list[int]:
+        return [at for at, e in enumerate(self.program.outgoing[i]) if self.room[e] == 0]
+
     def _is_ready(self, i: int) -> bool:
         return (
             self.times[i].firings < self.iterations
@@ -154,10 +162,14 @@ class _Emulation:
         incoming, outgoing = self.program.incoming[i], self.program.outgoing[i]
         times, seconds = self.times[i], self.seconds
         waited = self.clock - self.since[p]
-        if i in self.hungry[p]:
+        if i in self.empty[p]:
             times.no_input += waited
+            lacking, by = self.empty[p][i], times.starved
         else:
             times.no_room += waited
+            lacking, by = self.full[p].get(i, []), times.full
+        for at in lacking if waited > 0 else ():
+            by[at] = by.get(at, 0.0) + waited / len(lacking)
         inputs = [self.data[e].popleft() for e in incoming]
         slots = [np.empty(one.shape, one.dtype) for one in self.firings[i].channels]
         for e in incoming:
@@ -191,7 +203,8 @@ class _Emulation:
                 self._transfer(p, e, sends=True)
             else:
                 self.arrived[e] += 1
-        self.hungry[p] = {j for j in self.own[p] if not self._has_data(j)}
+        self.empty[p] = {j: self._without_data(j) for j in self.own[p] if not self._has_data(j)}
+        self.full[p] = {j: self._without_room(j) for j in self.own[p]}
 
     def _transfer(self, p: int, e: int, *, sends: bool) -> None:
         """Let a processor send, then the other one receive, as soon as each is done with others."""

@@ -69,9 +69,11 @@ def here(tmp_path, monkeypatch, made):
 
 
 def test_a_program_runs_on_the_plan_of_its_measured_graph(evener, here):
-    words = [*RUN, "--iterations", "30", "--verify", "-o", "x.npz", "--trace", "x.json", "--json"]
-    said = evener(*words)
+    words = [*RUN, "--iterations", "30", "--verify", "-o", "x.npz", "--trace", "x.json"]
+    said = evener(*words, "--report", "x.html", "--json")
     assert said.code == 0, said.err
+    assert json.loads(said.out)["records"] == ["x.html", "x.json"]
+    assert "Evener run of the stream program own" in (here / "x.html").read_text()
     found = json.loads(said.out)
     assert (found["program"], found["iterations"], found["verified"]) == ("own", 30, True)
     assert found["period"] > 0 < found["predicted"]
@@ -112,7 +114,8 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--set", "n=7"], 3, "own has no parameter n"),
         (["--iterations", "0"], 2, "0 iterations"),
         (["--devices", "cpu:0"], 2, "1 devices for 2"),
-        (["--report", "x.html"], 2, "--report is of runs on graphs"),
+        (["--report", "x.txt"], 2, "html"),
+        (["--samples", "x"], 2, "--samples is of runs on graphs"),
         (["--rebalance"], 2, "--rebalance is of runs on graphs"),
         (["--calibrate"], 2, "--calibrate needs no plan"),
         (["-o", "own.plan"], 2, "own.plan"),
@@ -166,8 +169,9 @@ def test_which_program_and_which_plan(evener, here):
     assert "PLAN is required" in evener("run", "--stream", "--app", "jacobi").err
     assert "filters of --stream" in evener("run", "--app", "bfs", "--calibrate").err
     assert "GRAPH is required" in evener("run", "--app", "bfs").err
-    assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     words = ["run", "--stream", "--app", "jacobi", "--calibrate", "-o", "j.toml"]
+    assert "--report is of a run" in evener(*words, "--report", "x.html").err
+    assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     done = evener(*words, "--cores", "j.toml")
     assert (done.code, "files of their own" in done.err) == (2, True)
     assert "there is no core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err

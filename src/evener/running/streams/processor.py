@@ -30,7 +30,8 @@ class FilterTimes:
     incoming channels had no data, or else its outgoing ones no room. ends: when it ended each
     iteration [s, on the clock of time.perf_counter], where asked for; spans: when it began, too;
     cpus: CPU seconds of each, where there are spans. turns: the iterations that it runs, of a
-    filter in copies not all.
+    filter in copies not all. starved, full [s]: parts of no_input and no_room by the channels that
+    had no data or room when the wait began, by their places among the filter's own.
     """
 
     name: str
@@ -44,6 +45,8 @@ class FilterTimes:
     spans: list[tuple[float, float]] = field(default_factory=list)
     cpus: list[float] = field(default_factory=list)
     turns: Sequence[int] = ()
+    starved: dict[int, float] = field(default_factory=dict)
+    full: dict[int, float] = field(default_factory=dict)
 
 
 class Waker:
@@ -115,6 +118,14 @@ class PlacedFilter:
             one.has_room() for one in self.senders
         )
 
+    def without_data(self) -> list[int]:
+        """Return the places of incoming channels without data."""
+        return [i for i, one in enumerate(self.receivers) if not one.has_data()]
+
+    def without_room(self) -> list[int]:
+        """Return the places of outgoing channels without room."""
+        return [i for i, one in enumerate(self.senders) if not one.has_room()]
+
     def fire(self) -> None:
         """Run it once."""
         inputs = [one.data() for one in self.receivers]
@@ -177,7 +188,8 @@ class Processor:
     ) -> PlacedFilter:
         """Wait until a filter can run, and return it; the wait counts as that filter's."""
         began = time.perf_counter()
-        hungry = {id(one) for one in left if not all(r.has_data() for r in one.receivers)}
+        empty = {id(one): one.without_data() for one in left}
+        no_room = {id(one): one.without_room() for one in left}
         found: list[PlacedFilter] = []
 
         def look() -> bool:
@@ -188,10 +200,15 @@ class Processor:
 
         until(look)
         waited = time.perf_counter() - began
-        if id(found[0]) in hungry:
-            found[0].times.no_input += waited
+        times = found[0].times
+        lacking, by = empty[id(found[0])], times.starved
+        if lacking:
+            times.no_input += waited
         else:
-            found[0].times.no_room += waited
+            times.no_room += waited
+            lacking, by = no_room[id(found[0])], times.full
+        for i in lacking:
+            by[i] = by.get(i, 0.0) + waited / len(lacking)
         return found[0]
 
     def _fire(self, one: PlacedFilter) -> None:
