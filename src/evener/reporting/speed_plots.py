@@ -106,6 +106,7 @@ LINES = {
     "piecewise": {"color": "#4477aa", "linewidth": 1.6},
     "shaped": {"color": "#228833", "linewidth": 1.2, "linestyle": (0, (5, 1.5))},
     "akima": {"color": "#ee6677", "linewidth": 1.0},
+    "time": {"color": "#aa3377", "linewidth": 1.0, "linestyle": ":"},
 }
 
 

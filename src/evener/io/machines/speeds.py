@@ -8,7 +8,7 @@
     status = ["ok", "slower"]                    # slower: stopped, it takes longer
     capacity = 4000
     fixed_seconds = 0.0002                       # what taking part costs, whatever the load
-    model = "akima"                              # or piecewise, shaped, constant
+    model = "akima"                              # or piecewise, shaped, time, constant
     [device.notes]
     kernel = "spmv"
 

@@ -4,6 +4,7 @@ constant    one speed at every load (CPM)
 piecewise   speed linear between samples, constant outside (FPM)
 shaped      the same without the samples that break the thesis's rule of shape (for GPA)
 akima       a smooth curve through every sample (for NPA)
+time        time linear between samples, in place of speed
 
 The rule of shape ([LR07]_; [Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load
 and falls from there on. Then a line through the origin meets the curve once, and time rises with
@@ -33,6 +34,7 @@ from evener.platforms.models.piecewise import (
     time_at,
 )
 from evener.platforms.models.samples import DeviceSpeeds, Sample, checked_capacity
+from evener.platforms.models.timed import by_time
 
 __all__ = [
     "Akima",
@@ -154,7 +156,7 @@ class Constant:
 def fit_model(
     samples: Iterable[Sample], kind: str = "piecewise", capacity: float = np.inf
 ) -> SpeedModel:
-    """Fit a model of a kind ("constant", "piecewise", "shaped" or "akima") to samples.
+    """Fit a model of a kind ("constant", "piecewise", "shaped", "akima" or "time") to samples.
 
     Samples may come in any order; those of one load are pooled (see `pooled`). One to four give a
     partial model, a single one a constant speed whatever the kind ([Cla14]_, 3.3). "shaped" gives a
@@ -261,9 +263,14 @@ def _akima(samples: list[Sample], capacity: float) -> Akima:
     return Akima(_piecewise(samples, capacity))
 
 
+def _by_time(samples: list[Sample], capacity: float) -> Piecewise:
+    return by_time(_piecewise(samples, capacity))
+
+
 FITS: Mapping[str, Callable[[list[Sample], float], SpeedModel]] = {
     "constant": _constant,
     "piecewise": _piecewise,
     "shaped": _shaped,
     "akima": _akima,
+    "time": _by_time,
 }

@@ -16,6 +16,7 @@ KINDS = (
     "piecewise",
     "shaped",
     "akima",
+    "time",
 )  # of models: see evener.platforms.models.fitting.fit_model
 
 

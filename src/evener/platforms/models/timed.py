@@ -1,0 +1,45 @@
+"""by_time: time linear in the load between samples, in place of speed ([Cla14]_, A.3).
+
+Between two samples speed is then x / (a + g x), a hyperbola. A Piecewise follows it: knots are
+added between samples until its time is within PRECISION of the line, so that all that is exact on
+piecewise models holds for these. Before the first sample and behind the last speed is constant, as
+in a Piecewise: through the origin the line of time is that of a constant speed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.platforms.models.piecewise import Piecewise
+
+PRECISION = 1e-4  # of a time, relative: far below what samples are known to
+MOST_HALVINGS = 48  # of an interval between two samples
+LOOKED_AT = (0.25, 0.5, 0.75)  # of the way between two knots, where the time is compared
+
+
+def by_time(points: Piecewise) -> Piecewise:
+    """Return a model through the same points whose time, not speed, is linear between them."""
+    times = points.loads / points.speeds
+    loads = points.loads
+    for _ in range(MOST_HALVINGS):
+        speeds, width = _speeds(loads, points, times), np.diff(loads)
+        off = np.zeros(width.size, np.bool_)
+        for part in LOOKED_AT:
+            at = loads[:-1] + part * width
+            speed = speeds[:-1] + part * np.diff(speeds)
+            off |= np.abs(speed * np.interp(at, points.loads, times) / at - 1) > PRECISION
+        more = np.union1d(loads, (loads[:-1] + width / 2)[off])
+        if more.size == loads.size:
+            break
+        loads = more
+    speeds = _speeds(loads, points, times)
+    return Piecewise(loads, speeds, points.capacity, points.uncertainty(loads), points.dropped)
+
+
+def _speeds(loads: FloatArray, points: Piecewise, times: FloatArray) -> FloatArray:
+    """Return the speeds at loads [units/s]; at the points as they are given, to the bit."""
+    speeds = loads / np.interp(loads, points.loads, times)
+    own = np.searchsorted(loads, points.loads)
+    speeds[own] = points.speeds
+    return np.asarray(speeds)
