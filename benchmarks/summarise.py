@@ -24,6 +24,7 @@ PAGES = {
         "constraints": "constraints.table",
         "powerlaw": "powerlaw.table",
         "corners": "corners.table",
+        "paper_tools": "paper_tools.table",
         "patience": "patience.table",
         "enforcing": "enforcing.table",
         "partitioner_scale": "partitioner_scale_tables.table",

@@ -17,6 +17,7 @@ from evener.partitioning.geographer import (
 )
 from evener.partitioning.initial.bisection import cut_of
 from evener.partitioning.initial.kmeans import kmeans_blocks
+from evener.partitioning.levels.levels import shrink
 from evener.partitioning.refinement import pairs_kernels as kernels
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import PRESETS, Request
@@ -169,6 +170,20 @@ def test_more_rounds_win_more():
     ]
     assert (start == given).all()
     assert cuts[1] < cuts[0] < cut_of(level, start)
+
+
+def test_vertices_may_be_joined_otherwise():
+    graph = delaunay(4000, seed=99)
+    contract, calls = unit_contract(graph.n, np.ones(6), 0.03), []
+
+    def counted(*given):
+        calls.append(given[0].n)
+        return shrink(*given)
+
+    found = georef_blocks(graph, contract, joined=counted)
+    assert (found == georef_blocks(graph, contract)).all()
+    assert calls == sorted(calls, reverse=True)
+    assert calls[0] == 4000
 
 
 @pytest.mark.slow

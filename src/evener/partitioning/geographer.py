@@ -11,6 +11,7 @@ not change the result.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,8 @@ from evener.plans.partition import Contract
 from evener.threads import in_slices
 
 Pairs = list[tuple[int, int]]
+# (level, blocks (n,), heaviest cluster of each block (k,), threads) -> the coarser level.
+Joining = Callable[[GraphLevel, Part, FloatArray, int], Shrunk]
 
 PER_BLOCK = 80  # vertices that the smallest graph keeps for each block
 MATCHED = 2.0  # weight of a cluster in mean vertices: pairs of vertices
@@ -60,11 +63,13 @@ def georef_blocks(
     preset: str = "default",
     seed: int = 7,  # noqa: ARG001 - one signature for all; nothing here is random
     threads: int = 1,
+    joined: Joining = shrink,
 ) -> Part:
     """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
 
-    preset: "fast", "default" or "strong". The cut counts edge weights. Raises InputError without
-    coordinates, InfeasibleError where a target or the weight of all vertices is 0.
+    preset: "fast", "default" or "strong". joined: how vertices of one block are joined, up to a
+    weight by block, for the next smaller graph. The cut counts edge weights. Raises InputError
+    without coordinates, InfeasibleError where a target or the weight of all vertices is 0.
     """
     if graph.coords is None:
         raise InputError("geoRef needs coordinates, and the graph has none")
@@ -73,21 +78,26 @@ def georef_blocks(
     points = unit_box(graph.coords.take(order, axis=0))
     weights = np.empty(0) if graph.is_unit else level.vwgt
     part, _ = along_curve(points, weights, contract.targets, BALANCE, threads, persistent=True)
-    part = refined_by_pairs(level, part, contract, EFFORTS[preset], threads)
+    part = refined_by_pairs(level, part, contract, EFFORTS[preset], threads, joined)
     blocks = np.empty(graph.n, np.int32)
     blocks[order] = part
     return blocks
 
 
 def refined_by_pairs(
-    level: GraphLevel, part: Part, contract: Contract, effort: PairEffort, threads: int
+    level: GraphLevel,
+    part: Part,
+    contract: Contract,
+    effort: PairEffort,
+    threads: int,
+    joined: Joining = shrink,
 ) -> Part:
     """Return blocks (n,) refined level by level from those of `part` (n,), which stays as it is."""
 
     def step(finer: GraphLevel, blocks: Part) -> Shrunk:
         mean = float(finer.vwgt.sum()) / finer.n
         caps = np.minimum(MATCHED * mean, np.maximum(LARGEST_CLUSTER * contract.targets, mean))
-        return shrink(finer, blocks, caps, threads)
+        return joined(finer, blocks, caps, threads)
 
     hierarchy = shrink_in_steps(level, part.copy(), 2 * PER_BLOCK * contract.k, step)
     level, part = hierarchy.coarsest, hierarchy.part
