@@ -1,5 +1,6 @@
 """The apps on processes of MPI: mpiexec -n 2 and 3, where mpi4py and an MPI are installed."""
 
+import json
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from socket import gethostname
 
 import numpy as np
 import pytest
@@ -16,6 +18,9 @@ import evener as ev
 from evener import write_graph, write_plan
 from evener.cli import main
 from evener.graphs.generating.random_graphs import barabasi_albert
+from evener.io.machines.processes import write_processes
+from evener.io.machines.speeds import read_speeds
+from evener.platforms.processes import Process
 from tests.mpi import killing
 from tests.running.streams.programs import plan_of
 
@@ -247,3 +252,20 @@ def test_ranks_read_a_graph_together(ranks, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "each rank reads all of" not in done.stderr
     assert np.array_equal(np.load(tmp_path / "one.npy"), np.load(tmp_path / "own.npy"))
+
+
+@pytest.mark.slow
+def test_sizes_by_measuring_with_a_process_file(tmp_path):
+    """Each rank measures the device of its process; rank 0 says and writes what all found."""
+    file, speeds = tmp_path / "p.toml", tmp_path / "s.toml"
+    core = f"cpu{min(os.sched_getaffinity(0))}"
+    write_processes(file, [Process(gethostname(), bind=core), Process(gethostname(), 1)])
+    words = ["sizes", "--measure", "axpy", "--dynamic", "--n", "3000", "--epsilon", "0.9"]
+    words += ["--max-steps", "2", "--time-limit", "0.1", "--processes", str(file)]
+    done = run_words(2, "-m", "evener", *words, "-o", str(speeds), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["devices"] == ["rank0", "rank1"]
+    assert [sum(step["sizes"]) for step in found["steps"]] == [3000] * len(found["steps"])
+    assert [device.name for device in read_speeds(speeds)] == ["rank0", "rank1"]
+    assert not speeds.with_name("s.toml.journal").exists()

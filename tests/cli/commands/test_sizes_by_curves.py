@@ -199,3 +199,37 @@ def test_fixed_seconds_of_the_file_and_flat_curves(evener, curves):
     assert (found["sizes"], found["method"]) == ([20, 10], "constant")
     assert found["notes"][0] == "auto: every speed is constant"
     assert found["bound"] == found["makespan"]
+
+
+def test_a_matrix_over_nodes(evener, curves, tmp_path):
+    machine = tmp_path / "m.toml"
+    machine.write_text(MACHINE)
+    words = ["sizes", "--speeds", curves, "--machine", machine, "--hierarchical", "--matrix", 320]
+    found = json.loads(evener(*words, "--block", 16, "--json").out)
+    assert found["devices"] == ["gpu0", "gpu1", "cpu", "old"]
+    assert [node["name"] for node in found["nodes"]] == ["a", "b"]
+    assert sum(node["height"] * node["width"] for node in found["nodes"]) == 20 * 20
+    areas = [(end - top) * (right - left) for top, end, left, right in found["spans"]]
+    assert sum(areas) == 320 * 320
+    assert areas[0] > areas[2] > areas[3]
+    assert found["makespan"] == max(found["seconds"])
+    said = evener(*words)
+    assert said.code == 0
+    assert "320 x 320 entries in blocks of 64 on 2 nodes: a step takes" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--matrix", 64], "--matrix goes with --hierarchical"),
+        (["--matrix", 64, "--hierarchical", "--n", 5], "--n does not go with --matrix"),
+        (["--matrix", 64, "--hierarchical", "--low", 1], "--low does not go with --matrix"),
+        (["--matrix", 64, "--hierarchical", "--epsilon", 0], "an --epsilon above zero"),
+        (["--matrix", 9, "--hierarchical"], "a matrix of side 9 has no blocks of side 64"),
+        (["--matrix", 64, "--hierarchical"], "no device says where it is"),
+        (["--block", 9, "--n", 5], "--block goes with --measure"),
+    ],
+)
+def test_a_matrix_refused(evener, curves, words, message):
+    said = evener("sizes", "--speeds", curves, *words)
+    assert (said.code, message in said.err) == (2, True)

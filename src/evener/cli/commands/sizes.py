@@ -1,7 +1,7 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
 Here for devices of one speed each; speed curves and --hierarchical: sizes_by_curves.py; devices
-that are measured while sizes are sought: sizes_by_measuring.py.
+that are measured while sizes are sought: sizes_by_measuring.py; matrices: sizes_of_matrix.py.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evener.cli.commands.sizes_measuring_options import (
     add_measuring_options,
+    matrix_block_from,
     measuring_options_from,
 )
 from evener.cli.graph_options import (
@@ -49,6 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--edges", type=count, default=0, metavar="M", help="edges, for memory (default 0)"
     )
     load.add_argument("--graph", metavar="FILE", help="a graph: its vertices, edges and weights")
+    load.add_argument(
+        "--matrix", type=count, metavar="N",
+        help="with --hierarchical: a matrix of N x N entries in blocks of --block (default 64)",
+    )  # fmt: skip
     parser.add_argument(
         "--epsilon",
         type=share_below_one,
@@ -98,6 +103,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
         from evener.cli.commands.sizes_by_measuring import run_measuring
 
         return run_measuring(measuring, machine, load_options_from(args), out)
+    if args.matrix is not None:
+        from evener.cli.commands.sizes_by_curves import curve_options_from
+        from evener.cli.commands.sizes_of_matrix import run_matrix
+
+        block = matrix_block_from(args)
+        return run_matrix(machine, args.matrix, block, curve_options_from(args), out)
     if args.hierarchical or is_speeds_file(args.speeds):
         from evener.cli.commands.sizes_by_curves import curve_options_from, run_by_level, run_curves
 

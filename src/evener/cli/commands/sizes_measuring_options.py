@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.commands.measure_options import (
+    BLOCK,
     add_kernel_options,
     add_precision,
     add_processes,
@@ -29,7 +31,7 @@ ALONE = (
     "memory",
     "no_transfers",
 )  # go with --measure
-NEVER = ("hierarchical", "fixed_seconds", "shared_seconds", "explain")  # do not
+NEVER = ("matrix", "hierarchical", "fixed_seconds", "shared_seconds", "explain")  # do not
 
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:
@@ -58,9 +60,23 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     add_kernel_options(parser)
 
 
-def given_from(args: argparse.Namespace, options: tuple[str, ...]) -> list[str]:
+def given_from(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
     """Return those of the options that are given, as they are written."""
     return [f"--{name.replace('_', '-')}" for name in options if getattr(args, name)]
+
+
+def matrix_block_from(args: argparse.Namespace) -> int:
+    """Return the side of the blocks of --matrix; UsageError for what does not go with it."""
+    if not args.hierarchical:
+        raise UsageError(
+            "--matrix goes with --hierarchical: nodes first, then the devices of each",
+            hint="`evener tile` divides a matrix over all devices at once.",
+        )
+    _refuse("does not go with --matrix", *given_from(args, ("n", "graph", "edges")))
+    block = BLOCK if args.block is None else int(args.block)
+    if args.matrix < 1 or not 1 <= block <= args.matrix:
+        raise UsageError(f"a matrix of side {args.matrix} has no blocks of side {block}")
+    return block
 
 
 def _refuse(why: str, *given: str) -> None:
@@ -92,7 +108,8 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
     Raises UsageError for options that go with others, and for numbers out of range.
     """
     if args.measure is None and not args.dynamic:
-        _refuse("goes with --measure KERNEL --dynamic", *given_from(args, ALONE))
+        alone = [name for name in ALONE if name != "block" or args.matrix is None]
+        _refuse("goes with --measure KERNEL --dynamic", *given_from(args, alone))
         return None
     if args.measure is None or not args.dynamic:
         raise UsageError(
