@@ -23,6 +23,7 @@ from evener.reproducing.hmap_setup import (
     cells_of,
     real_graphs,
 )
+from evener.reproducing.ldht_keeping import KeptRows
 from evener.streams.generating import DEGREES, MACHINES, RATIOS, SHAPES, SHARES, SIZES, SPREADS
 from evener.streams.period import seconds_of
 from evener.streams.placing import greedy_starts
@@ -79,6 +80,39 @@ def test_bars_are_means_of_the_cells_of_a_class():
     assert found["f", "hmap"].width == 0
     assert not hmap_bars.are_narrow(rows[:3])
     assert hmap_bars.are_narrow([row(64, "A"), row(64, "A")])
+
+
+def test_cells_are_drawn_until_all_intervals_are_narrow_or_the_cap(tmp_path, monkeypatch):
+    """A machine whose periods are alike ends after two rounds, another one at its cap."""
+    sampling = replace(FULL, machines=(64, 128), cells=3, rounds=4)
+    rng = np.random.default_rng(5)
+
+    def run(cell):
+        spread = 1e-3 if cell.k == 64 else 1.0
+        classes = {"shape": 0.1, "share": 50, "ratio": 1.0}  # of all but (d), which has no bar
+        own = {name: 1 + spread * rng.random() for name in hmap_bars.METHODS}
+        return cell.about | classes | own
+
+    monkeypatch.setattr(hmap_runs, "run", run)
+    told = []
+    kept = KeptRows(tmp_path, {})
+    rows = hmap_runs.sampled(sampling, kept, lambda what, done: told.append((what, done)))
+    counts = Counter((one["k"], one["setting"]) for one in rows)
+    assert counts == {(64, "A"): 6, (64, "B"): 6, (128, "A"): 12, (128, "B"): 12}
+    shares = [done for _, done in told]
+    assert shares == sorted(shares)
+    assert 0 == shares[0] < shares[-1] < 1
+    assert told[-1][0] == "128 processors, setting B, round 4 of 4 at most, cell 3 of 3"
+    monkeypatch.setattr(hmap_runs, "run", None)
+    again = hmap_runs.sampled(sampling, KeptRows(tmp_path, {}), lambda *_: None)
+    assert again == rows
+    found = [bar for k in (64, 128) for bar in hmap_bars.bars(rows, "A", k)]
+    said = hmap_findings.narrow_intervals(found, hmap_bars.WIDTH, sampling)
+    assert "12 on a machine at most" in said.tried
+    assert "128 processors" in said.seen
+    assert said.criteria[0].met is False
+    tight = [bar for bar in found if bar.k == 64]
+    assert hmap_findings.narrow_intervals(tight, hmap_bars.WIDTH, sampling).criteria[0].met
 
 
 def test_the_last_bar_is_the_mean_over_machines():
@@ -162,7 +196,7 @@ def _quick(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_command_writes_everything(tmp_path, capsys, _quick):
+def test_the_command_writes_everything_and_goes_on_from_it(tmp_path, capsys, monkeypatch, _quick):
     (tmp_path / "graphs").mkdir()
     graph = StreamGraph("abc", [9.0, 9.0, 900.0], [1, 900, 1], [0, 1], [1, 2], [4.0, 5.0])
     write_stream_graph(tmp_path / "graphs" / "abc.toml", graph)
@@ -171,7 +205,7 @@ def test_the_command_writes_everything(tmp_path, capsys, _quick):
     words = ["reproduce", "hmap", "--fast", "--data", str(tmp_path / "graphs"), "-o", str(folder)]
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert sorted(path.name for path in folder.iterdir()) == sorted(found["written"])
+    assert {path.name for path in folder.iterdir()} == {*found["written"], "runs.jsonl"}
     assert {"figure-3-a.png", "figure-3-b.png", "gains.png"} < set(found["written"])
     tables = found["tables"]
     assert len(tables["cells"]) == 2 * len(TINY.machines) * TINY.cells
@@ -180,6 +214,11 @@ def test_the_command_writes_everything(tmp_path, capsys, _quick):
     assert all(one["ours"] <= one["metis"] for one in tables["cells"])
     assert [(one["graph"], one["k"]) for one in tables["real"]] == [("abc.toml", k) for k in (4, 4)]
     assert sum(found["verdicts"].values()) == len(found["findings"]) == 12
+    intervals = next(one for one in found["findings"] if one["where"] == "IV-B1: intervals")
+    assert "2 on a machine at most in each setting" in intervals["tried"]
+    monkeypatch.setattr(hmap_runs, "run", None)  # nothing is run again
+    again = hmap.reproduce(fast=True, folder=tmp_path / "graphs", keep=folder)
+    assert json.loads(json.dumps(again.tables["cells"])) == tables["cells"]
     assert REAL_MACHINES == (16, 64, 256)
 
 

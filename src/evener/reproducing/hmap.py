@@ -6,6 +6,8 @@ hmap_setup.py says which cells are drawn, and in which two readings of the paper
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 
 from evener.errors import UsageError
@@ -18,9 +20,12 @@ from evener.reproducing.hmap_setup import (
     CLASSES,
     FAST,
     FULL,
+    SEED,
     SETTINGS,
+    Sampling,
     real_graphs,
 )
+from evener.reproducing.ldht_keeping import KeptRows
 
 Tell = Callable[[str, float], None]
 Rows = Sequence[Row]
@@ -32,27 +37,40 @@ CELLS, FEWER, TIMED, REAL = 0.0, 0.75, 0.8, 0.85
 
 
 def reproduce(
-    fast: bool = False, tell: Tell = lambda *_: None, folder: str | Path | None = None
+    fast: bool = False,
+    tell: Tell = lambda *_: None,
+    folder: str | Path | None = None,
+    keep: str | Path | None = None,
 ) -> PaperResult:
     """Run all experiments, on fewer cells and machines if `fast`.
 
-    tell: called with what is next, and the part that is done. folder: of real stream graphs.
-    Raises UsageError where METIS cannot be called, InputError for a folder without graphs.
+    tell: called with what is next, and the part that is done. folder: of real stream graphs. keep:
+    a folder for rows of cells, from which an interrupted run goes on. Raises UsageError where METIS
+    cannot be called, InputError for a folder without graphs, and where rows there are of another
+    run.
     """
     missing = metis.missing()
     if missing is not None:
         raise UsageError(f"HMAP is compared with METIS: {missing}")
     graphs = {} if folder is None else real_graphs(folder)
     sampling = FAST if fast else FULL
-    cells = runs.sampled(sampling, lambda what: tell(what, CELLS))
-    fewer = runs.with_fewer_filters(sampling, lambda what: tell(what, FEWER))
-    seconds = list(runs.timed(sampling, lambda what: tell(what, TIMED)))
-    real = runs.real(graphs, lambda what: tell(what, REAL))
-    return result_of(cells, fewer, seconds, real)
+    settings = {"evener": version("evener"), "sampling": asdict(sampling), "seed": SEED}
+    kept = KeptRows(keep, settings)
+
+    def part(first: float, last: float) -> Tell:
+        return lambda what, done: tell(what, first + done * (last - first))
+
+    cells = runs.sampled(sampling, kept, part(CELLS, FEWER))
+    fewer = runs.with_fewer_filters(sampling, kept, part(FEWER, TIMED))
+    seconds = runs.timed(sampling, kept, part(TIMED, REAL))
+    real = runs.real(graphs, kept, part(REAL, 1.0))
+    return result_of(cells, fewer, seconds, real, sampling)
 
 
-def result_of(cells: Rows, fewer: Rows, seconds: Rows, real: Rows) -> PaperResult:
-    """Return findings, plots and tables of what was measured."""
+def result_of(
+    cells: Rows, fewer: Rows, seconds: Rows, real: Rows, sampling: Sampling
+) -> PaperResult:
+    """Return findings, plots and tables of what was measured on such a sample."""
     found = [bar for setting in SETTINGS for k in _machines(cells)
              for bar in bars(cells, setting, k)]  # fmt: skip
     last = over_machines(found)
@@ -62,7 +80,7 @@ def result_of(cells: Rows, fewer: Rows, seconds: Rows, real: Rows) -> PaperResul
         findings.larger_where_bytes_are_dear(cells),
         findings.worse_where_halves_are_unequal(cells, seconds),
         findings.filters_where_they_run_best(cells), findings.within_seconds(seconds),
-        findings.narrow_intervals(found, WIDTH), findings.beside_ours(cells),
+        findings.narrow_intervals(found, WIDTH, sampling), findings.beside_ours(cells),
         findings.with_fewer_filters(fewer), findings.real_graphs(real, NO_FOLDER),
     ]  # fmt: skip
     plots = [Plot(f"figure-3-{s.lower()}", _panels([*found, *last], s)) for s in SETTINGS]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from evener.reproducing.findings import Criterion, Finding, Row, not_tried
-from evener.reproducing.hmap_bars import Gain, MeanBar, chosen, gain
-from evener.reproducing.hmap_setup import CLASSES, SETTINGS
+from evener.reproducing.hmap_bars import WIDTH, Gain, MeanBar, chosen, gain
+from evener.reproducing.hmap_setup import CLASSES, SETTINGS, Sampling
 
 Rows = Sequence[Row]
 
@@ -286,20 +286,37 @@ def real_graphs(rows: Rows, absent: str) -> Finding:
     )  # fmt: skip
 
 
-def narrow_intervals(found: Sequence[MeanBar], limit: float) -> Finding:
+def narrow_intervals(found: Sequence[MeanBar], limit: float, sampling: Sampling) -> Finding:
     """IV-B1: trials until the interval is narrow. found: all bars of single machines."""
     finite = [bar for bar in found if np.isfinite(bar.width)]
     narrow = sum(bar.width < limit for bar in finite)
+    most = {k: sampling.rounds_on(k) * sampling.cells for k in sampling.machines}
+    cap = " or ".join(f"{count}" for count in sorted(set(most.values())))
+    own = [_achieved(finite, k) for k in sorted({bar.k for bar in finite})]
     return Finding(
         "IV-B1: intervals", "trials until the 95 % interval of the mean is under 10 % of it",
         "all means are that precise; over 100,000 experiments, which are two trials of a cell",
-        "cells drawn until the bars of a machine are, or for as many rounds as are stated",
+        f"cells drawn until all bars of a machine are; {cap} on a machine at most in each setting",
         f"{narrow} of {len(found)} bars; the median interval is "
         f"{100 * _median([bar.width for bar in finite]):.0f} % of the mean, of "
-        f"{min(bar.cells for bar in found)} to {max(bar.cells for bar in found)} cells",
+        f"{min(bar.cells for bar in found)} to {max(bar.cells for bar in found)} cells; "
+        f"narrowest, median and widest by machine: {'; '.join(own)}",
         [Criterion("all bars under 10 %", narrow == len(found))],
         "fewer trials",
     )  # fmt: skip
+
+
+def _achieved(found: Sequence[MeanBar], k: int) -> str:
+    """Return the widths of a machine's intervals in per cent, and what the median one asks for."""
+    own = [bar for bar in found if bar.k == k]
+    widths = [100 * bar.width for bar in own]
+    middle = sorted(own, key=lambda bar: bar.width)[len(own) // 2]
+    # A width falls as the root of the number of cells.
+    needed = middle.cells * (middle.width / WIDTH) ** 2
+    said = f"{k:,} processors {min(widths):.0f}, {_median(widths):.0f}, {max(widths):.0f} %"
+    if middle.width < WIDTH:
+        return said
+    return f"{said} (10 % would take some {float(f'{needed:.2g}'):,.0f} cells)"
 
 
 def _median(values: Sequence[float]) -> float:

@@ -7,7 +7,8 @@ search starts from them, among others, so that it is never worse.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from evener.reproducing.hmap_setup import (
     Sampling,
     cells_of,
 )
+from evener.reproducing.ldht_keeping import KeptRows
 from evener.streams.generating import READINGS, GraphParameters, random_machine
 from evener.streams.hmap import hmap
 from evener.streams.methods import by_metis, starts_of
@@ -32,37 +34,58 @@ from evener.streams.search import SearchLimits, search
 LEAST_ROUNDS = 2  # before an interval is looked at
 TIMED = 4  # filters for each processor, of the graphs that are timed
 
-Tell = Callable[[str], None]
+Tell = Callable[[str, float], None]
 
 
-def sampled(sampling: Sampling, tell: Tell) -> list[Row]:
+def sampled(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
     """Return a row for each cell, machine by machine, until all intervals are narrow.
 
-    tell: called with what is next. A machine ends when the bars of all classes and methods have an
-    interval of less than 10 % of their mean, or after as many rounds as `sampling` has for it.
+    kept: rows of cells that are done. tell: called with what is next, and the part of the rounds
+    that is done. A machine ends when the bars of all classes and methods have an interval of less
+    than 10 % of their mean, or after as many rounds as `sampling` has for it.
     """
+    whole = sum(sampling.rounds_on(k) * seconds_of_cell(k) for k in sampling.machines)
+    whole *= len(SETTINGS)
     rows: list[Row] = []
+    before = 0.0
     for k in sampling.machines:
+        rounds = sampling.rounds_on(k)
         for setting in SETTINGS:
             own: list[Row] = []
-            for number in range(sampling.rounds_on(k)):
-                tell(f"{k:,} processors, setting {setting}, round {number + 1}")
-                own += [run(cell) for cell in cells_of(k, setting, number, sampling)]
+            for number in range(rounds):
+                where = (
+                    f"{k:,} processors, setting {setting}, round {number + 1} of {rounds} at most"
+                )
+                cells = cells_of(k, setting, number, sampling)
+                for i, cell in enumerate(cells):
+                    done = before + (number + i / len(cells)) * seconds_of_cell(k)
+                    tell(f"{where}, cell {i + 1} of {len(cells)}", done / whole)
+                    own += kept.rows(f"{k} {setting} {number} {i}", partial(_one, cell))
                 if number + 1 >= LEAST_ROUNDS and are_narrow(own):
                     break
+            before += rounds * seconds_of_cell(k)
             rows += own
     return rows
 
 
-def with_fewer_filters(sampling: Sampling, tell: Tell) -> list[Row]:
+def seconds_of_cell(k: int) -> float:
+    """About what a cell takes on a machine of k processors [s of a core]; for progress alone."""
+    return 2.0 + k / 85
+
+
+def _one(cell: Cell) -> list[Row]:
+    return [run(cell)]
+
+
+def with_fewer_filters(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
     """Return a row for each cell with fewer filters than processors: HMAP and ours alone."""
-    tell("fewer filters than processors")
-    return [
-        run(cell)
-        for k in sampling.machines
-        for setting in SETTINGS
-        for cell in cells_of(k, setting, 0, sampling, fewer=True)
-    ]
+    rows: list[Row] = []
+    for m, k in enumerate(sampling.machines):
+        for setting in SETTINGS:
+            tell(f"fewer filters than {k:,} processors", m / len(sampling.machines))
+            for i, cell in enumerate(cells_of(k, setting, 0, sampling, fewer=True)):
+                rows += kept.rows(f"fewer {k} {setting} {i}", partial(_one, cell))
+    return rows
 
 
 def run(cell: Cell) -> Row:
@@ -99,37 +122,48 @@ def on_gpus(problem: StreamProblem, part: Part, name: str) -> dict[str, float]:
     }
 
 
-def real(graphs: dict[str, StreamGraph], tell: Tell) -> list[Row]:
+def real(graphs: dict[str, StreamGraph], kept: KeptRows, tell: Tell) -> list[Row]:
     """Return a row for each graph on each machine in both settings."""
     rows: list[Row] = []
-    for name, graph in graphs.items():
-        tell(name)
-        for k in REAL_MACHINES:
-            for setting, reading in READINGS.items():
-                problem = StreamProblem.of(graph, random_machine(k, setting, SEED), reading)
-                sizes = {"k": k, "n": graph.n, "m": graph.m}
-                rows.append({"graph": name, "setting": setting, **sizes, **periods(problem)})
+    for i, (name, graph) in enumerate(graphs.items()):
+        tell(name, i / len(graphs))
+        rows += kept.rows(f"real {name}", partial(_of_graph, name, graph))
     return rows
 
 
-def timed(sampling: Sampling, tell: Tell) -> Iterator[Row]:
-    """Yield for each machine the CPU seconds of METIS and of HMAP, routes excluded.
+def _of_graph(name: str, graph: StreamGraph) -> list[Row]:
+    rows: list[Row] = []
+    for k in REAL_MACHINES:
+        for setting, reading in READINGS.items():
+            problem = StreamProblem.of(graph, random_machine(k, setting, SEED), reading)
+            sizes = {"k": k, "n": graph.n, "m": graph.m}
+            rows.append({"graph": name, "setting": setting, **sizes, **periods(problem)})
+    return rows
+
+
+def timed(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
+    """Return for each machine the CPU seconds of METIS and of HMAP, routes excluded.
 
     Processes that METIS runs in count. unequal: clusters whose halves differ in numbers.
     """
-    for k in sampling.machines:
-        tell(f"seconds on {k:,} processors")
-        parameters = GraphParameters(min(TIMED * k, sampling.most))
-        problem = Cell(parameters, k, "A", 0, SEED).problem()
-        _ = problem.machine, problem.filters
-        row: dict[str, float | int] = {"k": k, "n": problem.n, "m": problem.graph.m}
-        began = _cpu_seconds()
-        by_metis(problem, SEED)
-        row["metis_s"] = round(_cpu_seconds() - began, 3)
-        began = _cpu_seconds()
-        row["unequal"] = hmap(problem, seed=SEED).unequal
-        row["hmap_s"] = round(_cpu_seconds() - began, 3)
-        yield row
+    rows: list[Row] = []
+    for i, k in enumerate(sampling.machines):
+        tell(f"seconds on {k:,} processors", i / len(sampling.machines))
+        rows += kept.rows(f"seconds {k}", partial(_timed_on, k, min(TIMED * k, sampling.most)))
+    return rows
+
+
+def _timed_on(k: int, n: int) -> list[Row]:
+    problem = Cell(GraphParameters(n), k, "A", 0, SEED).problem()
+    _ = problem.machine, problem.filters
+    row: dict[str, float | int] = {"k": k, "n": problem.n, "m": problem.graph.m}
+    began = _cpu_seconds()
+    by_metis(problem, SEED)
+    row["metis_s"] = round(_cpu_seconds() - began, 3)
+    began = _cpu_seconds()
+    row["unequal"] = hmap(problem, seed=SEED).unequal
+    row["hmap_s"] = round(_cpu_seconds() - began, 3)
+    return [row]
 
 
 def _cpu_seconds() -> float:

@@ -107,7 +107,7 @@ def _reproduced(args: argparse.Namespace, progress: Progress) -> PaperResult:
     if paper == "ldht":
         return ldht.reproduce(fast, progress, data, keep=args.output)
     if paper == "hmap":
-        return hmap.reproduce(fast, progress, data)
+        return hmap.reproduce(fast, progress, data, keep=args.output)
     if paper == "spac":
         return spac.reproduce(fast, progress, data)
     return {"fupermod": fupermod.reproduce, "dhgp": dhgp.reproduce}[paper](fast, progress)
