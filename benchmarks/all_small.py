@@ -21,6 +21,7 @@ TAIL = 800  # characters of the error of a script that fails
 NEEDS = {
     "constraints": "libmetis",
     "distributing_files": "mpi4py",
+    "generated_kinds": "EVENER_DATA",
     "halos": "mpi4py",
     "measured": "mpi4py",
     "rebalancing_live": "mpi4py",

@@ -25,6 +25,7 @@ PAGES = {
         "powerlaw": "powerlaw.table",
         "corners": "corners.table",
         "paper_tools": "paper_tools.table",
+        "generated_kinds": "generated_kinds.table",
         "patience": "patience.table",
         "enforcing": "enforcing.table",
         "partitioner_scale": "partitioner_scale_tables.table",
