@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from evener.measuring.devices import cuda_devices
+from tests.running import cuda_runs
 
 PROGRAM = """
 import contextlib
@@ -133,3 +134,8 @@ def test_on_a_gpu():
         pytest.skip("no CUDA device here")
     done = run()
     assert done.stdout == "all as on the CPU\n", done.stderr
+
+
+@pytest.mark.slow
+def test_the_product_compiles_to_ptx():
+    cuda_runs.compiled("tests.measuring.gemm_ptx")

@@ -13,6 +13,8 @@ from evener.cli.machines import add_machine_options, machine_of, machine_options
 from evener.errors import InputError, UsageError
 from evener.io.machines.platform_dicts import platform_from_dict
 from evener.io.machines.platforms import read_platform, write_platform
+from evener.io.machines.processes import read_processes
+from evener.measuring.devices import cores
 from evener.platforms.examples import fat_tree, grid, star, topo1, topo2, topo3, tree
 from evener.platforms.platform import Device, Level, Link, Platform
 
@@ -235,3 +237,20 @@ def test_machine_options_refused(words, message):
 def test_a_missing_machine_file(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         machine("--machine", str(tmp_path / "none"))
+
+
+def test_a_process_file_of_this_computer(evener, tmp_path):
+    file = tmp_path / "p.toml"
+    code, said, _ = evener("machine", "processes", "-o", file)
+    found = read_processes(file)
+    assert (code, said.split(":")[0]) == (0, str(file))
+    assert [p.bind for p in found] == [f"cpu{core.cpu}" for core in cores()]
+    code, said, _ = evener("machine", "processes", "--json")
+    assert json.loads(said)["processes"][0]["host"] == found[0].host
+    code, _, said = evener(
+        "measure", "axpy", "--processes", file, "--device", "cpu0", "-o", "s.toml"
+    )
+    assert (code, "--device does not go along" in said) == (2, True)
+    file.write_text(file.read_text() + "[process.options]\nblok = 3\n")
+    code, _, said = evener("measure", "gemm", "--processes", file, "-o", tmp_path / "s.toml")
+    assert (code, "kernel gemm takes no option 'blok' on cpu devices" in said) == (2, True)
