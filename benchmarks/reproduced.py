@@ -115,6 +115,97 @@ def real_graphs_of(lines):
     return markdown(rows)
 
 
+def ldht(lines):
+    """What the paper says beside what we see; Table III; means by figure; Table IV; iterations."""
+    parts = (ldht_findings, fillings, means_of_figures, of_table_iv, iterations)
+    return "\n\n".join(part(lines) for part in parts)
+
+
+def ldht_findings(lines):
+    """All findings, with what the criteria say of the counter-example."""
+    rows = [("in the paper", "paper says", "we see", "criteria", "lacking", "counter-example",
+             "verdict")]  # fmt: skip
+    keys = ("where", "says", "seen", "criteria", "lacking", "counter", "verdict")
+    rows += [[line[key] for key in keys] for line in lines if line["table"] == "findings"]
+    return markdown(rows)
+
+
+def fillings(lines):
+    """Table III's last column: as printed, at 5/6, and at which fillings it is as printed."""
+    rows = [("speed", "fast devices", "printed", "at 5/6", "fillings that round to it",
+             "saturated from")]  # fmt: skip
+    rows += [
+        (f"{line['speed']:g}", line["fast"], line["printed"], f"{line['ratio']:.2f}",
+         f"{line['filling_low']:.4f} to {line['filling_high']:.4f}",
+         f"{line['saturated_from']:.4f}")
+        for line in lines if line["table"] == "table-iii"
+    ]  # fmt: skip
+    return markdown(rows)
+
+
+def means_of_figures(lines):
+    """Cut, maximum volume and CPU seconds relative to geoKM, by figure, kind of graph and tool."""
+    cells = {}
+    for line in (one for one in lines if one["table"] == "cells" and "cut" in one):
+        figure = f"{line['figure']}{'ab'[line['dims'] - 2] if line['figure'] == '2' else ''}"
+        key = (line["graph"], line["n"], line["machine"], line["k"])
+        cells.setdefault(figure, {}).setdefault(key, {})[line["tool"]] = line
+    tools = dict.fromkeys(line["tool"] for line in lines if line["table"] == "cells")
+    rows = [("tool", *(f"Figure {name}: cut, volume, time" for name in cells))]
+    for tool in tools:
+        found = []
+        for group in cells.values():
+            both = [(one[tool], one["geoKM"]) for one in group.values() if tool in one]
+            found.append(", ".join(
+                f"{geometric_mean(own[key] / base[key] for own, base in both):.3f}"
+                for key in ("cut", "max_volume", "cpu_s")) if both else "-")  # fmt: skip
+        rows.append((tool, *found))
+    return markdown(rows)
+
+
+def of_table_iv(lines):
+    """Cut and maximum volume of each tool on Table IV's machines, with memory and without."""
+    own = [line for line in lines if line["table"] == "table-iv" and "cut" in line]
+    machines = list(dict.fromkeys(line["machine"] for line in own))
+    rows = [("memory", "tool", *(f"{name}: cut, volume, CPU s" for name in machines))]
+    by_place = {(line["caps"], line["tool"], line["machine"]): line for line in own}
+    for caps, tool in dict.fromkeys((line["caps"], line["tool"]) for line in own):
+        cells = (by_place[caps, tool, name] for name in machines)
+        rows.append(
+            (
+                "Table III" if caps else "none",
+                tool,
+                *(f"{one['cut']:,.0f}, {one['max_volume']:,}, {one['cpu_s']:.1f}" for one in cells),
+            )
+        )
+    targets = ("largest by least target", "", *(
+        " and ".join(f"{line['target_ratio']:.2f}" for line in own
+                     if line["machine"] == name and line["tool"] == "geoKM")
+        for name in machines))  # fmt: skip
+    return markdown([*rows, targets])
+
+
+def iterations(lines):
+    """Emulated seconds of CG and SpMV on each machine of Figure 5, and ms on two cores."""
+    own = [line for line in lines if line["table"] == "cells" and "cg_s" in line]
+    machines = dict.fromkeys((line["k"], line["machine"]) for line in own)
+    cores = {line["tool"]: line for line in lines if line["table"] == "cores"}
+    rows = [("tool", *(f"{k} {name[3:]}: CG, SpMV" for k, name in machines),
+             "two cores, ms: CG, SpMV")]  # fmt: skip
+    by_place = {(line["tool"], line["k"], line["machine"]): line for line in own}
+    for tool in dict.fromkeys(line["tool"] for line in own):
+        cells = (by_place.get((tool, *place)) for place in machines)
+        here = cores.get(tool)
+        rows.append(
+            (
+                tool,
+                *(f"{one['cg_s']:.3f}, {one['spmv_s']:.3f}" if one else "-" for one in cells),
+                f"{1e3 * here['cg_s']:.2f}, {1e3 * here['spmv_s']:.2f}" if here else "-",
+            )
+        )
+    return markdown(rows)
+
+
 def here(lines):
     """Errors of predicted iterations, median with its interval and nine tenths, by size."""
     kinds = {"predicted": "predicted just before", "means": "by means only",

@@ -56,6 +56,10 @@ PAGES = {
         "spmv": "spmv.table",
         "triangles": "triangles.table",
     },
+    DOCS / "results" / "ldht.md": {
+        "ldht": "reproduced.ldht",
+        "ldht_large": "reproduced.of_table_iv",
+    },
     DOCS / "locality.md": {
         "locality": "locality.table",
         "locality_runs": "locality_runs.table",

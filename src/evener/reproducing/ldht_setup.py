@@ -270,7 +270,7 @@ FAST = PaperEffort(
     sizes={"2a": 40_000, "2b": 20_000, "3": 80_000, "4": 30_000, "5": 60_000, "cores": 200_000},
     k_topo1=(96,), k_topo2=(48, 192, 384), speeds=(2.0, 16.0), topo2_beside=(2.0, 16.0),
     solved=(*SMALLER, *topo3_series((4.0, 16.0), 96), Machine("topo3", 192, 48, 16.0)),
-    large=2**20, without=(STRONG,),
+    large=2**18, without=("Evener", STRONG),
 )  # fmt: skip
 FULL = PaperEffort(
     sizes=dict.fromkeys(("2a", "2b", "3", "4", "5"), 2**24) | {"cores": 2**22},
