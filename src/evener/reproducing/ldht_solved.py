@@ -76,7 +76,7 @@ def seconds_differ_less(rows: Rows) -> Finding:
 def _share(rows: Rows) -> str:
     """Return in words how much of an iteration is not computing, by the virtual clock."""
     rest = [1 - float(row["cg_computing_s"]) / float(row["cg_s"]) for row in rows if "cg_s" in row]
-    return f"messages and waiting for them are {max(rest, default=0):.2%} of it at most"
+    return f"messages and waiting for them are {max(rest, default=0):.1g} of it at most"
 
 
 def spmv_as_cg(rows: Rows) -> Finding:
