@@ -9,7 +9,7 @@ import pytest
 from evener.cli import main
 from evener.reproducing import fupermod
 from evener.reproducing.fupermod import EXPERIMENTS, LABELS, reproduce
-from evener.reproducing.fupermod_products import LIMITS, TABLE, _better, _cost, _limits, _slowest
+from evener.reproducing.fupermod_products import TABLE, _better, _cost
 from evener.reproducing.fupermod_rectangles import _constant, _slower
 from tests.choosing import slow_but
 
@@ -104,24 +104,3 @@ def test_one_speed_fails_beyond_medium_sizes_only_where_it_does_at_each():
 def test_a_grid_as_fast_as_columns_is_not_slower():
     slower, equal = rectangle(20000, kl=1.001), rectangle(40000)
     assert [c.met for c in _slower([slower], [slower, equal]).criteria] == [True, False]
-
-
-def hybrid(n, single, multiple, last="edel-1c"):
-    return {"n": n, "last": last, "single CPM_spread": single, "multiple CPM_spread": multiple}
-
-
-def test_limits_are_the_papers_only_where_all_below_and_none_beyond_are_balanced():
-    as_said = [hybrid(n, *(0.01 if n <= most else 0.5 for most in LIMITS.values()))
-               for n in (30000, 60000, 75000, 90000)]  # fmt: skip
-    assert [c.met for c in _limits(as_said).criteria] == [True, True]
-    beyond = [*as_said[:3], hybrid(90000, 0.5, 0.01)]
-    assert [c.met for c in _limits(beyond).criteria] == [True, False]
-    gap = [hybrid(30000, 0.5, 0.01), *as_said[1:]]
-    assert [c.met for c in _limits(gap).criteria] == [False, True]
-
-
-def test_all_wait_for_the_slowest_node_only_where_it_is_last():
-    assert [c.met for c in _slowest([hybrid(1, 0, 0)]).criteria] == [True, True]
-    found = _slowest([hybrid(1, 0, 0), hybrid(2, 0, 0, "genepi-1c")])
-    assert [c.met for c in found.criteria] == [False, False]
-    assert "for another at N = 2" in found.seen
