@@ -5,22 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evener.plans.tiling import Tiling
 from evener.reproducing.findings import FindingVerdict
 from evener.reproducing.fupermod_hybrid import (
-    BLOCK,
-    LATENCY,
     LIMITS,
     general,
     hybrid_row,
     limits,
     reliable,
     sent,
-    sent_seconds,
     slowest,
 )
 from evener.reproducing.fupermod_nested import WAYS, divided, sliced
-from evener.reproducing.fupermod_nodes import ELEMENT, nodes_of_grenoble
+from evener.reproducing.fupermod_nodes import BLOCK, ELEMENT, nodes_of_grenoble
 
 NODES = nodes_of_grenoble()
 NAMED = {node.name: node for node in NODES}
@@ -75,16 +71,6 @@ def test_the_functional_model_stays_within_the_memory_of_gpus():
     assert by_way["FPM"].makespan <= 0.9 * by_way["multiple CPM"].makespan
     assert np.isinf(by_way["single CPM"].makespan)
     assert by_way["FPM"].makespan < by_way["homogeneous"].makespan
-
-
-def test_messages_by_hand():
-    """Two columns: of A each sends its part to the other; of B two ranks need one round."""
-    tiling = Tiling((4, 4), *np.array([[0, 0, 1], [0, 2, 2], [4, 1, 3], [2, 2, 2]]))
-    block = BLOCK * BLOCK * ELEMENT / 1e9
-    across = 2 * (4 * block + 2 * LATENCY) + 2 * (3 * block + LATENCY)
-    down = 4 * (2 * block + LATENCY)
-    assert sent_seconds(tiling, 1e9) == pytest.approx(across + down)
-    assert sent_seconds(tiling.transposed(), 1e9) == pytest.approx(across + down)
 
 
 def row(n, single=0.01, multiple=0.01, fpm=0.01, last="edel-1c"):

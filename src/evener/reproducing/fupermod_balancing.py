@@ -86,7 +86,7 @@ def _sketch() -> Finding:
     seconds, _ = played([Constant(3.0), Constant(1.0)], SMALL, traditional, 3)
     at = balanced_at(seconds)
     return Finding(
-        "figure 2.2",
+        "2.3.1, figure 2.2",
         "a sketch: two devices whose speed does not depend on the load, CPM",
         "even at first, optimal at the second iteration",
         f"two devices of constant speeds 3 and 1, {SMALL:,} units",
@@ -100,7 +100,7 @@ def _small(cases: Sequence[Played]) -> Finding:
     same = all((case.cpm[1] == case.dpa[1]).all() for case in cases)
     at = " and ".join(str(balanced_at(case.cpm[0])) for case in cases)
     return Finding(
-        "figure 2.4 (a, c)",
+        "2.3.1, figure 2.4 (a, c)",
         f"Jacobi's method on clusters 1 and 2, D = {SMALL:,}, CPM; the same with DPA by GPA",
         "the load converges to a balanced solution; DPA does much the same",
         f"{TRIED}; even within {EPSILON:.0%}",
@@ -115,7 +115,7 @@ def _small(cases: Sequence[Played]) -> Finding:
 def _large(cases: Sequence[Played]) -> Finding:
     least = ", ".join(f"{case.cluster} {spread(case.cpm[0]).min():.0f}" for case in cases)
     return Finding(
-        "figure 2.4 (b, d)",
+        "2.3.1, figure 2.4 (b, d)",
         f"the same with D = {LARGE:,}, where an even share is beyond some memories; CPM",
         "the load remains unbalanced, the algorithm never converges",
         f"{TRIED}; {LONG} iterations",
@@ -143,7 +143,7 @@ def _swing(case: Played) -> Finding:
     opposite = change[:, 0] * change[:, 1] < 0
     between = float(np.where(opposite, np.abs(change).min(axis=1), 0.0).mean())
     return Finding(
-        "figure 2.5",
+        "2.3.1, figure 2.5",
         f"the first five iterations of CPM on cluster 2, D = {LARGE:,}",
         "P1 and P2 get very few rows at the second iteration; at the third P1 gets enough to page; "
         f"about {SENT_MB} MB pass back and forth between P1 and P2 in each",
@@ -170,7 +170,7 @@ def _dynamic(case: Played) -> Finding:
     least = solve_sizes(models, case.unknowns).makespan
     above = float(seconds[NEAR_OPTIMUM - 1].max()) / least - 1
     return Finding(
-        "figures 2.6, 2.7",
+        "2.3.1, figures 2.6, 2.7",
         f"DPA with GPA on cluster 2, D = {LARGE:,}",
         f"balances the load; near the optimum at iteration {NEAR_OPTIMUM}",
         f"{TRIED}; the thesis's steps; even within {EPSILON:.0%}",
@@ -226,7 +226,7 @@ def _roots() -> Finding:
     at, least = balanced_at(seconds), solve_sizes(models, ROOTS_UNKNOWNS).makespan
     above = float(seconds[ROOTS_ITERATION - 1].max()) / least - 1
     return Finding(
-        "figure 4.3",
+        "4.3, figure 4.3",
         f"DPA with NPA on Akima splines, cluster 2, n = {ROOTS_UNKNOWNS:,}",
         f"the optimum has been reached by iteration {ROOTS_ITERATION}",
         f"{TRIED}; the thesis's steps; even within {EPSILON:.0%}",
@@ -241,7 +241,7 @@ def _gain_small(sizes: np.typing.NDArray[np.int64], gained: Mapping[str, FloatAr
     small = sizes <= SMALL
     seen = " and ".join(f"{own[small].min():.2f} ({name})" for name, own in gained.items())
     return Finding(
-        "figure 4.4, small sizes",
+        "4.3, figure 4.4, small sizes",
         DID,
         "no speed-up at small sizes, as redistribution costs; both gain with size until CPM fails",
         "nothing: redistribution is not emulated, the network and the number of iterations are "
@@ -256,7 +256,7 @@ def _gain_large(sizes: np.typing.NDArray[np.int64], gained: Mapping[str, FloatAr
     fails = np.flatnonzero(cpm < 1)
     beyond = slice(int(fails[0]), None) if fails.size else slice(0, 0)
     return Finding(
-        "figure 4.4, large sizes",
+        "4.3, figure 4.4, large sizes",
         DID,
         "from where CPM fails it is slower than even sizes; DPA gains",
         f"{TRIED}: cluster 2; {LONG} iterations",
@@ -278,7 +278,7 @@ def _gain_large(sizes: np.typing.NDArray[np.int64], gained: Mapping[str, FloatAr
 
 def _apart() -> Finding:
     return Finding(
-        "figure 4.4, unlike devices",
+        "4.3, figure 4.4, unlike devices",
         DID,
         "DPA's speed-up grows with the difference of the devices' speeds",
         "nothing: there is one cluster, and the figure shows one",

@@ -1,9 +1,7 @@
 """Figures 5.9 and 5.10 ([Cla14]_, 5.2.3): products on 90 nodes with 432 cores and 12 GPUs.
 
 Nodes are emulated device by device (fupermod_nodes.py), the areas found as the thesis does
-(fupermod_nested.py), communication is counted: the nodes of the pivot column send their parts of A
-to every other column of nodes, one message after another; in every column of nodes the owner of the
-pivot row broadcasts its part of B by a binomial tree; then all compute.
+(fupermod_nested.py), messages counted (fupermod_messages.py).
 """
 
 from __future__ import annotations
@@ -18,15 +16,16 @@ from evener.arrays import FloatArray, IntArray
 from evener.plans.tiling import Tiling
 from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 from evener.reproducing.fupermod_balancers import EPSILON, spread
+from evener.reproducing.fupermod_messages import sent_seconds
 from evener.reproducing.fupermod_nested import STEPS, WAYS, Divided, Timed, divided, sliced
-from evener.reproducing.fupermod_nodes import BLOCK, ELEMENT, EmulatedNode, nodes_of_grenoble
+from evener.reproducing.fupermod_nodes import BLOCK, EmulatedNode, nodes_of_grenoble
 
 BY_CHANCE = 124032  # the N at which the thesis's multiple CPM "found a reasonably good" division
 HYBRID_SIZES = (15000, 30000, 45000, 60000, 75000, 90000, 105000, BY_CHANCE, 135000, 150000)
 COUNTER_SIZE = 90000
 # InfiniBand 20G and 40G, of which the thesis has both, and does not say where [bytes/s]: their
-# data rates. Products are timed over the slower one. LATENCY [s] is ours.
-LINKS, LATENCY = (2e9, 4e9), 5e-6
+# data rates. Products are timed over the slower one.
+LINKS = 2e9, 4e9
 NEAR = 0.95  # of the fastest way's speed, which we call as fast
 LIMITS = {"single CPM": 60000, "multiple CPM": 75000}  # the largest N that each balances
 SLOWEST = "edel-1c"  # "a node from Edel cluster with 1 CPU core"
@@ -104,7 +103,7 @@ def hybrid_row(
     for way in ways:
         found = divided(nodes, n, way, timed)
         computed = side * found.makespan
-        messages = [sent_seconds(found.tiling, link) for link in LINKS]
+        messages = [sent_seconds(found.tiling, link, BLOCK) for link in LINKS]
         whole = computed + messages[0]
         row[f"{way}_gflops"] = round(2 * (side * BLOCK) ** 3 / whole / 1e9, 1)
         row[f"{way}_spread"] = round(_spread(found), 4)
@@ -129,25 +128,6 @@ def _spread(found: Divided) -> float:
 def _left_by_blocks(tiling: Tiling) -> float:
     used = tiling.areas > 0
     return float((1 / tiling.height[used] + 1 / tiling.width[used]).max())
-
-
-def sent_seconds(tiling: Tiling, link: float) -> float:
-    """Return the seconds of all messages of a product [s], over links of so many bytes/s."""
-    own = tiling if tiling.n_columns else tiling.transposed()
-    used = np.flatnonzero(own.areas > 0)
-    top, height, left, width = (a[used] for a in (own.top, own.height, own.left, own.width))
-    lefts = np.unique(left)
-    block = BLOCK * BLOCK * ELEMENT / link  # seconds of a block
-    rows, down = 0.0, 0.0
-    for edge in lefts.tolist():
-        column = left == edge
-        meets = (top < (top + height)[column, None]) & (top[column, None] < top + height)
-        messages = (meets & ~column).sum(axis=1)
-        across = height[column] * (lefts.size - 1) * block + messages * LATENCY
-        rows += float(width[column][0]) * float(across.max())
-        rounds = int(np.ceil(np.log2(max(column.sum(), 1))))
-        down = max(down, rounds * (float(width[column][0]) * block + LATENCY))
-    return rows + own.shape[0] * down
 
 
 def block_rows(nodes: Sequence[EmulatedNode]) -> list[Row]:

@@ -95,7 +95,7 @@ def _cost(rows: Sequence[Mapping[str, float]]) -> Finding:
     costs, said = [row["cost_percent"] for row in rows], [row[3] for row in TABLE.values()]
     low, high = min(said), max(said)
     return Finding(
-        "table 4.2",
+        "4.3.1, table 4.2",
         DID,
         f"finding sizes costs {low} to {high} % of the seconds of the product itself",
         TRIED,
@@ -110,7 +110,7 @@ def _cost(rows: Sequence[Mapping[str, float]]) -> Finding:
 
 def _full() -> Finding:
     return Finding(
-        "table 4.2, full models",
+        "4.3.1, table 4.2, full models",
         "measured the nodes' whole curves once, in advance",
         "that takes 7,200 s, sizes from them 0.94 s",
         "nothing: which loads were measured, and how often, is not stated",
@@ -123,7 +123,7 @@ def _near(rows: Sequence[Mapping[str, float]]) -> Finding:
     said = max(partial / full for full, _, partial, _ in TABLE.values())
     near = max(row["partial_s"] / row["full_s"] for row in rows)
     return Finding(
-        "figure 4.6, the product alone",
+        "4.3.1, figure 4.6, the product alone",
         DID,
         f"close to that with full models (by table 4.2 at most {said:.2f} times as long)",
         TRIED,
@@ -137,7 +137,7 @@ def _better(rows: Sequence[Mapping[str, float]]) -> Finding:
     ratios = [_whole(row, "partial") / _whole(row, "cpm") for row in rows]
     sooner = [ratio < 1 for ratio in ratios]
     return Finding(
-        "figure 4.6, with benchmarks",
+        "4.3.1, figure 4.6, with benchmarks",
         DID,
         "partial models still outperform CPM",
         TRIED,
