@@ -15,13 +15,22 @@ def fupermod(lines):
             "done here",
             "seen here",
             "criteria",
+            "the same test of a counter-example",
             "verdict",
         )
     ]
-    keys = ("where", "did", "says", "tried", "seen", "criteria", "verdict")
+    keys = ("where", "did", "says", "tried", "seen", "criteria", "counter", "verdict")
     for line in (line for line in lines if line["table"] == "findings"):
         tried = "; lacking: ".join(filter(None, (line["tried"], line["lacking"])))
         rows.append([tried if key == "tried" else line[key] for key in keys])
+    return markdown(rows)
+
+
+def statements(lines):
+    """All statements in one table: statement, section, what we ran, verdict."""
+    rows = [("statement", "section", "what we ran", "verdict")]
+    keys = ("statement", "section", "ran", "verdict")
+    rows += [[line[key] for key in keys] for line in lines if line["table"] == "findings"]
     return markdown(rows)
 
 

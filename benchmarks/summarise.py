@@ -77,6 +77,7 @@ PAGES = {
         "rebalancing": "rebalancing.table",
         "rebalancing_live": "rebalancing_live.table",
     },
+    DOCS / "reproducing.md": {"fupermod": "reproduced.statements"},
     DOCS / "streams.md": {"streams_run": "streams_run.table"},
     DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }

@@ -15,15 +15,18 @@ from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.reporting.plots import draw_lines, save_figure
 from evener.reproducing.findings import SUMMARY, PaperResult, counted
-from evener.reproducing.fupermod_balancing import balancing, speedup
+from evener.reproducing.fupermod_balancing import balancing
 from evener.reproducing.fupermod_hybrid import hybrid
+from evener.reproducing.fupermod_models import models
 from evener.reproducing.fupermod_products import partial_models
 from evener.reproducing.fupermod_rectangles import rectangles
+from evener.reproducing.fupermod_speedup import speedup
 
 Experiment = Callable[[bool], PaperResult]
 EXPERIMENTS: Mapping[str, Experiment] = {
     "balancing": lambda _: balancing(),
-    "speedup": lambda fast: speedup((6000, 11000, 14000)) if fast else speedup(),
+    "models": lambda _: models(),
+    "speedup": lambda fast: speedup((2000, 14000, 23000)) if fast else speedup(),
     "partial models": lambda fast: partial_models((16000, 96000)) if fast else partial_models(),
     "rectangles": lambda fast: rectangles((60000, 80000, 120000)) if fast else rectangles(),
     "hybrid": lambda fast: hybrid((60000, 90000)) if fast else hybrid(),
