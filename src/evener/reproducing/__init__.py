@@ -3,11 +3,14 @@
 findings.py             statements of a paper beside what we see, verdicts, plots
 fupermod.py             all experiments of [Cla14]_
 fupermod_balancers.py   its balancers and ours, and programs that they balance
-fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7; their speed-up:
-                        figures 4.3 and 4.4
-fupermod_products.py    matrix products with partial models: table 4.2, figure 4.6; on nodes with
-                        GPUs: figure 5.10
-fupermod_rectangles.py  matrix products over rectangles: figures 5.4 and 5.5
+fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7
+fupermod_speedup.py     their speed-up on 16 servers, redistribution counted: figures 4.3 and 4.4
+fupermod_models.py      where one speed suffices, splines, shapes: figures 2.1, 3.3 and 5.2
+fupermod_products.py    matrix products with partial models: table 4.2, figure 4.6
+fupermod_rectangles.py  matrix products over rectangles: figures 5.4 and 5.5; fupermod_surfaces.py
+                        the nodes' surfaces; fupermod_messages.py what a product sends
+fupermod_hybrid.py      matrix products on nodes with GPUs: figures 5.9 and 5.10; fupermod_nodes.py
+                        the nodes of table 5.3; fupermod_nested.py sizes between and within them
 dhgp.py                 all experiments of [Guo16]_
 dhgp_setup.py           its graphs and machines, shrunk; dhgp_runs.py what is run on them;
                         dhgp_own.py our plan beside its policies; dhgp_findings.py its statements

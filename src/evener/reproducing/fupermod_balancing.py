@@ -55,13 +55,13 @@ def balancing() -> PaperResult:
     cases = [_case(cluster, n) for cluster in ("cluster1", "cluster2") for n in (SMALL, LARGE)]
     small, large = ([case for case in cases if case.unknowns == n] for n in (SMALL, LARGE))
     endless = [_case(cluster, LARGE, endless=True) for cluster in ("cluster1", "cluster2")]
-    steep = [Piecewise(*STEEP), Constant(1.0)]
+    steep: list[SpeedModel] = [Piecewise(*STEEP), Constant(1.0)]
     findings = [
         sketch().beside_counter("a speed that falls with load", sketch(steep)),
         _small(small).beside_counter(f"the same with D = {LARGE:,}", _small(large)),
-        _large(large).beside_counter("memories without end", _large(endless)),
-        _swing(large[-1]).beside_counter("memories without end", _swing(endless[-1])),
-        _passed(large[-1]).beside_counter("memories without end", _passed(endless[-1])),
+        _large(large).beside_counter("unlimited memories", _large(endless)),
+        _swing(large[-1]).beside_counter("unlimited memories", _swing(endless[-1])),
+        _passed(large[-1]).beside_counter("unlimited memories", _passed(endless[-1])),
         _dynamic(large[-1]).beside_counter(
             "models of CPM: the speed of the last iteration",
             _dynamic(large[-1]._replace(dpa=large[-1].cpm)),
@@ -166,7 +166,7 @@ def _swing(case: Played) -> Finding:
 
 
 def _passed(case: Played) -> Finding:
-    """What P1 and P2 send to and fro in each iteration."""
+    """What P1 and P2 send back and forth in each iteration."""
     sizes, row_mb = case.cpm[1], 8 * case.unknowns / 1e6
     change = np.diff(sizes[2:, :2], axis=0) * row_mb
     own = np.abs(change).mean(axis=0)

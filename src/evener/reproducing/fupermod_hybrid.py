@@ -17,7 +17,7 @@ from evener.plans.tiling import Tiling
 from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 from evener.reproducing.fupermod_balancers import EPSILON, spread
 from evener.reproducing.fupermod_messages import sent_seconds
-from evener.reproducing.fupermod_nested import STEPS, WAYS, Divided, Timed, divided, sliced
+from evener.reproducing.fupermod_nested import STEPS, WAYS, DividedNodes, Timed, divided, sliced
 from evener.reproducing.fupermod_nodes import BLOCK, EmulatedNode, nodes_of_grenoble
 
 BY_CHANCE = 124032  # the N at which the thesis's multiple CPM "found a reasonably good" division
@@ -59,7 +59,7 @@ def hybrid(sizes: Sequence[int] = HYBRID_SIZES) -> PaperResult:
     without = [hybrid_row(endless, COUNTER_SIZE)]
     others = [hybrid_row(doubled, COUNTER_SIZE, ways=WAYS[:1])]
     at_random = [hybrid_row(nodes[::RANDOM_OF], RANDOM_SIZE, _random_times())]
-    forever = "the same nodes with memories without end"
+    forever = "the same nodes with unlimited memory"
     findings = [
         slowest(rows).beside_counter("Edel's nodes of one core with eight", slowest(others)),
         limits(rows).beside_counter(forever, limits(without)),
@@ -121,7 +121,7 @@ def hybrid_row(
     return row
 
 
-def _spread(found: Divided) -> float:
+def _spread(found: DividedNodes) -> float:
     """Spread of the nodes' times; infinite where a device cannot do its part."""
     able = np.isfinite(found.seconds).all()
     return float(spread(np.maximum(found.seconds, 1e-300))) if able else np.inf

@@ -37,7 +37,7 @@ Timed = Callable[[EmulatedNode, int, IntArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Divided:
+class DividedNodes:
     """Rectangles of q nodes in whole blocks, and what they take.
 
     seconds (q,): of one step of the product, infinite where a device cannot. steps: how often areas
@@ -129,7 +129,9 @@ def sliced(
     return sizes, seconds
 
 
-def divided(nodes: Sequence[EmulatedNode], n: int, way: str, timed: Timed | None = None) -> Divided:
+def divided(
+    nodes: Sequence[EmulatedNode], n: int, way: str, timed: Timed | None = None
+) -> DividedNodes:
     """Return a matrix of n x n over nodes, by one of WAYS (INPA, 5.2.1).
 
     timed: by default the emulated nodes' own seconds.
@@ -159,7 +161,7 @@ def divided(nodes: Sequence[EmulatedNode], n: int, way: str, timed: Timed | None
         wanted = areas.astype(np.float64)
         tiling = upright_or_lying(wanted, proportional(wanted), (side, side), BLOCK)
         seconds, seen = nodes_seconds(tiling.height, tiling.width)
-        one = Divided(tiling, seconds, step)
+        one = DividedNodes(tiling, seconds, step)
         if best is None or way != "FPM" or one.makespan < best.makespan:
             best = one
         again = tuple(tiling.areas.tolist()) in tried

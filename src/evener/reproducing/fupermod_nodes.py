@@ -38,7 +38,7 @@ FERMI = 2  # Adonis 11 and 12 have other processors and GPUs; we take the last o
 
 
 @dataclass(frozen=True)
-class Core:
+class CpuCore:
     """A core of a CPU. peak [operations/s]."""
 
     peak: float
@@ -64,7 +64,7 @@ class EmulatedNode:
     """A node: its name, cores and GPU, the bus that its cores share [bytes/s], memory [bytes]."""
 
     name: str
-    cores: tuple[Core, ...]
+    cores: tuple[CpuCore, ...]
     gpu: Accelerator | None
     bus: float
     memory: float
@@ -104,7 +104,7 @@ def nodes_of_grenoble() -> tuple[EmulatedNode, ...]:
     nodes[-FERMI:] = [_adonis(len(node.cores), fermi=True) for node in nodes[-FERMI:]]
     for name, ghz, bus, gigabytes in (("edel", 2.27, 25e9, 24), ("genepi", 2.5, 9e9, 8)):
         for cores, count in enumerate(CORES_IN_USE[name]):
-            own = (Core(_peak(ghz)),) * cores
+            own = (CpuCore(_peak(ghz)),) * cores
             nodes += [EmulatedNode(f"{name}-{cores}c", own, None, bus, gigabytes * GIB)] * count
     return tuple(nodes)
 
@@ -112,7 +112,7 @@ def nodes_of_grenoble() -> tuple[EmulatedNode, ...]:
 def _adonis(cores: int, *, fermi: bool) -> EmulatedNode:
     gpu, ghz = (TESLA_C2050, 2.4) if fermi else (TESLA_T10, 2.27)
     name = f"adonis-{cores}c-{'c2050' if fermi else 't10'}"
-    return EmulatedNode(name, (Core(_peak(ghz)),) * cores, gpu, 25e9, 24 * GIB)
+    return EmulatedNode(name, (CpuCore(_peak(ghz)),) * cores, gpu, 25e9, 24 * GIB)
 
 
 def _peak(ghz: float) -> float:

@@ -55,7 +55,7 @@ def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> PaperResult:
     listed = [kind for kind, count in zip(kinds, LILLE_NODES, strict=True) for _ in range(count)]
     dealt = [node for j in range(LILLE_GRID) for node in listed[j::LILLE_GRID]]
     rows: list[Row] = [
-        {"n": n, "order": order, **row_of(nodes, n)}
+        {"order": order, **row_of(nodes, n)}
         for order, nodes in zip(ORDERS, (dealt, listed), strict=True)
         for n in sizes
     ]
@@ -65,10 +65,10 @@ def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> PaperResult:
     # Counter-examples: speeds that do not depend on the load; models of other nodes than are
     # there; nodes that are all alike, whose grid of 8 x 8 no columns can better.
     endless = [NodeSurface(node.name, node.peak, 0.0, ENDLESS, short=False) for node in dealt]
-    constant = [row_of(endless, n) | {"n": n} for n in COUNTER_SIZES]
-    alike = [row_of([kinds[1]] * len(dealt), n) | {"n": n} for n in COUNTER_SIZES]
+    constant = [row_of(endless, n) for n in COUNTER_SIZES]
+    alike = [row_of([kinds[1]] * len(dealt), n) for n in COUNTER_SIZES]
     others = dict(zip(kinds, [*kinds[1:], kinds[0]], strict=True))
-    wrong = [row_of(dealt, n, lambda node: others[node].of_squares) | {"n": n}
+    wrong = [row_of(dealt, n, lambda node: others[node].of_squares)
              for n in COUNTER_SIZES]  # fmt: skip
     findings = [
         _constant(shown).beside_counter("constant speeds", _constant(constant)),
@@ -94,7 +94,7 @@ def row_of(nodes: Order, n: int, model: Models = lambda node: node.of_squares) -
     model: the 1D model by which 1.5D finds areas; nodes are timed by their surfaces.
     """
     blocks = n // PIVOT
-    row: dict[str, float | int | str] = {}
+    row: dict[str, float | int | str] = {"n": n}
     for name, tiling in _tilings(nodes, blocks, model).items():
         row[f"{name}_s"] = round(_product_seconds(nodes, tiling), 2)
         row[f"{name}_volume"] = round(tiling.volume, 3)
@@ -188,8 +188,8 @@ def _fourteen() -> list[Finding]:
     before, after = (_product_seconds(nodes, tiling, GIGABIT) for tiling in (grid, columns))
     fewer, sooner = 1 - columns.volume / grid.volume, 1 - after / before
     did = f"14 nodes that are not named, N = {FOURTEEN_BLOCKS} blocks; FPM-KL and FPM-BR"
-    kinds = ", ".join(map(str, FOURTEEN))
-    tried = f"14 nodes, surfaces emulated: {kinds} of Lille's four kinds, our choice; such blocks"
+    counts = ", ".join(map(str, FOURTEEN))
+    tried = f"14 nodes, surfaces emulated: {counts} of Lille's four kinds, our choice; such blocks"
     return [
         Finding(
             "5.1.5, figure 5.5, volume",

@@ -58,11 +58,11 @@ def speedup(sizes: Sequence[int] = SPEEDUP_SIZES) -> PaperResult:
     endless = [speedup_row([replace(server, memory=np.inf) for server in servers(n)], n)
                for n in sizes[-2:]]  # fmt: skip
     apart = [apart_row(power) for power in APART]
-    alike = [apart_row(0.0) | {"power": power} for power in APART]
+    alike = [apart_row(0.0)] * len(APART)
     findings = [
         _roots(),
         gain_small(rows),
-        gain_large(rows).beside_counter("memories without end", gain_large(endless)),
+        gain_large(rows).beside_counter("unlimited memories", gain_large(endless)),
         gain_apart(apart).beside_counter("servers all alike", gain_apart(alike)),
     ]
     return PaperResult(
