@@ -26,10 +26,10 @@ Experiment = Callable[[bool], PaperResult]
 EXPERIMENTS: Mapping[str, Experiment] = {
     "balancing": lambda _: balancing(),
     "models": lambda _: models(),
-    "speedup": lambda fast: speedup((2000, 14000, 23000)) if fast else speedup(),
+    "speedup": lambda fast: speedup((2000, 23000)) if fast else speedup(),
     "partial models": lambda fast: partial_models((16000, 96000)) if fast else partial_models(),
-    "rectangles": lambda fast: rectangles((60000, 80000, 120000)) if fast else rectangles(),
-    "hybrid": lambda fast: hybrid((60000, 90000)) if fast else hybrid(),
+    "rectangles": lambda fast: rectangles((80000, 160000)) if fast else rectangles(),
+    "hybrid": lambda fast: hybrid((60000, 150000)) if fast else hybrid(),
 }
 EMULATED = "emulated machines"
 SOURCE = "Cla14"

@@ -77,12 +77,13 @@ def servers(n: int) -> list[SpeedCurve]:
     return [kinds[name] for name, count in SERVERS.items() for _ in range(count)]
 
 
-def speedup_row(curves: Sequence[SpeedCurve], n: int) -> Row:
+def speedup_row(curves: Sequence[SpeedCurve], n: int, ways: Sequence[str] = tuple(WAYS)) -> Row:
     """Speed-ups of a run by WAYS over even sizes, redistribution included and without (`free`)."""
     models = [curve.model for curve in curves]
     even = ITERATIONS * float(EmulatedMachine(models).run(even_sizes(n, len(models))).max())
     row: dict[str, float | int | str] = {"unknowns": n}
-    for way, (start, noise) in WAYS.items():
+    for way in ways:
+        start, noise = WAYS[way]
         seconds, sizes = played(models, n, start, ITERATIONS, noise)
         computed, sent = float(seconds.max(axis=1).sum()), redistributed(sizes, 8 * n)
         row[way], row[f"{way}, free"] = round(even / (computed + sent), 4), even / computed
@@ -106,7 +107,7 @@ def apart_row(power: float) -> Row:
     memory = max(curve.memory for curve in curves)
     spread = [replace(curve, peak=mean * (curve.peak / mean) ** power, memory=memory)
               for curve in curves]  # fmt: skip
-    row = speedup_row(spread, APART_UNKNOWNS)
+    row = speedup_row(spread, APART_UNKNOWNS, ["DPA (NPA)"])
     peaks = [curve.peak for curve in spread]
     return {"power": power, "fastest": max(peaks) / min(peaks), "DPA": row["DPA (NPA)"]}
 
