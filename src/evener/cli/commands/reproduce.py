@@ -67,7 +67,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         result = (
             _measured(FEW_TRIALS if args.fast else TRIALS, progress)
             if args.here
-            else _reproduced(args, progress)
+            else _result_from(args, progress)
         )
         title, source = PAPERS[args.paper]
         written = write_result(args.output, result, where, title, source) if args.output else []
@@ -100,7 +100,7 @@ def _place_of(paper: str) -> str:
     return own.get(paper, fupermod.EMULATED)
 
 
-def _reproduced(args: argparse.Namespace, progress: Progress) -> PaperResult:
+def _result_from(args: argparse.Namespace, progress: Progress) -> PaperResult:
     from evener.reproducing import dhgp, fupermod, hmap, ldht, spac
 
     paper, fast, data = args.paper, args.fast, args.data
