@@ -31,8 +31,7 @@ EPSILON = 0.03
 class Competitor:
     """A partitioner by the paper's name: tools that can be it, the best first.
 
-    family: whose it is. differs: how what is run differs from the paper's, by tool; "" where a tool
-    is missing there. ours: it is not in the paper.
+    family: whose it is. ours: it is not in the paper's figures.
     """
 
     name: str
