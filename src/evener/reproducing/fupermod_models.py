@@ -61,8 +61,7 @@ def models() -> PaperResult:
     nodes = surfaces_of_lille()
     ratios, columns = ratios_of_columns(best_columns), ratios_of_columns(_one_column)
     x, lines = _frequencies(ratios)
-    panel = Panel("FPM-BR for 10 to 1,000 machines", "height / width", "rectangles", x, lines,
-                  log_x=True)  # fmt: skip
+    panel = Panel("FPM-BR for 10 to 1,000 machines", "height, % of width", "rectangles", x, lines)
     findings = [
         applicable(rows).beside_counter("constant speeds", applicable(flat)),
         splines(curved).beside_counter("a straight line", splines(straight)),
@@ -220,9 +219,9 @@ def _one_column(areas: FloatArray, _: tuple[float, float]) -> list[np.typing.NDA
 
 
 def _frequencies(ratios: FloatArray) -> tuple[list[float], dict[str, list[float]]]:
-    edges = np.geomspace(1 / 4, 4, 33)
-    counts = np.histogram(ratios, edges)[0]
-    return np.sqrt(edges[1:] * edges[:-1]).tolist(), {"rectangles": counts.astype(float).tolist()}
+    edges = np.linspace(50.0, 200.0, 31)  # %
+    counts = np.histogram(100 * ratios, edges)[0]
+    return ((edges[1:] + edges[:-1]) / 2).tolist(), {"rectangles": counts.astype(float).tolist()}
 
 
 def shapes(nodes: Sequence[NodeSurface], ratios: FloatArray) -> Finding:
