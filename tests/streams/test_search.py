@@ -5,16 +5,19 @@ import time
 import numpy as np
 import pytest
 
+from evener.graphs.stream_graph import StreamGraph
+from evener.platforms.platform import Platform
+from evener.streams import annealing_kernels, methods
 from evener.streams import search_kernels as kernels
 from evener.streams.exact import exact
 from evener.streams.generating import READINGS, GraphParameters, random_machine, random_stream_graph
 from evener.streams.methods import METHODS, MethodOptions, placed_by, starts_of
-from evener.streams.period import StreamProblem, seconds_of
+from evener.streams.period import StreamProblem, seconds_of, work_on
 from evener.streams.placing import greedy_starts
 from evener.streams.readings import reading_of
 from evener.streams.search import SearchLimits, placed_at, search
 from tests.streams.test_period import READINGS as WORDS
-from tests.streams.twins import shortest, slow_loads, small_case
+from tests.streams.twins import processor, shortest, slow_loads, small_case
 
 QUICK = SearchLimits(20_000)
 
@@ -92,9 +95,66 @@ def test_the_same_seed_gives_the_same_mapping():
 def test_a_time_limit_is_kept_and_said():
     problem = problem_of("A", k=16, n=400)
     began = time.monotonic()
-    found = search(problem, starts_of(problem, 7), SearchLimits(10**12, seconds=0.2), 7)
+    found = placed_by("ours", problem, MethodOptions(SearchLimits(10**12, seconds=0.2)))
     assert time.monotonic() - began < 20
     assert not found.ended
+
+
+def test_no_time_at_all_leaves_a_mapping():
+    problem = problem_of("A", k=16, n=400)
+    found = placed_by("ours", problem, MethodOptions(SearchLimits(seconds=1e-9)))
+    assert not found.ended
+    assert found.period == pytest.approx(seconds_of(problem, found.part))
+
+
+def test_an_interrupt_while_filters_are_placed_leaves_what_there_is(monkeypatch):
+    problem = problem_of("A")
+
+    def interrupted(*_):
+        yield np.zeros(problem.n, np.int32)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(methods.placing, "on_subsets", interrupted)
+    found = placed_by("ours", problem, MethodOptions(QUICK))
+    assert not found.ended
+    assert np.ptp(found.part) == 0
+
+
+def test_a_failure_beside_the_search_is_raised(monkeypatch):
+    def failed(*_):
+        raise ArithmeticError("beside")
+
+    monkeypatch.setattr(methods, "_divided_starts", failed)
+    with pytest.raises(ArithmeticError, match="beside"):
+        placed_by("ours", problem_of("A"), MethodOptions(QUICK))
+
+
+def test_of_equal_periods_one_of_fewer_cut_edges_is_taken():
+    n, k = 12, 3
+    devices = tuple(processor(f"p{i}", 1.0) for i in range(k))
+    names = tuple(f"f{i}" for i in range(n))
+    tails = np.arange(n - 1)
+    chain = StreamGraph(names, np.ones(n), np.ones(n), tails, tails + 1, np.ones(n - 1))
+    problem = StreamProblem.of(chain, Platform(devices, ()))
+    alternating = np.arange(n, dtype=np.int32) % k
+    placed = placed_at(problem, alternating)
+    period = seconds_of(problem, alternating)
+    kernels.tidy(problem.filters, problem.machine, placed, period, 1.0, 100_000)
+    loads = slow_loads_of_work(problem, placed.part)
+    assert np.allclose(placed.computing, loads)
+    assert loads.max() <= period * (1 + 1e-12)
+    cut = np.count_nonzero(np.diff(placed.part))
+    assert cut <= 5  # of 11 edges, all of which were
+    found = placed_by("ours", problem, MethodOptions(QUICK))
+    assert found.period == pytest.approx(period)
+    assert np.count_nonzero(np.diff(found.part)) <= 5
+
+
+def slow_loads_of_work(problem, part):
+    loads = np.zeros(problem.k)
+    for i, p in enumerate(part):
+        loads[p] += work_on(problem, part)[i]
+    return loads
 
 
 def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
@@ -104,7 +164,7 @@ def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(kernels, "anneal", stopped)
+    monkeypatch.setattr(annealing_kernels, "anneal", stopped)
     found = search(problem, starts, QUICK, 7)
     assert not found.ended
     assert found.period <= min(seconds_of(problem, part) for _, part in starts)

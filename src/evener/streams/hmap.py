@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 
 from evener.arrays import FloatArray, IntArray, Part
-from evener.errors import one_of
+from evener.errors import UsageError, one_of
 from evener.graphs.graph import Graph
 from evener.partitioning.external.children import run_in_child
 from evener.partitioning.external.jobs import Job
@@ -25,7 +25,8 @@ from evener.partitioning.external.trees import Divide, Weighted, along_tree, bis
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Further
-from evener.streams.period import StreamProblem
+from evener.streams.period import StreamProblem, read_times
+from evener.streams.placing import speeds
 
 WAYS = ("down", "up")
 TOOLS = ("metis", "evener")
@@ -53,19 +54,22 @@ def hmap(
     *,
     way: str = "down",
     tool: str = "metis",
+    work: bool = False,
     seed: int = 7,
     seconds: float = TIME_LIMIT,
 ) -> Hmap:
     """Return HMAP's mapping, by METIS or by Evener's own partitioner.
 
-    way: "down" or "up", how processors are clustered. Filters with further needs are left
-    out of account. seconds: METIS may take, for both trees. Raises UsageError for other
+    way: "down" or "up", how processors are clustered. work: filters and processors have one weight
+    instead of two, as `weights_of` says; METIS alone takes that. Filters with further needs are
+    left out of account. seconds: METIS may take, for both trees. Raises UsageError for other
     words, ToolError where METIS fails.
     """
     one_of("way", way, WAYS)
     one_of("tool", tool, TOOLS)
+    if work and tool != "metis":
+        raise UsageError("one weight of filters is for METIS", hint="Leave out tool, or work.")
     until = time.monotonic() + seconds
-    abilities = np.column_stack([problem.processors.rate, problem.processors.width])
     machine = machine_graph(problem)
     tree = (
         _clustered_up(problem, machine, tool, seed)
@@ -73,8 +77,25 @@ def hmap(
         else _bisected(machine, tool, seed, seconds)
     )
     left = max(until - time.monotonic(), LEAST_TIME)
-    part = _filters_along(problem, abilities, tree, tool, seed, left)
+    part = _filters_along(problem, weights_of(problem, work=work), tree, tool, seed, left)
     return Hmap(part, tree, _unequal(tree))
+
+
+def weights_of(problem: StreamProblem, *, work: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the weights of filters (n, c), and of processors (k, c), by which both are divided.
+
+    Two as in the paper, T0 and T1, R0 and R1; or for `work` one: seconds on the mean processor, and
+    how many filters like the mean one a processor does in a second.
+    """
+    processors, graph = problem.processors, problem.graph
+    if not work:
+        able = np.column_stack([processors.rate, processors.width])
+        return np.column_stack([graph.scalar, graph.vector]), able
+    kinds, counts = np.unique(processors.width, return_counts=True)
+    rates = np.array([processors.rate[processors.width == width].mean() for width in kinds])
+    times = read_times(problem.reading.compute, graph.vector[:, None] / kinds)
+    seconds = graph.scalar * ((times / rates) @ (counts / counts.sum()))
+    return seconds[:, None], speeds(problem)[:, None]
 
 
 def machine_graph(problem: StreamProblem) -> Weighted:
@@ -132,14 +153,13 @@ def _bisected(machine: Weighted, tool: str, seed: int, seconds: float) -> npt.ND
 
 def _filters_along(
     problem: StreamProblem,
-    abilities: FloatArray,
+    weighing: tuple[FloatArray, FloatArray],
     tree: npt.NDArray[np.int32],
     tool: str,
     seed: int,
     seconds: float,
 ) -> Part:
-    filters = problem.filters
-    weights = np.column_stack([problem.graph.scalar, problem.graph.vector])
+    filters, (weights, abilities) = problem.filters, weighing
     graph = Weighted(
         filters.offsets, filters.ends, weights, np.maximum(filters.here, filters.there)
     )

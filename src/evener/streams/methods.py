@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,14 +16,15 @@ from evener.partitioning.external.children import run_in_child
 from evener.partitioning.external.jobs import Job
 from evener.streams import placing
 from evener.streams.exact import exact
-from evener.streams.hmap import EPSILON, TIME_LIMIT, hmap
+from evener.streams.hmap import EPSILON, TIME_LIMIT, hmap, weights_of
 from evener.streams.period import StreamProblem, seconds_of
 from evener.streams.search import FoundMapping, SearchLimits, search
 
 METIS = "evener.partitioning.external.metis"
 GREEDY_STARTS = 3
 MOST_LISTED = 1 << 22  # filters x processors, above which a list is no start
-TRIED_A_SECOND = 1e7  # filters x processors that greedy placement tries at least in a second
+PLACING, DIVIDING = 0.4, 0.6  # of the seconds: until when starts are made
+JOINED = 0.5  # seconds between two looks whether the user interrupts
 
 
 class MethodOptions(NamedTuple):
@@ -34,12 +36,18 @@ class MethodOptions(NamedTuple):
 
 
 def by_metis(
-    problem: StreamProblem, seed: int, *, recursive: bool = False, seconds: float = TIME_LIMIT
+    problem: StreamProblem,
+    seed: int,
+    *,
+    recursive: bool = False,
+    work: bool = False,
+    seconds: float = TIME_LIMIT,
 ) -> Part:
     """(n,) processors by METIS: block p is processor p, by its shares of all R0 and of all R1.
 
-    seconds: METIS may take. Raises InfeasibleError for fewer filters than processors, as METIS
-    leaves no block empty.
+    work: a filter weighs its seconds on the mean processor instead, and p has a share of these by
+    how quickly it does the mean filter. seconds: METIS may take. Raises InfeasibleError for fewer
+    filters than processors, as METIS leaves no block empty.
     """
     if problem.n < problem.k:
         raise InfeasibleError(
@@ -48,39 +56,60 @@ def by_metis(
         )
     if problem.k == 1:
         return np.zeros(problem.n, np.int32)
-    filters, graph = problem.filters, problem.graph
-    able = np.column_stack([problem.processors.rate, problem.processors.width])
+    filters = problem.filters
+    weights, able = weights_of(problem, work=work)
     job = Job(
         "metis-recursive" if recursive else "metis", filters.offsets, filters.ends,
-        np.column_stack([graph.scalar, graph.vector]), np.maximum(filters.here, filters.there),
+        weights, np.maximum(filters.here, filters.there),
         able, EPSILON, seed, 1, "cut", "default",
     )  # fmt: skip
     return np.asarray(run_in_child(job, METIS, seconds).part, np.int32)
 
 
-def starts_of(problem: StreamProblem, seed: int, until: float = np.inf) -> list[tuple[str, Part]]:
+def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
     """Return what the search begins with: greedy ones, HMAP's and METIS's where there is METIS.
 
-    Those that put a filter where it cannot be are left out, and METIS's where it fails. until: the
-    time of `time.monotonic` at which no more are made, and METIS is stopped.
+    Those that put a filter where it cannot be are left out, and METIS's where it fails.
     """
+    return [*_placed_starts(problem, seed, np.inf)[0], *_divided_starts(problem, seed, np.inf)]
+
+
+def _placed_starts(
+    problem: StreamProblem, seed: int, until: float
+) -> tuple[list[tuple[str, Part]], bool]:
+    """Return mappings that place one filter after the other, and whether the user interrupted.
+
+    Where nothing is made in time, one at random.
+    """
+    placed: list[Part] = []
+    others: list[tuple[str, Part]] = []
+    stopped = False
+    try:
+        placed.extend(placing.on_subsets(problem, until))  # those so far stay, if interrupted
+        if problem.n * problem.k <= MOST_LISTED and time.monotonic() < until:
+            others = [("list", placing.listed(problem))]
+    except KeyboardInterrupt:
+        stopped = True
+    best = placing.best_of(problem, placed, GREEDY_STARTS)
+    found = [*(("greedy", part) for part in best), *others]
+    fit = [one for one in found if np.isfinite(seconds_of(problem, one[1]))]
+    return fit or [("random", placing.at_random(problem, seed))], stopped
+
+
+def _divided_starts(problem: StreamProblem, seed: int, until: float) -> list[tuple[str, Part]]:
+    """Return the mappings of HMAP and METIS that come before `until` of `time.monotonic`."""
 
     def left() -> float:
         return min(until - time.monotonic(), TIME_LIMIT)
 
-    size = problem.n * problem.k
-    found = [("greedy", part) for part in placing.greedy_starts(problem, GREEDY_STARTS, until)]
-    makers: list[tuple[str, Callable[[], Part]]] = []
-    if left() > size / TRIED_A_SECOND:
-        makers.append(("greedy", lambda: placing.greedy(problem)))
-        if size <= MOST_LISTED:
-            makers.append(("list", lambda: placing.listed(problem)))
-    if metis.missing() is None and problem.k > 1:
-        makers += [
-            ("hmap", lambda: hmap(problem, seed=seed, seconds=left()).part),
-            ("metis", lambda: by_metis(problem, seed, seconds=left())),
-            ("metis-recursive", lambda: by_metis(problem, seed, recursive=True, seconds=left())),
-        ]
+    found: list[tuple[str, Part]] = []
+    if metis.missing() is not None or problem.k == 1:
+        return found
+    makers: list[tuple[str, Callable[[], Part]]] = [
+        ("hmap", lambda: hmap(problem, seed=seed, seconds=left()).part),
+        ("metis-recursive", lambda: by_metis(problem, seed, recursive=True, seconds=left())),
+        ("metis", lambda: by_metis(problem, seed, seconds=left())),
+    ]
     for name, make in makers:
         if left() <= 0:
             break
@@ -93,12 +122,49 @@ def starts_of(problem: StreamProblem, seed: int, until: float = np.inf) -> list[
     return found
 
 
+class _Beside:
+    """A call in a thread of its own, which ends with the process; `result` waits for it."""
+
+    def __init__(self, call: Callable[[], list[tuple[str, Part]]]) -> None:
+        self._call = call
+        self._found: list[tuple[str, Part]] = []
+        self._failed: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._found = self._call()
+        except BaseException as error:  # raised again by result
+            self._failed = error
+
+    def result(self, until: float) -> list[tuple[str, Part]]:
+        """Return what the call returned; nothing where it does not end before `until`."""
+        while self._thread.is_alive() and time.monotonic() < until:
+            self._thread.join(min(until - time.monotonic(), JOINED))
+        if self._failed is not None:
+            raise self._failed
+        return self._found
+
+
 def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-    """Return the result of direct search from all starts, which its seconds are for as well."""
+    """Return the result of direct search from all starts, which its seconds are for as well.
+
+    Routes between processors are not counted. METIS and HMAP run beside the search, whose last turn
+    takes them into account.
+    """
     asked.progress("starts", 0.0)
-    until = asked.limits.until()
-    starts = starts_of(problem, asked.seed, until)
-    return search(problem, starts, asked.limits, asked.seed, asked.progress, until)
+    _ = problem.machine, problem.filters  # before two threads need them, and the seconds begin
+    began, until = time.monotonic(), asked.limits.until()
+    divided = _Beside(lambda: _divided_starts(problem, asked.seed, _share(began, until, DIVIDING)))
+    starts, stopped = _placed_starts(problem, asked.seed, _share(began, until, PLACING))
+    if stopped:
+        until = -np.inf
+    return search(problem, starts, asked.limits, asked.seed, asked.progress, until, divided.result)
+
+
+def _share(began: float, until: float, share: float) -> float:
+    return until if until == np.inf else began + share * (until - began)
 
 
 def by_exact(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
@@ -120,10 +186,10 @@ def _plain(
 
 
 def _by_hmap(
-    *, way: str = "down", tool: str = "metis"
+    *, way: str = "down", tool: str = "metis", work: bool = False
 ) -> Callable[[StreamProblem, MethodOptions], FoundMapping]:
     def made(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-        found = hmap(problem, way=way, tool=tool, seed=asked.seed)
+        found = hmap(problem, way=way, tool=tool, work=work, seed=asked.seed)
         said = f"Clusters with branches of unequal numbers of devices: {found.unequal:,}."
         notes = (said,) if found.unequal else ()
         return FoundMapping(found.part, seconds_of(problem, found.part), "", notes=notes)
@@ -137,14 +203,16 @@ METHODS: dict[str, Callable[[StreamProblem, MethodOptions], FoundMapping]] = {
     "hmap": _by_hmap(),
     "hmap-up": _by_hmap(way="up"),
     "hmap-evener": _by_hmap(tool="evener"),
+    "hmap-work": _by_hmap(work=True),
     "metis": _plain(by_metis),
     "metis-recursive": _plain(lambda problem, seed: by_metis(problem, seed, recursive=True)),
+    "metis-work": _plain(lambda problem, seed: by_metis(problem, seed, work=True)),
     "greedy": _plain(lambda problem, _: placing.greedy(problem)),
     "list": _plain(lambda problem, _: placing.listed(problem)),
     "round-robin": _plain(lambda problem, _: placing.in_turn(problem)),
     "random": _plain(placing.at_random),
 }
-NEED_METIS = ("hmap", "hmap-up", "metis", "metis-recursive")
+NEED_METIS = ("hmap", "hmap-up", "hmap-work", "metis", "metis-recursive", "metis-work")
 
 
 def placed_by(name: str, problem: StreamProblem, asked: MethodOptions) -> FoundMapping:

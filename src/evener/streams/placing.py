@@ -14,6 +14,8 @@ from evener.streams import placing_kernels as kernels
 from evener.streams.period import StreamProblem, seconds_of
 from evener.streams.period_kernels import least_seconds
 
+LOOKED_AT = 1 << 23  # processors, for one filter after the other, between two looks at the clock
+
 
 def least_work(problem: StreamProblem) -> tuple[FloatArray, IntArray]:
     """(n,) seconds of each filter on its best processor, and (n,) that processor."""
@@ -23,27 +25,41 @@ def least_work(problem: StreamProblem) -> tuple[FloatArray, IntArray]:
 
 
 def placed_in_turn(
-    problem: StreamProblem, order: IntArray, chosen: IntArray, tried: int | None = None
+    problem: StreamProblem,
+    order: IntArray,
+    chosen: IntArray | None = None,
+    until: float = np.inf,
 ) -> Part | None:
-    """(n,) processors: filters in `order`, each on the one of `chosen` that is best.
+    """(n,) processors: filters in `order`, each on the best one, or the best of `chosen`.
 
-    tried: so many of these, which would be done first, and those of its neighbours; None: all.
-    Returns None where a filter can be on none of them.
+    Returns None where a filter can be on none of them, and where the time of `time.monotonic` is
+    `until` before all filters have a place.
     """
-    part = np.empty(problem.n, np.int32)
-    loads = np.zeros((2, problem.k))
-    order, chosen = order.astype(np.int64), chosen.astype(np.int64)
-    found = kernels.place_in_turn(
-        problem.filters, problem.machine, order, chosen, part, loads,
-        chosen.size if tried is None else tried,
-    )  # fmt: skip
-    return part if found else None
+    machine = problem.machine
+    if chosen is not None:
+        machine = machine._replace(
+            rate=machine.rate[chosen],
+            width=machine.width[chosen],
+            cost=machine.cost[np.ix_(chosen, chosen)],
+            allowed=np.ascontiguousarray(machine.allowed[:, chosen]),
+        )
+    part = np.full(problem.n, kernels.NOWHERE, np.int32)
+    loads, period = np.zeros((2, machine.rate.size)), 0.0
+    step, order = max(LOOKED_AT // machine.rate.size, 1), order.astype(np.int64)
+    for first in range(0, problem.n, step):
+        if time.monotonic() > until:
+            return None
+        some = order[first : first + step]
+        period = kernels.place_in_turn(problem.filters, machine, some, part, loads, period)
+        if period == np.inf:
+            return None
+    return part if chosen is None else chosen[part].astype(np.int32)
 
 
 def greedy(problem: StreamProblem) -> Part:
     """(n,) processors: the heaviest filter first, each where the period grows least."""
     heaviest = np.argsort(-least_work(problem)[0], kind="stable")
-    return _needed(placed_in_turn(problem, heaviest, np.arange(problem.k)))
+    return _needed(placed_in_turn(problem, heaviest))
 
 
 def listed(problem: StreamProblem) -> Part:
@@ -51,7 +67,7 @@ def listed(problem: StreamProblem) -> Part:
 
     As an iteration has no schedule here, each goes where the period grows least.
     """
-    return _needed(placed_in_turn(problem, _by_rank(problem), np.arange(problem.k)))
+    return _needed(placed_in_turn(problem, _by_rank(problem)))
 
 
 def in_turn(problem: StreamProblem) -> Part:
@@ -97,43 +113,54 @@ def _needed(part: Part | None) -> Part:
 
 
 def greedy_starts(problem: StreamProblem, most: int, until: float = np.inf) -> list[Part]:
-    """Return mappings on ever fewer processors, the best few first, at most `most`.
+    """Return the best few mappings of `on_subsets`, the best first, at most `most`."""
+    return best_of(problem, list(on_subsets(problem, until)), most)
 
-    Where bytes are dear, few processors near to each other are best: all, half, a quarter, ... of
-    the quickest, and of those nearest to it, are tried, filters by weight and neighbourhood; one of
-    them at least, the others before `until` of `time.monotonic`.
+
+def best_of(problem: StreamProblem, parts: list[Part], most: int) -> list[Part]:
+    """Return the `most` mappings of the shortest periods, the best first."""
+    periods = [seconds_of(problem, part) for part in parts]
+    return [parts[i] for i in np.argsort(periods, kind="stable")[:most].tolist()]
+
+
+LOOKS = 1 << 25  # filters x processors of all starts; of more, no others are tried
+FIRST = 16  # processors of a start that soon is better than that on one
+
+
+def on_subsets(problem: StreamProblem, until: float = np.inf) -> Iterator[Part]:
+    """Yield mappings on the quickest processor, on all, and on ever more of them.
+
+    Where bytes are dear, few processors near to each other are best: 1, 2, 4, ... and all of the
+    quickest, and of those nearest to it, are tried, filters by weight and neighbourhood. Those that
+    are not made before `until` of `time.monotonic` are left out, the first one excepted.
     """
-    found: list[tuple[float, int, Part]] = []
-    for part in _on_subsets(problem):
-        found.append((seconds_of(problem, part), len(found), part))
-        if time.monotonic() > until:
-            break
-    return [part for _, _, part in sorted(found)[:most]]
-
-
-# Processors that a filter of a start is tried on; and filters x processors of all starts, above
-# which fewer sets of processors are tried.
-TRIED = 32
-LOOKS = 1 << 28
-
-
-def _on_subsets(problem: StreamProblem) -> Iterator[Part]:
+    quick = np.argsort(-speeds(problem), kind="stable")
+    alone = placed_in_turn(problem, np.arange(problem.n), quick[:1])
+    if alone is not None:
+        yield alone
     heavy = np.argsort(-least_work(problem)[0], kind="stable")
+    for chosen in (quick[:FIRST], None) if problem.k > FIRST else (None,):
+        part = placed_in_turn(problem, heavy, chosen, until)
+        if part is not None:
+            yield part
     near_order = _by_neighbours(problem)
-    quick = np.argsort(-_speed(problem), kind="stable")
     near = np.argsort(problem.machine.cost[quick[0]], kind="stable")
-    count, looks = problem.k, 0
-    while count >= 1 and looks <= LOOKS:
-        for chosen in (quick[:count], near[:count]) if count < problem.k else (quick,):
+    count, looks = 2, 0
+    while count < problem.k and looks <= LOOKS and time.monotonic() < until:
+        for chosen in (quick[:count], near[:count]):
             for order in (heavy, near_order):
                 looks += problem.n * count
-                part = placed_in_turn(problem, order, chosen, TRIED)
+                part = placed_in_turn(problem, order, chosen, until)
                 if part is not None:
                     yield part
-        count //= 2
+        count *= 2
+    if looks <= LOOKS:
+        part = placed_in_turn(problem, near_order, None, until)
+        if part is not None:
+            yield part
 
 
-def _speed(problem: StreamProblem) -> FloatArray:
+def speeds(problem: StreamProblem) -> FloatArray:
     """(k,) filters like the mean one that each processor does in a second."""
     graph, machine = problem.graph, problem.machine
     wide = float(np.average(graph.vector, weights=graph.scalar + 1e-30))
@@ -150,9 +177,11 @@ def _by_neighbours(problem: StreamProblem) -> IntArray:
     filters, n = problem.filters, problem.n
     matrix = csr_array((np.ones(filters.ends.size), filters.ends, filters.offsets), (n, n))
     count, label = connected_components(matrix, directed=False)
+    # One search for all components: a root n beside the first filter of each.
     firsts = np.unique(label, return_index=True)[1][:count]
-    parts = [
-        breadth_first_order(matrix, int(v), directed=False, return_predecessors=False)
-        for v in firsts
-    ]
-    return np.concatenate(parts).astype(np.int64) if parts else np.empty(0, np.int64)
+    rows = np.repeat(np.arange(n), np.diff(filters.offsets))
+    tails = np.concatenate([rows, np.full(count, n)])
+    heads = np.concatenate([filters.ends, firsts])
+    joined = csr_array((np.ones(tails.size), (tails, heads)), (n + 1, n + 1))
+    order = breadth_first_order(joined, n, return_predecessors=False)[1:]
+    return np.asarray(order[np.argsort(label[order], kind="stable")], np.int64)

@@ -10,89 +10,54 @@ NOWHERE = -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def place_in_turn(filters, machine, order, chosen, part, loads, tried):
-    """Fill part (n,) int32: filters in `order`, each on the best of the `chosen` processors.
+def place_in_turn(filters, machine, order, part, loads, period):
+    """Give the filters of `order` their processors in part (n,) int32, each the best one.
 
     That is where the largest load is least afterwards; of equal ones where the loads that change
-    are least. loads (2, k), zero: computing and communicating [s]. tried: so many processors, those
-    that would be done first without the filter's bytes, and those of its neighbours. Returns
-    whether each has a place.
+    are least. part: NOWHERE for filters without a place so far; loads (2, k), computing and
+    communicating [s], and period are those of the others. Of a filter all processors are looked at
+    together, neighbour by neighbour: rows of the table of routes, which are the same both ways, are
+    read from end to end. Returns the period, infinite where a filter can be nowhere.
     """
-    part[:] = NOWHERE
-    delta = np.zeros(machine.rate.size)
-    is_chosen = np.zeros(machine.rate.size, np.uint8)
-    for p in chosen:
-        is_chosen[p] = 1
-    tried = min(tried, chosen.size)
-    nearest, done = np.empty(tried, np.int64), np.empty(tried)
-    period = 0.0
+    k = machine.rate.size
+    own, largest, into = np.empty(k), np.empty(k), np.empty(k)
+    more, beside = np.zeros(k), np.empty(k, np.int64)
     for i in order:
-        count = tried
-        if tried < chosen.size:
-            count = _first_done(filters, machine, chosen, loads, i, nearest, done)
-        at, best, best_here = NOWHERE, np.inf, np.inf
-        beside = filters.offsets[i + 1] - filters.offsets[i] if tried < chosen.size else 0
-        for turn in range(count + beside):
-            if turn < count:
-                p = nearest[turn] if tried < chosen.size else chosen[turn]
-            else:
-                p = np.int64(part[filters.ends[filters.offsets[i] + turn - count]])
-                if p == NOWHERE or is_chosen[p] == 0:
-                    continue
-            into = seconds_of(filters, machine, i, p)
-            least = together(machine, loads[0, p] + into, loads[1, p])
-            if least > best or (best == period and least >= best_here):
+        own[:] = loads[1]
+        largest[:] = 0.0
+        count = 0
+        for e in range(filters.offsets[i], filters.offsets[i + 1]):
+            q = part[filters.ends[e]]
+            if q == NOWHERE:
                 continue
-            here = _after(filters, machine, part, loads, delta, (i, p, into))
+            here = filters.here[e]
+            for p in range(k):
+                own[p] += here * machine.cost[q, p]
+            if more[q] == 0.0:
+                beside[count] = q
+                count += 1
+            more[q] += max(filters.there[e], 1e-300)
+        for t in range(count):
+            q = beside[t]
+            computing, communicating, sent = loads[0, q], loads[1, q], more[q]
+            for p in range(k):
+                load = together(machine, computing, communicating + sent * machine.cost[q, p])
+                # On q itself the filter's own load, which is as large at least, counts.
+                largest[p] = max(largest[p], load)
+            more[q] = 0.0
+        for p in range(k):
+            into[p] = seconds_of(filters, machine, i, p)
+        at, best, best_here = NOWHERE, np.inf, np.inf
+        for p in range(k):
+            here = max(together(machine, loads[0, p] + into[p], own[p]), largest[p])
             there = max(here, period)
             if there < best or (there == best and here < best_here):
                 at, best, best_here = p, there, here
         if at == NOWHERE or best == np.inf:
-            return False
+            return np.inf
         _put(filters, machine, part, loads, i, at)
         period = best
-    return True
-
-
-@inner(error_model="numpy", counted=False)
-def _first_done(filters, machine, chosen, loads, i, nearest, done):
-    """List the processors that would be done first with filter i alone; returns how many."""
-    count = 0
-    for p in chosen:
-        mine = together(machine, loads[0, p] + seconds_of(filters, machine, i, p), loads[1, p])
-        if count == nearest.size:
-            if mine >= done[count - 1]:
-                continue
-            count -= 1
-        j = count
-        while j > 0 and done[j - 1] > mine:
-            done[j], nearest[j] = done[j - 1], nearest[j - 1]
-            j -= 1
-        done[j], nearest[j] = mine, p
-        count += 1
-    return count
-
-
-@inner(error_model="numpy", counted=False)
-def _after(filters, machine, part, loads, delta, move):
-    """Largest of the loads that change where filter i goes to p, which takes `into` seconds."""
-    i, p, into = move
-    own = loads[1, p]
-    for e in range(filters.offsets[i], filters.offsets[i + 1]):
-        q = part[filters.ends[e]]
-        if q not in (NOWHERE, p):
-            own += filters.here[e] * machine.cost[p, q]
-            delta[q] += filters.there[e] * machine.cost[q, p]
-    largest = together(machine, loads[0, p] + into, own)
-    for e in range(filters.offsets[i], filters.offsets[i + 1]):
-        q = part[filters.ends[e]]
-        if q not in (NOWHERE, p):
-            largest = max(largest, together(machine, loads[0, q], loads[1, q] + delta[q]))
-    for e in range(filters.offsets[i], filters.offsets[i + 1]):
-        q = part[filters.ends[e]]
-        if q != NOWHERE:
-            delta[q] = 0.0
-    return largest
+    return period
 
 
 @inner(error_model="numpy", counted=False)

@@ -10,23 +10,33 @@ import numpy as np
 
 from evener.arrays import Part
 from evener.streams import search_kernels as kernels
+from evener.streams.annealing import (
+    COOL,
+    WARM,
+    Cooling,
+    annealed,
+    annealed_by_levels,
+    costs_of,
+    levels_of,
+)
 from evener.streams.period import StreamProblem, seconds_of
 from evener.streams.search_kernels import Occupancy
 
 PROPOSALS = 2_000_000  # of annealing in all, for any size; chosen on instances of other seeds
-CHUNK = 1 << 17  # proposals between two looks at the clock
-# First temperature, for the logarithm of the loads' norm, of up to FEW filters; of more it falls as
-# their number grows, because each has fewer proposals. The last one: times LAST. Of few processors
-# a move changes more of the norm: the first one is HEAT_BY_K / k at least.
-HEAT, FEW, LAST, HEAT_BY_K = 0.01, 1000, 0.02, 0.3
-TURNS = (2.0, 0.5)  # of annealing, each from the best mapping so far: their share of HEAT
-WORK = 30_000_000  # processors looked at by one descent, at most
-SLICE = 3_000_000  # of them between two looks at the clock
+WORK, FIRST_WORK = 4_000_000, 1_000_000  # processors looked at by one descent; from a start
+SLICE = 1_000_000  # of them between two looks at the clock
+TIDIED = 2_000_000  # of them while fewer bytes are cut
+TURNS = (WARM, COOL)  # of annealing, each from the best mapping so far: the heat at first
+# Of few filters turns are cheap, and one alone may end beside the best mapping.
+FEW_FILTERS, TURNS_OF_FEW = 64, (4.0, WARM, COOL, 1.0, COOL, COOL)
+LEFT_FOR_REST = 0.05  # of the seconds that are left
 # Moves whose whole period is computed, where the loads are not all of it: filters and edges looked
 # at in all, and moves at least and at most.
 COUNTED, MOVES = 4_000_000, (50, 2000)
 NEAR = 0.5  # of these, to the processor of a neighbour
-DESCENDED = 3  # of the starts, the best so many are improved; the best of these is annealed
+# Of the starts, the best so many are improved, unless far above the best; one is annealed.
+DESCENDED, FAR_ABOVE = 3, 2.0
+LEAST_EDGE = 1e-6  # of the mean bytes of an edge: what each counts for besides its own, if cut
 
 
 @dataclass(frozen=True)
@@ -63,33 +73,57 @@ def search(
     seed: int,
     progress: Callable[[str, float], None] = lambda *_: None,
     until: float | None = None,
+    later: Callable[[float], Sequence[tuple[str, Part]]] = lambda _: (),
 ) -> FoundMapping:
     """Return the best mapping found from `starts`, never worse than any of them.
 
     progress: called with a word and the part that is done. With a limit of seconds, and where
     the user interrupts, the best so far is returned; else the result depends on the seed alone.
-    until: the end, where the seconds began before; None: they begin now.
+    until: the end, where the seconds began before; None: they begin now. later: called before the
+    last turn of annealing with the time until which it may wait: starts that are made meanwhile.
     """
     until = limits.until() if until is None else until
-    ranked = sorted(
-        ((seconds_of(problem, part), i) for i, (_, part) in enumerate(starts)), key=lambda one: one
-    )
-    best = FoundMapping(starts[ranked[0][1]][1].copy(), ranked[0][0], starts[ranked[0][1]][0])
     state = np.array([np.uint64(seed) + np.uint64(1)], np.uint64)
+    best = _best_of(problem, starts)
+    if until == -np.inf:
+        return _stopped(best)
     try:
-        for _, i in ranked[:DESCENDED]:
-            if time.monotonic() > until:
-                return _stopped(best)
-            progress("descent", 0.1)
-            best = _better(best, _descended(problem, starts[i][1], starts[i][0], state, until))
-        best, ended = _annealed(problem, best, limits, until, state, progress)
-        if time.monotonic() < until:
-            best = _better(best, _descended(problem, best.part, best.start, state, until))
+        best = _all_descended(problem, best, starts, state, until, progress)
+        best, ended = _annealed(problem, best, limits, until, state, seed, progress, later)
+        best = _better(best, _descended(problem, best.part, best.start, state, until))
         if problem.reading.route == "transit" or problem.cycles.size:
             best = _moved(problem, best, seed, until)
-        return best if ended else _stopped(best)
+        if time.monotonic() < until:
+            best = _tidied(problem, best)
+        return best if ended and time.monotonic() < until else _stopped(best)
     except KeyboardInterrupt:
         return _stopped(best)
+
+
+def _best_of(problem: StreamProblem, starts: Sequence[tuple[str, Part]]) -> FoundMapping:
+    periods = [seconds_of(problem, part) for _, part in starts]
+    at = int(np.argmin(periods))
+    return FoundMapping(starts[at][1].copy(), periods[at], starts[at][0])
+
+
+def _all_descended(
+    problem: StreamProblem,
+    best: FoundMapping,
+    starts: Sequence[tuple[str, Part]],
+    state: np.ndarray,
+    until: float,
+    progress: Callable[[str, float], None],
+) -> FoundMapping:
+    """Return the best of `best` and what descent makes of the best few starts."""
+    ranked = sorted((seconds_of(problem, part), i) for i, (_, part) in enumerate(starts))
+    for period, i in ranked[:DESCENDED]:
+        best = _better(best, FoundMapping(starts[i][1].copy(), period, starts[i][0]))
+        if time.monotonic() > until or period > FAR_ABOVE * best.period:
+            break
+        progress("descent", 0.1)
+        name, part = starts[i]
+        best = _better(best, _descended(problem, part, name, state, until, FIRST_WORK))
+    return best
 
 
 def _stopped(found: FoundMapping) -> FoundMapping:
@@ -101,9 +135,14 @@ def _better(one: FoundMapping, other: FoundMapping) -> FoundMapping:
 
 
 def _descended(
-    problem: StreamProblem, part: Part, start: str, state: np.ndarray, until: float
+    problem: StreamProblem,
+    part: Part,
+    start: str,
+    state: np.ndarray,
+    until: float,
+    work: int = WORK,
 ) -> FoundMapping:
-    placed, left = placed_at(problem, part), WORK
+    placed, left = placed_at(problem, part), work
     while left > 0:
         rest = kernels.improve(problem.filters, problem.machine, placed, SLICE, state)
         left = 0 if rest > 0 or time.monotonic() > until else left - SLICE
@@ -140,29 +179,60 @@ def _annealed(
     limits: SearchLimits,
     until: float,
     state: np.ndarray,
+    seed: int,
     progress: Callable[[str, float], None],
+    later: Callable[[float], Sequence[tuple[str, Part]]],
 ) -> tuple[FoundMapping, bool]:
-    """Return what annealing finds, and whether it came to its end."""
+    """Return what annealing finds, and whether it came to its end.
+
+    The first turn is by levels of clusters, where there are many filters. Where the user
+    interrupts, the best so far is returned.
+    """
     if problem.k == 1 or problem.n == 0:
-        return found, True
-    first = max(HEAT, HEAT_BY_K / problem.k) * min(1.0, FEW / problem.n)
-    each = limits.proposals // len(TURNS)
-    best, done = found.part.copy(), 0
+        return _all_descended(problem, found, later(until), state, until, progress), True
+    turns = TURNS_OF_FEW if problem.n <= FEW_FILTERS else TURNS
+    each, made, ended = limits.proposals // len(turns), 0, True
+
+    def told(more: int) -> None:
+        nonlocal made
+        made += more
+        progress("annealing", 0.2 + 0.7 * min(made / limits.proposals, 1.0))
+
     try:
-        for share in TURNS:
-            placed = placed_at(problem, best)
-            heat = np.array([share * first, share * first * LAST])
-            for begin in range(0, each, CHUNK):
-                if time.monotonic() >= until:
-                    break
-                span = np.array([begin, min(begin + CHUNK, each), each], np.int64)
-                kernels.anneal(problem.filters, problem.machine, placed, span, heat, best, state)
-                done += int(span[1] - span[0])
-                progress("annealing", 0.2 + 0.7 * done / limits.proposals)
+        if time.monotonic() >= until:
+            return found, False
+        costs = costs_of(problem)
+        for turn, share in enumerate(turns):
+            if turn == len(turns) - 1:
+                found = _all_descended(problem, found, later(until), state, until, progress)
+            left = (until - time.monotonic()) * (1 - LEFT_FOR_REST)
+            cooling = Cooling(each, share, time.monotonic() + left / (len(turns) - turn))
+            if left <= 0:
+                return found, False
+            levels = levels_of(problem, costs, found.period, seed) if turn == 0 else []
+            part, done = (
+                annealed_by_levels(levels, found.part, cooling._replace(first=COOL), state, told)
+                if len(levels) > 1
+                else annealed(costs, found.part, cooling, state, told)
+            )
+            ended = ended and done
+            found = _better(found, replace(found, part=part, period=seconds_of(problem, part)))
     except KeyboardInterrupt:
-        done = -1
-    ended = done == each * len(TURNS)
-    return _better(found, replace(found, part=best, period=seconds_of(problem, best))), ended
+        ended = False
+    return found, ended
+
+
+def _tidied(problem: StreamProblem, found: FoundMapping) -> FoundMapping:
+    """Return a mapping of the same period or a shorter one with fewer bytes, or edges, cut."""
+    if problem.graph.m == 0 or not np.isfinite(found.period):
+        return found
+    placed = placed_at(problem, found.part)
+    mean = float(problem.graph.nbytes.mean())
+    least = LEAST_EDGE * mean if mean > 0 else 1.0
+    filters, machine = problem.filters, problem.machine
+    kernels.tidy(filters, machine, placed, found.period, least, TIDIED)
+    period = seconds_of(problem, placed.part)
+    return replace(found, part=placed.part, period=period) if period <= found.period else found
 
 
 def placed_at(problem: StreamProblem, part: Part) -> Occupancy:

@@ -1,7 +1,7 @@
-"""Moves of filters between processors that shorten the period: descent and annealing.
+"""Moves of filters between processors that shorten the period, and at that period cut less.
 
 A move changes the loads of the two processors, and of those that have a neighbour of the filter:
-O(degree). `improve` makes the best move of the busiest processor, `anneal` proposes random ones.
+O(degree).
 """
 
 # mypy: ignore-errors
@@ -15,12 +15,7 @@ from evener.streams.period_kernels import add_loads, seconds_of, together
 NONE = -1
 HAIR = 1e-9  # a period that is shorter by less than this share counts as equal
 SWAPPED = 64  # filters of other processors that are tried against each one of the busiest
-FAR_ABOVE = 3.0  # a filter alone is not moved to where it would make so many best periods
-# Of proposals: taken from the busier of a few filters; to a neighbour's processor; to a quick one.
-BUSIER, NEIGHBOUR, QUICK = 0.7, 0.4, 0.8
-DRAWS = 3
-SUMMED_ANEW = 1 << 16  # proposals after which loads are summed anew: rounding adds up
-LOOKED_AT = 16  # accepted proposals between two looks at the period
+PASSES = 4  # of `tidy`, at most
 ONE_53 = 1.0 / (1 << 53)
 
 
@@ -160,7 +155,7 @@ def improve(filters, machine, placed, work, state):
         enough = period * (1.0 - HAIR)
         found, to = NONE, NONE
         i = placed.first[s]
-        while i != NONE:
+        while i != NONE and work > 0:
             out = seconds_of(filters, machine, i, s)
             for b in range(machine.rate.size):
                 if b == s:
@@ -189,6 +184,8 @@ def improve(filters, machine, placed, work, state):
                 if largest < enough:
                     enough, found, to = largest, y, s
             i = placed.after[i]
+        if found == NONE and work <= 0:
+            return work
         if found == NONE:
             worked = _exchange(filters, machine, placed, s, period * (1.0 - HAIR), stamp, state)
             stamp = np.int64(placed.mark.max()) + 1
@@ -275,118 +272,76 @@ def draw(state, n):
     return np.int64(uniform(state) * n)
 
 
-@inner(error_model="numpy", counted=False)
-def _power(ratio):
-    """Eighth power: the sum of such of all loads grows nearly as the largest does."""
-    squared = max(ratio, 0.0) ** 2
-    fourth = squared * squared
-    return fourth * fourth
-
-
-@inner(error_model="numpy", counted=False)
-def _sum_of_powers(machine, placed, unit):
-    total = 0.0
-    for p in range(placed.first.size):
-        total += _power(_load(machine, placed, p) / unit)
-    return total
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def anneal(filters, machine, placed, span, heat, best, state):
-    """Propose moves at a falling temperature, on the logarithm of the loads' 8-norm.
+def tidy(filters, machine, placed, period, least, work):
+    """Cut fewer bytes where no load that changes ends above `period`: moves, and exchanges.
 
-    span: number of the first proposal, of the last, of all. heat: first and last temperature.
-    best (n,) int32: the mapping of the shortest period met, which is returned, replaced where
-    a shorter one is met.
+    least: bytes that each edge counts for besides its own, so that fewer edges are cut where there
+    are no bytes. work: processors looked at, at most.
     """
-    settle(filters, machine, placed)
-    _, unit = _busiest(machine, placed)
-    shortest = _period_of(filters, machine, best)
-    if unit < shortest:
-        shortest = unit
-        best[:] = placed.part
-    total = _sum_of_powers(machine, placed, unit)
     stamp = np.int64(placed.mark.max()) + 1
-    fall = np.log(heat[1] / heat[0]) / span[2]
-    since = 0
-    for turn in range(span[0], span[1]):
-        i, b = _proposal(filters, machine, placed, state)
-        a = placed.part[i]
-        if a == b:
-            continue
-        into = seconds_of(filters, machine, i, b)
-        if into > FAR_ABOVE * shortest:
-            continue
-        out = seconds_of(filters, machine, i, a)
-        count = _try(filters, machine, placed, i, b, stamp)
-        stamp += 1
-        gained = _gained(machine, placed, count, out, into, unit)
-        after = max(total + gained, 1e-300)
-        worse = np.log(after / total) / 8.0
-        if worse > 0.0 and uniform(state) >= np.exp(-worse / (heat[0] * np.exp(fall * turn))):
-            continue
-        _move(placed, count, i, out, into)
-        total = after
-        since += 1
-        if since >= LOOKED_AT and worse < 0.0:
-            since = 0
-            _, period = _busiest(machine, placed)
-            if period < shortest:
-                shortest = period
-                best[:] = placed.part
-        if turn % SUMMED_ANEW == 0:
-            settle(filters, machine, placed)
-            _, unit = _busiest(machine, placed)
-            total = _sum_of_powers(machine, placed, unit)
-    settle(filters, machine, placed)
-    _, period = _busiest(machine, placed)
-    if period < shortest:
-        shortest = period
-        best[:] = placed.part
-    return shortest
+    above = np.nextafter(period, np.inf)
+    for _ in range(PASSES):
+        moved = False
+        for i in range(placed.part.size):
+            for e in range(filters.offsets[i], filters.offsets[i + 1]):
+                if work <= 0:
+                    return
+                a, b = placed.part[i], placed.part[filters.ends[e]]
+                work -= 1 + filters.offsets[i + 1] - filters.offsets[i]
+                gain = _nearer(filters, placed, i, a, b, least) if a != b else 0.0
+                if gain <= 0.0:
+                    continue
+                count = _try(filters, machine, placed, i, b, stamp)
+                stamp += 1
+                out, into = seconds_of(filters, machine, i, a), seconds_of(filters, machine, i, b)
+                if _largest(machine, placed, count, out, into, np.inf) <= period:
+                    _move(placed, count, i, out, into)
+                    moved = True
+                    continue
+                y = placed.first[b]
+                for _ in range(SWAPPED):
+                    if y == NONE:
+                        break
+                    work -= 1 + filters.offsets[y + 1] - filters.offsets[y]
+                    following = placed.after[y]
+                    back = _nearer(filters, placed, y, b, a, least)
+                    back -= 2.0 * _between(filters, i, y, least)
+                    if gain + back > 0.0:
+                        stamp = _make(filters, machine, placed, i, b, stamp)
+                        count = _try(filters, machine, placed, y, a, stamp)
+                        out = seconds_of(filters, machine, y, b)
+                        into = seconds_of(filters, machine, y, a)
+                        stamp += 1
+                        if _largest(
+                            machine, placed, count, out, into, np.inf
+                        ) <= period and _beside(filters, machine, placed, i, above, stamp - 1):
+                            _move(placed, count, y, out, into)
+                            moved = True
+                            break
+                        stamp = _make(filters, machine, placed, i, a, stamp)
+                    y = following
+        if not moved:
+            return
 
 
 @inner(error_model="numpy", counted=False)
-def _gained(machine, placed, count, out, into, unit):
-    """What the tried move adds to the sum of powers."""
-    gained = 0.0
-    for t in range(count):
-        p = placed.touched[t]
-        more = -out if t == 0 else (into if t == 1 else 0.0)
-        gained += _power(_changed(machine, placed, p, more) / unit)
-        gained -= _power(_load(machine, placed, p) / unit)
-    return gained
+def _nearer(filters, placed, i, a, b, least):
+    """Bytes of filter i to filters on b over those to filters on a."""
+    gain = 0.0
+    for e in range(filters.offsets[i], filters.offsets[i + 1]):
+        q = placed.part[filters.ends[e]]
+        if q == b:
+            gain += filters.here[e] + filters.there[e] + least
+        elif q == a:
+            gain -= filters.here[e] + filters.there[e] + least
+    return gain
 
 
 @inner(error_model="numpy", counted=False)
-def _proposal(filters, machine, placed, state):
-    """A random filter, rather of a busy processor, and where it may go."""
-    n, k = placed.part.size, machine.rate.size
-    i = draw(state, n)
-    if uniform(state) < BUSIER:
-        for _ in range(DRAWS):
-            other = draw(state, n)
-            if _load(machine, placed, placed.part[other]) > _load(machine, placed, placed.part[i]):
-                i = other
-    r, first, last = uniform(state), filters.offsets[i], filters.offsets[i + 1]
-    if r < NEIGHBOUR and last > first:
-        return i, np.int64(placed.part[filters.ends[first + draw(state, last - first)]])
-    b = draw(state, k)
-    if r < QUICK:
-        load = placed.computing[b] + seconds_of(filters, machine, i, b)
-        for _ in range(DRAWS - 1):
-            other = draw(state, k)
-            there = placed.computing[other] + seconds_of(filters, machine, i, other)
-            if there < load:
-                b, load = other, there
-    return i, b
-
-
-@inner(error_model="numpy", counted=True)
-def _period_of(filters, machine, part):
-    computing, communicating = np.zeros(machine.rate.size), np.zeros(machine.rate.size)
-    add_loads(filters, machine, part, computing, communicating)
-    most = 0.0
-    for p in range(computing.size):
-        most = max(most, together(machine, computing[p], communicating[p]))
-    return most
+def _between(filters, i, y, least):
+    """Bytes between two filters."""
+    for e in range(filters.offsets[i], filters.offsets[i + 1]):
+        if filters.ends[e] == y:
+            return filters.here[e] + filters.there[e] + least
+    return 0.0

@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         default="ours",
         metavar="NAME",
-        help="ours (default: direct search), exact, hmap, hmap-up, hmap-evener, metis, "
-        "metis-recursive, greedy, list, round-robin, random",
+        help="ours (default: direct search), exact, hmap, hmap-up, hmap-evener, hmap-work, metis, "
+        "metis-recursive, metis-work, greedy, list, round-robin, random",
     )
     add_stream_reading(parser)
     add_search_seconds(parser)

@@ -385,7 +385,7 @@ def streams() -> None:
     from evener.streams.search import SearchLimits
 
     machine = random_machine(4, "A", 1)
-    graph = random_stream_graph(GraphParameters(20, ratio=0.1), machine, 1)
+    graph = random_stream_graph(GraphParameters(1100, ratio=0.1), machine, 1)  # enough for levels
     map_filters(graph, machine, MapOptions("greedy"))
     placed_by("ours", StreamProblem.of(graph, machine), MethodOptions(SearchLimits(100)))
 
