@@ -11,6 +11,7 @@ MACHINE, GRAPH, PLAN, PART = "m.toml", "g.graph", "g.plan", "g.part"
 @pytest.fixture
 def files(place):
     (place / PART).write_text("0\n" * 24 + "1\n" * 24 + "2\n" * 24)
+    (place / "f.toml").write_text('[[filter]]\nname = "a"\nscalar = 1\n')
     (place / "d.json").write_bytes(b'{"decisions": 1}\n')
     return place
 
@@ -18,6 +19,7 @@ def files(place):
 def test_sorts_of_files(files):
     found = {name: sort_of(name) for name in (MACHINE, GRAPH, PLAN, PART, "v.toml", "d.json")}
     assert list(found.values()) == ["machine", None, "plan", "part", "speeds", "decisions"]
+    assert sort_of("f.toml") == "filters"
     assert sort_of("missing") is None
     assert sort_of(".") is None
 
@@ -41,6 +43,12 @@ def test_sorts_of_files(files):
         (f"plan {GRAPH} --speeds {MACHINE}", "describes a machine; a file of speeds", ""),
         (f"report {PLAN} {MACHINE}", "describes a machine; a mesh", ""),
         (f"models {PLAN}", "is a plan; a file of speeds", ""),
+        (f"evaluate {GRAPH} {GRAPH} --k 3", "named as a mesh, matrix or graph is; a partition", ""),
+        (f"map {GRAPH} --machine {MACHINE}", "a stream graph is expected", f"evener plan {GRAPH}"),
+        (f"map {MACHINE} --machine {MACHINE}", "describes a machine; a stream graph", ""),
+        (f"machine show {PLAN}", "is a plan; a machine file", ""),
+        ("map f.toml --machine f.toml", "is a stream graph; a machine file or a plan", ""),
+        (f"evaluate {GRAPH} f.toml --k 3", "is a stream graph; a partition", ""),
     ],
 )  # fmt: skip
 def test_swapped_files_are_named_with_what_to_do(evener, files, words, said, hint):
