@@ -21,7 +21,7 @@ BUSIER, NEIGHBOUR, NEAR, QUICK = 0.7, 0.2, 0.8, 0.95
 DRAWS = 3
 SQUARES = 0.02  # of the sum of eighth powers: so few busy processors do not hide all others
 SUMMED_ANEW = 1 << 16  # proposals after which loads are summed anew: rounding adds up
-LOOKED_AT = 16  # accepted proposals between two looks at the period, or an eighth of processors
+LOOKED_AT = 8  # one look at the period for so many processors' accepted proposals
 COOLED = 64  # proposals at the same temperature
 HOPELESS = 37.0  # of the temperature: a change that is worse by so much is never accepted
 
@@ -109,7 +109,7 @@ def anneal(costs, part, span, heat, best, state):
     delta, mark = np.zeros(k), np.zeros(k, np.int64)
     touched = np.empty(k, np.int32)
     fall = np.log(heat[1] / heat[0]) / span[2]
-    often = max(LOOKED_AT, k // 8)
+    often = max(k // LOOKED_AT, 1)
     since, warmth = 0, heat[0]
     for turn in range(span[0], span[1]):
         if turn % COOLED == 0 or turn == span[0]:
@@ -138,7 +138,7 @@ def anneal(costs, part, span, heat, best, state):
         part[i] = b
         total = max(total + gained, 1e-300)
         since += 1
-        if since >= often and gained < 0.0:
+        if since >= often:
             since = 0
             period = _most(costs, loads)
             if period < shortest:
