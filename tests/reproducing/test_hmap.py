@@ -23,7 +23,7 @@ from evener.reproducing.hmap_setup import (
     cells_of,
     real_graphs,
 )
-from evener.reproducing.ldht_keeping import KeptRows
+from evener.reproducing.keeping import KeptRows
 from evener.streams.generating import DEGREES, MACHINES, RATIOS, SHAPES, SHARES, SIZES, SPREADS
 from evener.streams.period import seconds_of
 from evener.streams.placing import greedy_starts

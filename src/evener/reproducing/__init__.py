@@ -25,11 +25,11 @@ hmap_setup.py           its classes of graphs, and which cells are drawn; hmap_r
                         hmap_findings.py its statements beside what we see
 ldht.py                 all experiments of [LDHT]_
 ldht_setup.py           its graphs, machines and partitioners, and what is here in their place;
-                        ldht_runs.py cuts, volumes and seconds of all; ldht_solving.py SpMV and CG;
-                        ldht_keeping.py rows kept for a run that is interrupted
+                        ldht_runs.py cuts, volumes and seconds of all; ldht_solving.py SpMV and CG
 ldht_paper.py           numbers that it prints; ldht_ratios.py means relative to geoKM
 ldht_sizes.py           its statements on sizes; ldht_findings.py on Figures 1 to 4;
                         ldht_solved.py on Figure 5; ldht_table_iv.py on Table IV
+keeping.py              rows of cells kept on disk, for long runs that are interrupted
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
                         devices and their processes
 

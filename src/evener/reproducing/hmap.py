@@ -25,7 +25,7 @@ from evener.reproducing.hmap_setup import (
     Sampling,
     real_graphs,
 )
-from evener.reproducing.ldht_keeping import KeptRows
+from evener.reproducing.keeping import KeptRows
 
 Tell = Callable[[str, float], None]
 Rows = Sequence[Row]

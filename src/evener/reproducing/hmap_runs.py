@@ -24,7 +24,7 @@ from evener.reproducing.hmap_setup import (
     Sampling,
     cells_of,
 )
-from evener.reproducing.ldht_keeping import KeptRows
+from evener.reproducing.keeping import KeptRows
 from evener.streams.generating import READINGS, GraphParameters, random_machine
 from evener.streams.hmap import hmap
 from evener.streams.methods import by_metis, starts_of

@@ -20,7 +20,7 @@ from evener.reproducing import ldht_sizes as sizes
 from evener.reproducing import ldht_solved as solved
 from evener.reproducing import ldht_table_iv as table_iv
 from evener.reproducing.findings import Finding, Panel, PaperResult, Plot, Row, not_tried
-from evener.reproducing.ldht_keeping import KeptRows
+from evener.reproducing.keeping import KeptRows
 from evener.reproducing.ldht_ratios import of, relative, tools_in
 from evener.reproducing.ldht_setup import ALYA, BASE, COMPETITORS, FAST, FULL, HUGE, PaperEffort
 

@@ -19,7 +19,7 @@ from evener.partitioning.requests import Request
 from evener.plans.metrics import block_weights, comm_volumes, edge_cut, imbalance, quotient
 from evener.plans.partition import Partition
 from evener.reproducing.findings import Row
-from evener.reproducing.ldht_keeping import KeptRows
+from evener.reproducing.keeping import KeptRows
 from evener.reproducing.ldht_setup import (
     COMPETITORS,
     EPSILON,

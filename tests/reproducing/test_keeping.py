@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evener.errors import InputError
-from evener.reproducing.ldht_keeping import NAME, KeptRows
+from evener.reproducing.keeping import NAME, KeptRows
 
 
 def kept_in(folder, **settings):
