@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 # and from FOLDERS; SMALL cases are for kernels that run as they stand, a hundred times slower.
 RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/makespan/test_refine_seconds.py
 FOLDERS := tests/graphs tests/platforms tests/plans tests/io tests/partitioning tests/planning \
+	tests/streams \
 	tests/files tests/test_*.py
 SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/graphs/test_mesh.py \
+	tests/streams/test_annealing.py tests/streams/test_placing.py \
 	tests/plans/test_metrics.py tests/plans/test_exchange_costs.py::test_as_the_slow_twin \
 	tests/partitioning/mapping/test_blocks.py::test_any_few_blocks \
 	tests/partitioning/mapping/test_device_search.py \
