@@ -129,6 +129,19 @@ def test_a_failure_beside_the_search_is_raised(monkeypatch):
         placed_by("ours", problem_of("A"), MethodOptions(QUICK))
 
 
+def test_a_chain_of_moves_helps_where_no_move_and_no_exchange_does():
+    """What p1 has p0 cannot have, so no exchange; p2 has no room for a filter of p0."""
+    capabilities = [{"disk": float(i > 0)} for i in range(3)]
+    devices = tuple(processor(f"p{i}", 1.0, **own) for i, own in enumerate(capabilities))
+    work, disk = np.array([4.0, 4.0, 3.5, 3.5, 4.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.0])
+    graph = StreamGraph(tuple("abcde"), 1e6 * work, np.ones(5), [], [], [], needs={"disk": disk})
+    problem = StreamProblem.of(graph, Platform(devices))
+    placed = placed_at(problem, np.array([0, 0, 1, 1, 2], np.int32))
+    kernels.improve(problem.filters, problem.machine, placed, 100_000, np.array([1], np.uint64))
+    assert seconds_of(problem, placed.part) == pytest.approx(7.5)
+    assert np.allclose(placed.computing, slow_loads(problem, placed.part)[:, 0])
+
+
 def test_of_equal_periods_one_of_fewer_cut_edges_is_taken():
     n, k = 12, 3
     devices = tuple(processor(f"p{i}", 1.0) for i in range(k))

@@ -29,6 +29,9 @@ TIDIED = 2_000_000  # of them while fewer bytes are cut
 TURNS = (WARM, COOL)  # of annealing, each from the best mapping so far: the heat at first
 # Of few filters turns are cheap, and one alone may end beside the best mapping.
 FEW_FILTERS, TURNS_OF_FEW = 64, (4.0, WARM, COOL, 1.0, COOL, COOL)
+# Cutting fewer bytes lowers loads, after which descent goes on: rounds of both, at most, and the
+# share of the period that another one must gain.
+ROUNDS, GAIN = 10, 1e-4
 LEFT_FOR_REST = 0.05  # of the seconds that are left
 # Moves whose whole period is computed, where the loads are not all of it: filters and edges looked
 # at in all, and moves at least and at most.
@@ -90,11 +93,7 @@ def search(
     try:
         best = _all_descended(problem, best, starts, state, until, progress)
         best, ended = _annealed(problem, best, limits, until, state, seed, progress, later)
-        best = _better(best, _descended(problem, best.part, best.start, state, until))
-        if problem.reading.route == "transit" or problem.cycles.size:
-            best = _moved(problem, best, seed, until)
-        if time.monotonic() < until:
-            best = _tidied(problem, best)
+        best = _settled(problem, best, state, seed, until)
         return best if ended and time.monotonic() < until else _stopped(best)
     except KeyboardInterrupt:
         return _stopped(best)
@@ -147,6 +146,23 @@ def _descended(
         rest = kernels.improve(problem.filters, problem.machine, placed, SLICE, state)
         left = 0 if rest > 0 or time.monotonic() > until else left - SLICE
     return FoundMapping(placed.part, seconds_of(problem, placed.part), start)
+
+
+def _settled(
+    problem: StreamProblem, found: FoundMapping, state: np.ndarray, seed: int, until: float
+) -> FoundMapping:
+    """Return what descent makes of a mapping, and of what cutting fewer bytes leaves, in turn."""
+    counted = problem.reading.route == "transit" or problem.cycles.size > 0
+    for number in range(ROUNDS):
+        before = found.period
+        found = _better(found, _descended(problem, found.part, found.start, state, until))
+        if counted and number == 0:
+            found = _moved(problem, found, seed, until)
+        if time.monotonic() < until:
+            found = _tidied(problem, found)
+        if number and found.period > before * (1 - GAIN):
+            break
+    return found
 
 
 def _moved(problem: StreamProblem, found: FoundMapping, seed: int, until: float) -> FoundMapping:

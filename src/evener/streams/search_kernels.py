@@ -14,6 +14,9 @@ from evener.streams.period_kernels import add_loads, seconds_of, together
 
 NONE = -1
 HAIR = 1e-9  # a period that is shorter by less than this share counts as equal
+LINKS = 3  # moves of a chain, at most
+CHAINS = 32  # begun with each filter of the busiest processor
+TRIED = 8  # processors for each filter that a chain moves on
 SWAPPED = 64  # filters of other processors that are tried against each one of the busiest
 PASSES = 4  # of `tidy`, at most
 ONE_53 = 1.0 / (1 << 53)
@@ -146,10 +149,11 @@ def improve(filters, machine, placed, work, state):
     """Shorten the period move by move until none of the busiest processor's does, or `work` ends.
 
     The best is taken of: a filter of the busiest processor goes elsewhere, a neighbour comes; where
-    neither helps, two filters are exchanged. work: processors looked at, at most. state (1,)
-    uint64: of random numbers. Returns the work that is left.
+    neither helps, two filters are exchanged, or a chain of filters moves on. work: processors
+    looked at, at most. state (1,) uint64: of random numbers. Returns the work that is left.
     """
     stamp = np.int64(placed.mark.max()) + 1
+    moved, came = np.empty(LINKS, np.int64), np.empty(LINKS, np.int64)
     while work > 0:
         s, period = _busiest(machine, placed)
         enough = period * (1.0 - HAIR)
@@ -187,9 +191,14 @@ def improve(filters, machine, placed, work, state):
         if found == NONE and work <= 0:
             return work
         if found == NONE:
-            worked = _exchange(filters, machine, placed, s, period * (1.0 - HAIR), stamp, state)
+            enough = period * (1.0 - HAIR)
+            worked = _exchange(filters, machine, placed, s, enough, stamp, state)
             stamp = np.int64(placed.mark.max()) + 1
             work -= abs(worked)
+            if worked <= 0:
+                worked = _eject(filters, machine, placed, s, enough, stamp, state, moved, came)
+                stamp = np.int64(placed.mark.max()) + 1
+                work -= abs(worked)
             if worked <= 0:
                 return work
             continue
@@ -238,6 +247,85 @@ def _exchange(filters, machine, placed, s, enough, stamp, state):
             stamp = _make(filters, machine, placed, i, s, stamp)
         i = following
     return -worked - 1
+
+
+@inner(error_model="numpy", counted=False)
+def _eject(filters, machine, placed, s, enough, stamp, state, moved, came):
+    """Move a filter of s to another processor, from there a filter to a third, and so forth.
+
+    Kept is the first chain of at most LINKS moves after which every load touched is below `enough`.
+    Processors are drawn at random. moved, came (LINKS,): memory of filters, and where they were.
+    Returns the work done, negative where no chain helps.
+    """
+    k, worked = machine.rate.size, 0
+    i = placed.first[s]
+    while i != NONE:
+        following = placed.after[i]
+        for _ in range(CHAINS):
+            y, b, links = i, draw(state, k), 0
+            if b == s or not np.isfinite(seconds_of(filters, machine, y, b)):
+                continue
+            while True:
+                moved[links], came[links] = y, placed.part[y]
+                stamp = _make(filters, machine, placed, y, b, stamp)
+                worked += 2 + filters.offsets[y + 1] - filters.offsets[y]
+                links += 1
+                if _load(machine, placed, b) < enough or links == LINKS:
+                    break
+                y, b, work, stamp = _link(filters, machine, placed, y, b, enough, stamp, state)
+                worked += work
+                if y == NONE:
+                    break
+            good = True
+            for j in range(links):
+                good = good and _is_below(filters, machine, placed, moved[j], came[j], enough)
+            if good:
+                return worked + 1
+            for j in range(links - 1, -1, -1):
+                stamp = _make(filters, machine, placed, moved[j], came[j], stamp)
+        i = following
+    return -worked - 1
+
+
+@inner(error_model="numpy", counted=False)
+def _link(filters, machine, placed, last, b, enough, stamp, state):
+    """Choose the filter of b that moves on, other than `last`, and where to.
+
+    Of those tried, the largest load is then smallest. Returns both, NONE where too much stays on b
+    whichever leaves, the work done and the next stamp.
+    """
+    found, to, worked, least = NONE, NONE, 0, np.inf
+    y = placed.first[b]
+    while y != NONE:
+        if y != last:
+            out = seconds_of(filters, machine, y, b)
+            for _ in range(TRIED):
+                c = draw(state, machine.rate.size)
+                into = seconds_of(filters, machine, y, c)
+                worked += 1
+                if c == b or placed.computing[c] + into >= least:
+                    continue
+                count = _try(filters, machine, placed, y, c, stamp)
+                stamp += 1
+                worked += count
+                if _changed(machine, placed, b, -out) >= enough:
+                    continue
+                largest = _largest(machine, placed, count, out, into, least)
+                if largest < least:
+                    least, found, to = largest, y, c
+        y = placed.after[y]
+    return found, to, worked, stamp
+
+
+@inner(error_model="numpy", counted=False)
+def _is_below(filters, machine, placed, i, a, enough):
+    """Whether a, the processor of filter i, and those of its neighbours have loads below."""
+    if _load(machine, placed, a) >= enough or _load(machine, placed, placed.part[i]) >= enough:
+        return False
+    for e in range(filters.offsets[i], filters.offsets[i + 1]):
+        if _load(machine, placed, placed.part[filters.ends[e]]) >= enough:
+            return False
+    return True
 
 
 @inner(error_model="numpy", counted=False)
