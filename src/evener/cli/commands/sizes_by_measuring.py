@@ -161,10 +161,12 @@ def _show(found: MeasuredSizes, options: MeasuringOptions, n: int, out: Output) 
     ]
     out.table(["device", "size", "units/s", "time"], rows, most=MAX_ROWS, what="devices")
     balanced = f"balanced to {options.epsilon:g}" if search.converged else search.outcome
+    number = next(i for i, seen in enumerate(search.history, 1) if seen is best)
+    faster = f"; step {number} took least" if number < len(search.history) else ""
     out.say(
         f"{units(n)} units on {plural(len(found.names), 'device')}: all done after "
         f"{duration(best.makespan)}, imbalance {_spread(best)}; {balanced} after "
-        f"{plural(len(search.history), 'step')}"
+        f"{plural(len(search.history), 'step')}{faster}"
     )
     if options.output is not None:
         out.say(f"Written: {options.output}")
