@@ -36,6 +36,7 @@ from evener.cli.precompile import precompile
 from evener.io.formats import FORMATS
 from evener.io.plans.partitions import EXPORTS
 from evener.partitioning.tools import TOOLS
+from evener.reproducing import fupermod
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -268,6 +269,7 @@ def json_keys_in(title, sections):
 def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(precompile, "REHEARSALS", {})
+    monkeypatch.setattr(fupermod, "EXPERIMENTS", {"models": fupermod.EXPERIMENTS["models"]})
     sections = sections_of(ROOT / "docs" / "cli.md")
     assert main(["generate", "grid", "--shape", "8x9", "-o", "g.graph", "--quiet"]) == 0
     assert main(["generate", "speeds", "--curves", "lille", "-o", "s.toml", "--quiet"]) == 0

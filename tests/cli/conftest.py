@@ -10,7 +10,7 @@ from evener.cli import main
 from evener.cli.compiling import WORDS
 from evener.files.writing import write_text
 from evener.io.write import write_graph
-from evener.reproducing.fupermod import reproduce
+from evener.reproducing.fupermod import EXPERIMENTS
 from tests.assertions import grid
 
 
@@ -70,8 +70,8 @@ def small_files(tmp_path_factory):
 
 
 @functools.cache
-def _reproduced():
-    return reproduce(True, lambda *_: None)
+def _some_of_a_reproduction():
+    return EXPERIMENTS["models"](True)
 
 
 @pytest.fixture
@@ -82,5 +82,6 @@ def place(small_files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Seconds each time, all the same.
     monkeypatch.setattr("evener.cli.precompile.precompile.REHEARSALS", {})
-    monkeypatch.setattr("evener.reproducing.fupermod.reproduce", lambda *_: _reproduced())
+    some = {"models": lambda _: _some_of_a_reproduction()}
+    monkeypatch.setattr("evener.reproducing.fupermod.EXPERIMENTS", some)
     return tmp_path

@@ -61,7 +61,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.here and args.paper != "fupermod":
         raise UsageError(f"--here is for fupermod, not {args.paper}")
     if args.data is not None and args.paper not in WITH_DATA:
-        raise UsageError(f"--data is for {' and '.join(WITH_DATA)}, not {args.paper}")
+        *some, last = WITH_DATA
+        raise UsageError(f"--data is for {', '.join(some)} and {last}, not {args.paper}")
     where = "this computer" if args.here else _place_of(args.paper)
     with out.progress(f"Reproducing {args.paper}") as progress:
         result = (
