@@ -16,7 +16,7 @@ NONE = -1
 HAIR = 1e-9  # a period that is shorter by less than this share counts as equal
 LINKS = 3  # moves of a chain, at most
 CHAINS = 32  # begun with each filter of the busiest processor
-TRIED = 8  # processors for each filter that a chain moves on
+LEAVING, TRIED = 16, 8  # filters that a chain may move on from a processor, processors for each
 SWAPPED = 64  # filters of other processors that are tried against each one of the busiest
 PASSES = 4  # of `tidy`, at most
 ONE_53 = 1.0 / (1 << 53)
@@ -196,7 +196,9 @@ def improve(filters, machine, placed, work, state):
             stamp = np.int64(placed.mark.max()) + 1
             work -= abs(worked)
             if worked <= 0:
-                worked = _eject(filters, machine, placed, s, enough, stamp, state, moved, came)
+                worked = _eject(
+                    filters, machine, placed, s, enough, stamp, state, moved, came, work
+                )
                 stamp = np.int64(placed.mark.max()) + 1
                 work -= abs(worked)
             if worked <= 0:
@@ -250,18 +252,20 @@ def _exchange(filters, machine, placed, s, enough, stamp, state):
 
 
 @inner(error_model="numpy", counted=False)
-def _eject(filters, machine, placed, s, enough, stamp, state, moved, came):
+def _eject(filters, machine, placed, s, enough, stamp, state, moved, came, most):
     """Move a filter of s to another processor, from there a filter to a third, and so forth.
 
     Kept is the first chain of at most LINKS moves after which every load touched is below `enough`.
     Processors are drawn at random. moved, came (LINKS,): memory of filters, and where they were.
-    Returns the work done, negative where no chain helps.
+    most: work, after which no chain is begun. Returns the work done, negative where no chain helps.
     """
     k, worked = machine.rate.size, 0
     i = placed.first[s]
     while i != NONE:
         following = placed.after[i]
         for _ in range(CHAINS):
+            if worked >= most:
+                return -worked - 1
             y, b, links = i, draw(state, k), 0
             if b == s or not np.isfinite(seconds_of(filters, machine, y, b)):
                 continue
@@ -296,7 +300,9 @@ def _link(filters, machine, placed, last, b, enough, stamp, state):
     """
     found, to, worked, least = NONE, NONE, 0, np.inf
     y = placed.first[b]
-    while y != NONE:
+    for _ in range(LEAVING):
+        if y == NONE:
+            break
         if y != last:
             out = seconds_of(filters, machine, y, b)
             for _ in range(TRIED):
