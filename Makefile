@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-fast test-bounds test-nojit fuzz format bench bench-all clean
+.PHONY: demo check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -48,6 +48,16 @@ test: $(VENV)/.warm
 test-fast: export EVENER_EXAMPLES = quick
 test-fast: $(VENV)/.warm
 	$(BIN)/pytest -n 2 $(FAST)
+
+# Other people's programs, which read what Evener exports: Debian's need root to be installed; tests
+# of what is absent are skipped, and say so.
+DEBIAN := openfoam python3-petsc4py python3-dolfinx openmpi-bin hwloc slurmctld slurmd slurm-client \
+	munge g++ gfortran
+test-doors: $(VENV)/.warm
+	-test "$$(id -u)" != 0 || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+		--no-install-recommends $(DEBIAN) >/dev/null
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[doors]'
+	$(BIN)/pytest -n 2 -m doors -rs tests/doors
 
 # All kernels with bounds checked, and on small cases without the compiler.
 test-bounds: export NUMBA_BOUNDSCHECK = 1

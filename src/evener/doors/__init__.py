@@ -1,0 +1,5 @@
+"""Hands a plan to programs that people already run: solvers, MPI launchers, viewers.
+
+One module for each program. A module imports the program's own package, where it needs one, when
+it is called, and says how to install it. Imports what is below: plans, platforms, graphs, io.
+"""
