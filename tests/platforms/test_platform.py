@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evener.errors import InputError
 from evener.platforms import examples
-from evener.platforms.device import find_fault
 from evener.platforms.examples import grid
+from evener.platforms.faults import find_fault
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Connection, Device, Level, Link, Platform, with_only
 from tests.examples import with_examples

@@ -1,16 +1,15 @@
-"""Device, Link, Level, Connection: the parts of a platform, and the checks of all together."""
+"""Device, Link, Level, Connection: the parts of a platform."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from evener.errors import InputError
+from evener.platforms.homes import check_gpu, check_node, checked_cores
 from evener.platforms.models.fitting import Constant, SpeedModel, fit_device
 from evener.platforms.models.samples import DeviceSpeeds
 
@@ -37,10 +36,13 @@ class Device:
     any money; watts: its power when busy [W], idle_watts: while it waits; None: not known.
     host, host_link: the device that it is behind and the link to it, as a GPU's CPU and bus; they
     count where `behind_hosts` is asked for (evener.platforms.hosts).
+    node: the computer that it is in, by the name that launchers know; cores: the processors that
+    are its own, as Linux numbers them; gpu: its index in the order of nvidia-smi, or its UUID.
 
     Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
     above zero, capabilities that are not finite, costs and powers that are negative,
-    low_units above high_units or the memory, and a host without a link or a link without one.
+    low_units above high_units or the memory, a host without a link or a link without one, and
+    what names no computer, core or GPU.
     """
 
     name: str
@@ -59,6 +61,9 @@ class Device:
     high_units: float | None = None
     host: str = ""
     host_link: Link | None = None
+    node: str = ""
+    cores: tuple[int, ...] = ()
+    gpu: int | str | None = None
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -91,6 +96,19 @@ class Device:
                 raise InputError(
                     f"{key} of device {self.name!r} must be finite and not negative, not {value}"
                 )
+        self._check_home()
+
+    def _check_home(self) -> None:
+        if not (self.node or self.cores or self.gpu is not None):
+            return
+        try:
+            if self.node:
+                check_node(self.node)
+            if self.gpu is not None:
+                check_gpu(self.gpu)
+            object.__setattr__(self, "cores", checked_cores(self.cores))
+        except InputError as error:
+            raise InputError(f"device {self.name!r}: {error.message}") from error
 
     def _refuse_crossed(self) -> None:
         for key in ("high_units", "memory_units"):
@@ -165,109 +183,10 @@ def parts_of(at: str) -> list[str]:
     return [part for part in at.split("/") if part]
 
 
-class Fault(NamedTuple):
-    """An error in a platform: its text, the "device", "level" or "link" entry, and a hint."""
-
-    message: str
-    kind: str
-    number: int
-    hint: str | None = None
-
-
-def find_fault(
-    devices: Sequence[Device], levels: Sequence[Level], connections: Sequence[Connection]
-) -> Fault | None:
-    """Return the first error in the parts of a platform, or None."""
-    if not devices:
-        return Fault("a platform needs at least one device", "device", 0)
-    if levels and connections:
-        message = "a platform has levels or links of its own, not both"
-        return Fault(message, "link", 0, "Leave out the levels, or the links.")
-    return (
-        _duplicate([device.name for device in devices], "device")
-        or _hostless(devices)
-        or _duplicate([level.name for level in levels], "level")
-        or (_too_deep(devices, len(levels)) if levels else None)
-        or (_disconnected(devices, connections) if connections else None)
-    )
-
-
-def _duplicate(names: list[str], kind: str) -> Fault | None:
-    if len(set(names)) == len(names):
-        return None
-    seen: set[str] = set()
-    for index, name in enumerate(names):
-        if name in seen:
-            return Fault(f"two {kind}s are called {name!r}", kind, index)
-        seen.add(name)
-    return None
-
-
-def _hostless(devices: Sequence[Device]) -> Fault | None:
-    """Return the error of a host that is no device, or that has a host itself."""
-    if not any(device.host for device in devices):
-        return None
-    has_host = {device.name: bool(device.host) for device in devices}
-    for index, device in enumerate(devices):
-        if device.host and has_host.get(device.host, True):
-            what = "has a host itself" if device.host in has_host else "is no device"
-            message = f"the host of device {device.name!r}, {device.host!r}, {what}"
-            return Fault(message, "device", index)
-    return None
-
-
-def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
-    for index, device in enumerate(devices):
-        if len(parts_of(device.at)) >= depth:
-            message = (
-                f"device {device.name!r} is at {device.at!r}: {depth} level(s) allow "
-                f"{depth - 1} part(s), one a level below the root"
-            )
-            hint = f"Add a level, or shorten the place of {device.name!r}."
-            return Fault(message, "device", index, hint)
-    return None
-
-
-def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) -> Fault | None:
-    """Return the error of an unknown place, or of a device without a route to the first one."""
-    ends = [end for connection in connections for end in connection.between]
-    known = {device.name for device in devices} | {device.at for device in devices}
-    times = Counter(ends)
-    for i, end in enumerate(ends):
-        if end not in known and times[end] == 1:
-            message = (
-                f"unknown place {end!r}: no device has this name or is there, and no other link "
-                "leads on from it"
-            )
-            hint = "Name a device, the place where one is, or a switch that two links share."
-            return Fault(message, "link", i // 2, hint)
-    leader = {end: end for end in ends}
-
-    def find(end: str) -> str:
-        while leader[end] != end:
-            leader[end] = leader[leader[end]]
-            end = leader[end]
-        return end
-
-    for connection in connections:
-        a, b = connection.between
-        leader[find(a)] = find(b)
-    homes = [device.name if device.name in leader else device.at for device in devices]
-    for index, (device, home) in enumerate(zip(devices, homes, strict=True)):
-        if home not in leader:
-            message = f"no link reaches device {device.name!r} or its place"
-            return Fault(message, "device", index, f"Add a link that ends at {device.name!r}.")
-        if find(home) != find(homes[0]):
-            message = f"no chain of links joins device {device.name!r} to {devices[0].name!r}"
-            hint = "Add a link between what the one reaches and what the other does."
-            return Fault(message, "device", index, hint)
-    return None
-
-
 def beside_hosts(
     devices: Sequence[Device], connections: Sequence[Connection]
 ) -> tuple[Device, ...]:
-    """Return the devices, those with a host and no place or link of their own at their host's."""
+    """Return the devices, those with a host in its computer and, with no place or link, at its."""
     if not any(device.host for device in devices):
         return tuple(devices)
     ends = {end for connection in connections for end in connection.between}
@@ -275,7 +194,10 @@ def beside_hosts(
 
     def placed(device: Device) -> Device:
         host = by_name.get(device.host)
-        if host is None or device.at or device.name in ends:
+        if host is None:
+            return device
+        device = replace(device, node=device.node or host.node)
+        if device.at or device.name in ends:
             return device
         return replace(device, at=host.name if host.name in ends else host.at)
 

@@ -18,9 +18,9 @@ from evener.platforms.device import (
     Level,
     Link,
     beside_hosts,
-    find_fault,
     parts_of,
 )
+from evener.platforms.faults import find_fault
 from evener.platforms.network import Network, network_of
 from evener.wording import plural, spread, two_lines
 
@@ -41,10 +41,11 @@ class Platform:
     devices' names, places (`at`) at which devices sit without cost, or switches, which join two
     or more links; the route is the one of least alpha + beta x 1 KiB. With neither,
     communication is free. A device with a host, and without a place or link of its own, is where
-    its host is.
+    its host is; it is in its host's computer in any case.
 
     Raises InputError for no device, duplicate names, places deeper than the levels, connections
-    to unknown places, pairs of devices that nothing joins, and levels given beside connections.
+    to unknown places, pairs of devices that nothing joins, levels given beside connections, and
+    computers called as a device of another one, or unlike that of the host.
     """
 
     devices: tuple[Device, ...]

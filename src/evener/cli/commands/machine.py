@@ -384,8 +384,24 @@ def device_text(devices: Sequence[Device]) -> str:
     ]
     if device.host_link is not None:
         words.append(f"behind {safe(device.host)} ({link_text(device.host_link)})")
+    words += _home_words(devices)
     words += [f"{safe(key)} {value:,.6g}" for key, value in device.capabilities.items()]
     return "  ".join(words)
+
+
+def _home_words(devices: Sequence[Device]) -> list[str]:
+    """Return where devices are, "host n1", "cores 0-3": of several, of the first and the last."""
+    from evener.platforms.homes import cores_text
+
+    words = []
+    ends = [
+        ("" if d.host else d.node, cores_text(d.cores), "" if d.gpu is None else str(d.gpu))
+        for d in (devices[0], devices[-1])
+    ]
+    for key, first, last in zip(("host", "cores", "gpu"), *ends, strict=True):
+        if first or last:
+            words.append(f"{key} {first}" if first == last else f"{key} {first} .. {last}")
+    return words
 
 
 def _fill(tree: TreeNode, platform: Platform, devices: Sequence[Device], depth: int) -> None:
@@ -398,7 +414,9 @@ def _fill(tree: TreeNode, platform: Platform, devices: Sequence[Device], depth: 
             below.setdefault(parts[depth], []).append(device)
         else:
             own.append(device)
-    runs = equal_runs([replace(device, name="-") for device in own])
+    alike = [replace(d, name="-", node="", cores=(), gpu=None) for d in own]
+    stated = [(bool(d.node), bool(d.cores), d.gpu is None) for d in own]
+    runs = equal_runs(list(zip(alike, stated, strict=True)))
     _add_some(tree, (device_text(own[a:b]) for a, b in runs), len(runs), "groups of devices")
     for place, inside in list(below.items())[:MAX_LINES]:
         note = _level_note(platform, depth + 1)

@@ -46,6 +46,9 @@ DEVICE_DICT = {
     "curve": (tables.index, "a whole number, which of the curves", False),
     "host": (tables.text, "a text", False),
     **{f"host_{key}": check for key, check in _COSTS.items()},
+    "node": (tables.text, "a text", False),
+    "cores": (tables.a_list, "a list", False),
+    "gpu": (tables.as_given, "a whole number or a text", False),
 }
 LEVEL_DICT = {"name": NAME, **_COSTS, **SHARED}
 LINK_DICT = {"between": BETWEEN, **_COSTS, **SHARED}
@@ -105,6 +108,12 @@ def _device_dict(device: Device, curves: Mapping[int, tuple[int, DeviceSpeeds]])
     if device.host_link is not None:
         table["host"] = device.host
         table |= {f"host_{key}": value for key, value in _costs(device.host_link).items()}
+    if device.node:
+        table["node"] = device.node
+    if device.cores:
+        table["cores"] = list(device.cores)
+    if device.gpu is not None:
+        table["gpu"] = device.gpu
     table |= stated(device)
     if device.capabilities:
         table["capabilities"] = dict(device.capabilities)
@@ -119,6 +128,8 @@ def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) ->
         if chosen["curve"] >= len(curves):
             raise InputError(f"platform: there is no curve number {chosen['curve']}")
         chosen["curve"] = curves[chosen["curve"]]
+    if "cores" in chosen:
+        chosen["cores"] = tuple(chosen["cores"])
     if "host" in chosen:
         own = {key: chosen.pop(f"host_{key}", 0.0) for key in _COSTS}
         chosen["host_link"] = _link_of_dict(own)

@@ -31,7 +31,7 @@ LINK_KEYS = {
     "GB_per_s": (tables.seconds_per_byte, f"{ABOVE_ZERO}, or inf", False),
 }
 HOST = {
-    "host": (tables.text, "the name of a device", False),
+    "host": (tables.as_given, "the name of a computer or a device, or a list of names", False),
     **{f"host_{key}": check for key, check in LINK_KEYS.items()},
 }
 DEVICE = {
@@ -40,6 +40,8 @@ DEVICE = {
     "at": AT,
     "kind": KIND,
     **HOST,
+    "cores": (tables.as_given, 'a text such as "0-3,8", or a list', False),
+    "gpu": (tables.as_given, "an index, a UUID, or a list of these", False),
     "speed": (tables.positive, ABOVE_ZERO, False),
     **dict.fromkeys(ABILITIES, (tables.positive, ABOVE_ZERO, False)),
     "memory_GiB": (tables.memory_gib, ABOVE_ZERO, False),

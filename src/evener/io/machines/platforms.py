@@ -19,6 +19,7 @@ import tomli_w
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.io.machines import toml_tables as tables
+from evener.io.machines.homes import home_lines, homes_of, says_where
 from evener.io.machines.networks import links_of_networks, names_of
 from evener.io.machines.platform_keys import (
     ABILITIES,
@@ -34,8 +35,8 @@ from evener.io.machines.platform_keys import (
 )
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_text
 from evener.io.machines.toml_tables import CONTEXT, beta_of, exact, text_or_empty
-from evener.platforms.device import find_fault
-from evener.platforms.hosts import behind_hosts, hosts_of
+from evener.platforms.faults import find_fault
+from evener.platforms.hosts import behind_hosts
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 
 DEFAULT_KIND = "cpu"
@@ -54,7 +55,7 @@ def platform_to_toml(platform: Platform) -> str:
         )
         for level in platform.levels
     )
-    parts.extend(_device_table(d, name, count) for d, name, count in runs_of(platform.devices))
+    parts.extend(_device_table(run, name, count) for run, name, count in runs_of(platform.devices))
     for connection in platform.connections:
         a, b = (toml_text(end) for end in connection.between)
         lines = [f"between = [{a}, {b}]", *_link(connection.link), *_shared(connection)]
@@ -62,11 +63,11 @@ def platform_to_toml(platform: Platform) -> str:
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
-def runs_of(devices: Sequence[Device]) -> list[tuple[Device, str, int]]:
-    """Group neighbours that are equal but for their names name0, name1, ...
+def runs_of(devices: Sequence[Device]) -> list[tuple[Sequence[Device], str, int]]:
+    """Group neighbours that are equal but for where they are and their names name0, name1, ...
 
-    Returns (first device, name, how many) for each group; a device alone keeps its full name
-    and has count 0.
+    Returns (devices, name, how many) for each group; a device alone keeps its full name and has
+    count 0.
     """
     runs, start = [], 0
     while start < len(devices):
@@ -81,16 +82,21 @@ def runs_of(devices: Sequence[Device]) -> list[tuple[Device, str, int]]:
             ):
                 end += 1
         alone = end == start + 1
-        runs.append((first, first.name if alone else base, 0 if alone else end - start))
+        runs.append(
+            (devices[start:end], first.name if alone else base, 0 if alone else end - start)
+        )
         start = end
     return runs
 
 
 def _traits(device: Device) -> tuple[Any, ...]:
-    return tuple(getattr(device, f.name) for f in fields(Device) if f.name != "name")
+    own = ("name", "node", "cores", "gpu")
+    traits = (getattr(device, f.name) for f in fields(Device) if f.name not in own)
+    return (*traits, *says_where(device))
 
 
-def _device_table(device: Device, name: str, count: int) -> str:
+def _device_table(devices: Sequence[Device], name: str, count: int) -> str:
+    device = devices[0]
     lines = ["[[device]]", f"name = {toml_text(name)}"]
     if count:
         lines.append(f"count = {count}")
@@ -103,6 +109,7 @@ def _device_table(device: Device, name: str, count: int) -> str:
         lines += [f"host_{line}" for line in _link(device.host_link)]
         if device.host_link.beta == 0:
             lines.append("host_GB_per_s = inf")
+    lines += home_lines(devices, is_counted=count > 0)
     lines.append(f"speed = {_real(device.speed)}")
     if device.memory is not None:
         lines.append(f"memory_GiB = {_real(device.memory / GIB)}")
@@ -254,33 +261,15 @@ def _expanded(
     counts = several | {table["name"]: 0 for table in device_tables if "count" not in table}
     for index, table in enumerate(device_tables):
         names = names_of(table)
+        homes = homes_of(table, index, names, counts)
         try:
             traits = _device_traits(table)
-            hosts = _hosts(table, names, counts)
             devices.extend(
-                Device(name, host=host, **traits) for name, host in zip(names, hosts, strict=True)
+                Device(name, **home, **traits) for name, home in zip(names, homes, strict=True)
             )
         except InputError as error:
             raise tables.TableError(error.message, "device", index) from error
     return devices, lambda i: max(j for j, start in enumerate(starts) if start <= i)
-
-
-def _hosts(table: Mapping[str, Any], names: list[str], counts: dict[str, int]) -> list[str]:
-    """Return the host of each of the devices of a table, "" where it states none."""
-    if "host" not in table:
-        return [""] * len(names)
-    if "host_GB_per_s" not in table:
-        raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
-    # Names of single devices, such as cpu0, count before those of tables.
-    singles = {name: 0 for base, n in counts.items() for name in _single(base, n, table["host"])}
-    return hosts_of(names, table["host"], counts | singles)
-
-
-def _single(base: str, count: int, host: str) -> list[str]:
-    """Return `host` where it names one of the `count` devices of the table `base`."""
-    number = host.removeprefix(base)
-    fits = count and host.startswith(base) and number.isdecimal() and str(int(number)) == number
-    return [host] if fits and int(number) < count else []
 
 
 def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:

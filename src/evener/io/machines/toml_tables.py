@@ -161,9 +161,16 @@ def a_list(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
+def as_given(value: Any) -> Any:
+    """Accept a text, a whole number, or a list, that is not empty: what is in it, others check."""
+    fine = text(value) or index(value) is not None or (isinstance(value, list) and value)
+    return value if fine else None
+
+
 # Other names that people use for a key; misspelt keys are found by similarity.
 _MEANT = {"latency": "alpha_us", "bandwidth": "GB_per_s", "beta": "GB_per_s", "ram": "memory_GiB",
-          "type": "kind", "place": "at", "node": "at", "id": "name", "n": "count"}  # fmt: skip
+          "type": "kind", "place": "at", "node": "at", "id": "name", "n": "count",
+          "hostname": "host", "cpus": "cores", "core": "cores", "gpus": "gpu"}  # fmt: skip
 
 Check = Callable[[Any], Any]  # value -> converted value, or None if it is wrong
 Spec = Mapping[str, tuple[Check, str, bool]]  # key -> (check, what is expected, required)

@@ -1,0 +1,142 @@
+"""The keys host, cores and gpu of a [[device]] table: of one device, or of each of its copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evener.errors import InputError
+from evener.io.machines import toml_tables as tables
+from evener.io.machines.toml_syntax import toml_text
+from evener.platforms.device import Device
+from evener.platforms.homes import check_gpu, check_node, checked_cores, cores_of_text, cores_text
+from evener.platforms.hosts import hosts_of
+
+Home = dict[str, Any]  # fields of a Device: host, node, cores, gpu
+
+
+def homes_of(
+    table: Mapping[str, Any], index: int, names: Sequence[str], counts: Mapping[str, int]
+) -> list[Home]:
+    """Return what the index-th table says of where each of its devices is, called `names`.
+
+    `host` is the device's host where the table has host_GB_per_s, else its node. counts: of all
+    tables by name, 0 for one device. Raises TableError with the key that is wrong.
+    """
+    found: dict[str, list[Any]] = {}
+    is_behind = "host_GB_per_s" in table or "host_alpha_us" in table
+    if is_behind and "host" in table:
+        try:
+            found["host"] = _hosts(table, names, counts)
+        except InputError as error:
+            raise tables.TableError(error.message, "device", index, "host") from error
+    for key, field, read in _KEYS[is_behind:]:
+        if key not in table:
+            continue
+        try:
+            found[field] = [read(one) for one in _of_each(key, table, len(names))]
+        except InputError as error:
+            message = f"{key} of {tables.titled(table, 'device')}: {error.message}"
+            raise tables.TableError(message, "device", index, key) from error
+    homes = [{key: values[i] for key, values in found.items()} for i in range(len(names))]
+    for key in ("cores", "gpu"):
+        if key in table and not isinstance(table[key], list):
+            _refuse_shared(key, table, index, homes)
+    return homes
+
+
+def home_lines(devices: Sequence[Device], is_counted: bool) -> list[str]:
+    """Return the lines that say where the devices of one table are; nothing of their hosts."""
+    first, lines = devices[0], []
+    if first.node and not first.host:
+        nodes = [device.node for device in devices]
+        lines.append(f"host = {_listed(map(toml_text, nodes), len(set(nodes)) > 1)}")
+    if first.cores:
+        cores = [toml_text(cores_text(device.cores)) for device in devices]
+        lines.append(f"cores = {_listed(cores, is_counted)}")
+    if first.gpu is not None:
+        gpus = [d.gpu if isinstance(d.gpu, int) else toml_text(str(d.gpu)) for d in devices]
+        lines.append(f"gpu = {_listed(map(str, gpus), is_counted)}")
+    return lines
+
+
+def says_where(device: Device) -> tuple[bool, bool, bool]:
+    """Return which of host, cores and gpu are stated: those of a table state the same ones."""
+    return bool(device.node), bool(device.cores), device.gpu is not None
+
+
+def _listed(values: Iterable[str], as_list: bool) -> str:
+    one, *others = values
+    return f"[{', '.join([one, *others])}]" if as_list else one
+
+
+def _of_each(key: str, table: Mapping[str, Any], n: int) -> list[Any]:
+    """Return the value of each of the n devices of a table: entries of a list, or one for all."""
+    value = table[key]
+    if "count" not in table:
+        if key != "cores" and isinstance(value, list):
+            raise InputError("a list has an entry for each of a table's devices, and count is 1")
+        return [value]
+    if not isinstance(value, list):
+        return [value] * n
+    if len(value) != n:
+        raise InputError(f"{len(value):,} entries, and {n:,} devices: a list has one for each")
+    return value
+
+
+def _node(value: Any) -> str:
+    check_node(value)
+    return str(value)
+
+
+def _cores(value: Any) -> tuple[int, ...]:
+    if isinstance(value, str):
+        return cores_of_text(value)
+    if isinstance(value, list) and not value:
+        raise InputError("a device without cores of its own leaves out this key")
+    return checked_cores(value if isinstance(value, list) else [value])
+
+
+def _gpu(value: Any) -> int | str:
+    check_gpu(value)
+    return value  # type: ignore[no-any-return]
+
+
+_KEYS = (("host", "node", _node), ("cores", "cores", _cores), ("gpu", "gpu", _gpu))
+_EXAMPLES = {"cores": '["0-3", "4-7", ...]', "gpu": "[0, 1, ...]"}
+
+
+def _refuse_shared(
+    key: str, table: Mapping[str, Any], index: int, homes: Sequence[Mapping[str, Any]]
+) -> None:
+    """Refuse one value of cores or gpu for several devices of a computer."""
+    nodes = [home.get("node", "") for home in homes]
+    if len(set(nodes)) < len(nodes):
+        raise tables.TableError(
+            f"{tables.titled(table, 'device')} has {len(nodes):,} devices, of one computer, and "
+            f"one {key} for all",
+            "device", index, key,
+            hint=f"Write one for each: {key} = {_EXAMPLES[key]}; or a table for each device.",
+        )  # fmt: skip
+
+
+def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, int]) -> list[str]:
+    """Return the device that each of the devices is behind."""
+    host = table["host"]
+    if isinstance(host, list):
+        raise InputError(
+            f"device {names[0]!r} has a link to its host, and a list of them: the host is one "
+            "device, or one table of devices"
+        )
+    if "host_GB_per_s" not in table:
+        raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
+    # Names of single devices, such as cpu0, count before those of tables.
+    singles = {name: 0 for base, n in counts.items() for name in _single(base, n, host)}
+    return hosts_of(list(names), host, {**counts, **singles})
+
+
+def _single(base: str, count: int, host: str) -> list[str]:
+    """Return `host` where it names one of the `count` devices of the table `base`."""
+    number = host.removeprefix(base)
+    fits = count and host.startswith(base) and number.isdecimal() and str(int(number)) == number
+    return [host] if fits and int(number) < count else []

@@ -1,0 +1,79 @@
+"""Where a device is: the computer, cores and GPU by which a launcher finds it, and their checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from evener.errors import InputError
+
+# Linux numbers at most 8,192 processors; a range in a small file must not fill the memory.
+MOST_CORES = 1 << 16
+_NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_GPU = re.compile(r"(GPU|MIG)-[A-Za-z0-9]([A-Za-z0-9/-]*[A-Za-z0-9])?")
+_RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
+
+
+def cores_of_text(text: str) -> tuple[int, ...]:
+    """Return the cores of a text such as "0-3,8" in ascending order.
+
+    Raises InputError for other texts, for ranges that run backwards, for a core named twice and for
+    numbers of MOST_CORES and above.
+    """
+    cores: list[int] = []
+    for word in text.split(","):
+        found = _RANGE.fullmatch(word)
+        last = int(found[2] or found[1]) if found else -1
+        if found is None or last < int(found[1]):
+            raise InputError(f'cores are numbers and ranges such as "0-3,8", not {text[:40]!r}')
+        if last >= MOST_CORES:
+            raise InputError(f"core {last} cannot be: their numbers are below {MOST_CORES:,}")
+        cores += range(int(found[1]), last + 1)
+    return checked_cores(cores)
+
+
+def checked_cores(cores: Iterable[object]) -> tuple[int, ...]:
+    """Return the cores in ascending order.
+
+    Raises InputError for what is no whole number from 0 to MOST_CORES - 1, and for one given twice.
+    """
+    found: list[int] = []
+    for core in cores:
+        if not isinstance(core, int) or isinstance(core, bool) or not 0 <= core < MOST_CORES:
+            raise InputError(
+                f"a core is a whole number from 0 to {MOST_CORES - 1:,}, not {str(core)[:40]}"
+            )
+        found.append(core)
+    if len(set(found)) < len(found):
+        twice = next(core for core in found if found.count(core) > 1)
+        raise InputError(f"core {twice} is named twice")
+    return tuple(sorted(found))
+
+
+def cores_text(cores: Iterable[int]) -> str:
+    """Return the shortest text of the cores, as "0-3,8": what cores_of_text reads."""
+    runs: list[list[int]] = []
+    for core in sorted(cores):
+        if runs and core == runs[-1][1] + 1:
+            runs[-1][1] = core
+        else:
+            runs.append([core, core])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def check_node(node: str) -> None:
+    """Raise InputError where a text is no name of a computer: letters, digits, ".", "_", "-"."""
+    if not (isinstance(node, str) and _NODE.fullmatch(node)):
+        raise InputError(
+            f"a computer's name is of letters, digits, '.', '_' and '-', unlike {str(node)[:40]!r}"
+        )
+
+
+def check_gpu(gpu: int | str) -> None:
+    """Raise InputError where a value is neither the index nor the UUID of a GPU."""
+    is_index = isinstance(gpu, int) and not isinstance(gpu, bool) and 0 <= gpu < MOST_CORES
+    if not is_index and not (isinstance(gpu, str) and _GPU.fullmatch(gpu)):
+        raise InputError(
+            'a gpu is its index, from 0, or its UUID, as "GPU-8f6d5c2e-...", not '
+            + (f"{gpu[:40]!r}" if isinstance(gpu, str) else str(gpu)[:40])
+        )
