@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -259,6 +260,17 @@ WIDTH = 88  # columns of a line
 def two_lines(name: str, first: Sequence[str], second: Sequence[str]) -> str:
     """Return `Name(first, first,` and below it `second, second)`."""
     return f"{name}({', '.join(first)},\n{' ' * (len(name) + 1)}{', '.join(second)})"
+
+
+def from_above(home: str) -> Callable[..., Any]:
+    """Return the function `module:name` of a room above, which is loaded now.
+
+    For `_repr_html_` and `plot` alone: a notebook asks the object itself for its pictures, and what
+    draws them stands above it. Nothing else may call upwards.
+    """
+    module, _, name = home.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
 
 def spread(values: npt.NDArray[Any]) -> str:

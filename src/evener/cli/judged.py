@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from evener.cli.values import share_below_one
 
 if TYPE_CHECKING:
-    from evener.arrays import FloatArray
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.plans.partition import Partition
@@ -103,14 +102,6 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
 def finite(value: float | None) -> float | None:
     """Return a number for JSON: None if it is not finite."""
     return None if value is None or not math.isfinite(value) else float(value)
-
-
-def fullness(certificate: Certificate) -> FloatArray:
-    """(k, c) weight / target of each block; a target of zero counts as 1e-300."""
-    import numpy as np
-
-    weights = np.column_stack([certificate.weights, certificate.further])
-    return np.asarray(weights / certificate.contract.table("targets").clip(1e-300))
 
 
 def partition_in(file: str, graph: Graph, k: int) -> Partition:

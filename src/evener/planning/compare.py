@@ -36,7 +36,7 @@ from evener.planning.steps import (
 from evener.plans.partition import Contract, Further, Mapping, Partition
 from evener.plans.plan import Evaluation, Plan, Rival
 from evener.platforms.platform import Platform
-from evener.wording import brief
+from evener.wording import duration, from_above, number, two_lines
 
 PLAN = "plan"  # name of the row of what `evener plan` makes for seconds
 MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small part
@@ -60,7 +60,24 @@ class Comparison:
     mapping: Mapping | None = None
 
     def __repr__(self) -> str:
-        return brief(self)
+        judged = self.kept or self.raw
+        if judged is None:
+            return two_lines("Comparison", [self.tool, "no blocks"], [self.note])
+        held = "contract kept" if judged.holds else "contract broken"
+        figures = [f"edge cut {number(judged.edge_cut)}", f"volume {judged.total_volume:,}"]
+        figures.append(f"{duration(judged.prediction.makespan)} per iteration")
+        return two_lines("Comparison", [self.tool, held, f"{self.moved:,} moved"], figures)
+
+    def _repr_html_(self) -> str:
+        return Comparisons([self])._repr_html_()
+
+
+class Comparisons(list[Comparison]):
+    """The results of several tools for one graph: a list, which a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        html: str = from_above("evener.reporting.notebook:comparisons_html")(self)
+        return html
 
 
 def compared_plan(
@@ -109,12 +126,13 @@ def compare(
     *,
     progress: Progress | None = None,
     **keywords: Unpack[PlanKeywords],
-) -> list[Comparison]:
-    """Return a Comparison for each tool, in the order given; where one fails, its note says why.
+) -> Comparisons:
+    """Return a list with a Comparison for each tool, in the order given.
 
-    tools: names, or one name; None: all that are installed and can divide this graph. graph,
-    platform, options, keywords: as of `plan`. Raises UsageError for an unknown tool,
-    InfeasibleError where the graph does not fit the platform.
+    Where a tool fails, its note says why. tools: names, or one name; None: all that are installed
+    and can divide this graph. graph, platform, options, keywords: as of `plan`. In a notebook the
+    list is shown as a table. Raises UsageError for an unknown tool, InfeasibleError where the
+    graph does not fit the platform.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     options, tell = options_with(options, keywords), progress or no_progress
@@ -126,7 +144,7 @@ def compare(
     weighted = options.workload.weighted(graph)
     terms = terms_of(weighted, platform, options)
     _load_kernels(weighted)
-    results = []
+    results = Comparisons()
     for i, tool in enumerate(chosen):
         tell(tool, i / len(chosen))
         results.append(_compared(tool, graph, weighted, terms, options))

@@ -40,7 +40,7 @@ from evener.planning.steps import (
 )
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.partition import Partition
-from evener.plans.plan import Evaluation, Plan, Stage, breaches
+from evener.plans.plan import MOST_DRAWN, Evaluation, Plan, Stage, breaches
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 
@@ -96,6 +96,7 @@ def plan(
         mapping=made.mapping,
         stages=made.stages,
         cpu_seconds=made.cpu_seconds,
+        source=(taken.graph, taken.mesh) if taken.graph.n <= MOST_DRAWN else None,
     )
 
 

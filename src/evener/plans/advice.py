@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evener.arrays import IntVector
 from evener.platforms.platform import Platform
-from evener.wording import brief, ranges
+from evener.wording import brief, duration, from_above, plural, ranges, two_lines
 
 MANY = 1e4  # ratio from which three digits are shown
 WORTH = 1.005  # ratio below which times count as equal
@@ -53,7 +53,15 @@ class Advice:
     complete: bool
 
     def __repr__(self) -> str:
-        return brief(self)
+        best, knee = self.best, self.knee
+        first = f"best {best.devices.size:,} of {plural(self.platform.k, 'device')}"
+        second = f"knee {plural(knee.devices.size, 'device')}, {duration(knee.seconds)}"
+        return two_lines("Advice", [first, f"{duration(best.seconds)} per iteration"],
+                         [second, f"{plural(len(self.choices), 'set')} weighed"])  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        html: str = from_above("evener.reporting.notebook:advice_html")(self)
+        return html
 
     @property
     def gain(self) -> float:

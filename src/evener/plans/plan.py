@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,28 @@ from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
-from evener.wording import brief, duration, number, plural, spread, time_of, times, two_lines
+from evener.wording import (
+    brief,
+    duration,
+    from_above,
+    number,
+    plural,
+    spread,
+    time_of,
+    times,
+    two_lines,
+)
+
+if TYPE_CHECKING:
+    from evener.graphs.graph import Graph
+    from evener.graphs.mesh import Mesh
+    from evener.graphs.polymesh import PolyMesh
 
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
 ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
 NAMED = 4  # devices that a verdict lists
 AT_BOUND = 5e-4  # relative distance below which a verdict says "at the lower bound"
+MOST_DRAWN = 1_000_000  # vertices up to which a plan keeps its graph for pictures, about 0.1 GB
 AT_ONCE = 1e-9  # of the makespan: devices that end this close end together
 # Fields of Prediction that older plans lack, where they count as zero.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
@@ -71,6 +87,12 @@ class Certificate:
     def all_hold(self) -> bool:
         """Whether every block keeps its contract."""
         return bool(self.holds.all())
+
+    @property
+    def fullness(self) -> FloatArray:
+        """(k, c) weight / target of each block's weights; a target of zero counts as 1e-300."""
+        weights = np.column_stack([self.weights, self.further])
+        return np.asarray(weights / self.contract.table("targets").clip(1e-300))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +182,10 @@ class Evaluation:
         figures = [f"edge cut {number(self.edge_cut)}", f"volume {self.total_volume:,}"]
         figures.append(f"{duration(self.prediction.makespan)} per iteration")
         return two_lines("Evaluation", first, figures)
+
+    def _repr_html_(self) -> str:
+        html: str = from_above("evener.reporting.notebook:evaluation_html")(self)
+        return html
 
     @property
     def total_volume(self) -> int:
@@ -306,7 +332,9 @@ class Plan:
     mapping: the devices of the partitioner's blocks, already applied to the partition, or None.
     stages: figures after each step, the last those of the result; may be empty. rival: another
     tool's partition to compare with, or None. cpu_seconds: of the partitioner [s]; None if the plan
-    was read, as the file does not contain it.
+    was read, as the file does not contain it. source: the graph that was divided and its mesh, for
+    pictures; None if the plan was read, or of more than MOST_DRAWN vertices. A notebook shows the
+    plan with the pictures of its report.
     """
 
     partition: Partition
@@ -323,6 +351,7 @@ class Plan:
     stages: tuple[Stage, ...] = ()
     rival: Rival | None = None
     cpu_seconds: float | None = None
+    source: tuple[Graph, Mesh | PolyMesh | None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         k, kept = self.platform.k, int(self.certificate.holds.sum())
@@ -331,6 +360,19 @@ class Plan:
         figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
         figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")
         return two_lines("Plan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
+
+    def _repr_html_(self) -> str:
+        html: str = from_above("evener.reporting.notebook:plan_html")(self)
+        return html
+
+    def plot(self, graph: Any = None) -> Any:
+        """Return a matplotlib Figure: the blocks in colours, and each device's predicted time.
+
+        graph: a file's name, what `read` returns, a Graph or a Mesh, for the blocks' places; None:
+        `source`. Without coordinates the blocks are discs, joined where they exchange values.
+        Raises InputError where the graph is not the plan's.
+        """
+        return from_above("evener.reporting.figures:plan_figure")(self, graph)
 
     @property
     def certificate(self) -> Certificate:

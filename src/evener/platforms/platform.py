@@ -22,7 +22,7 @@ from evener.platforms.device import (
 )
 from evener.platforms.faults import find_fault
 from evener.platforms.network import Network, network_of
-from evener.wording import plural, spread, two_lines
+from evener.wording import from_above, plural, spread, two_lines
 
 __all__ = ["MAX_DEVICES", "RELATIVE", "Connection", "Device", "Level", "Link", "Platform"]
 
@@ -69,6 +69,10 @@ class Platform:
         memory = f"memory of {capped:,} stated" if capped else "no memory stated"
         second = f"speeds {spread(self.speeds)}", memory, links
         return two_lines("Platform", [plural(self.k, "device"), names], second)
+
+    def _repr_html_(self) -> str:
+        html: str = from_above("evener.reporting.notebook:platform_html")(self)
+        return html
 
     @property
     def k(self) -> int:

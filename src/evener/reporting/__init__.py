@@ -14,6 +14,8 @@ scenes.py, pictures.py
                      quotient graph where there are no coordinates
 plots.py             figures by matplotlib, for scaling_plots.py, speed_plots.py, tilings.py;
                      no other file imports it
+notebook.py          what a notebook shows of a plan, a platform or a comparison; figures.py: a
+                     plan as a matplotlib Figure, by `Plan.plot`
 tables.py            a plan as a table for a terminal; predicted times as text
 
 Imports `planning` and what is below it; `cli` and `reproducing` import it. Numbers become text in

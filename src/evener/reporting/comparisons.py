@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from evener.partitioning.tools import TOOLS
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, signed_percent
+
+if TYPE_CHECKING:
+    from evener.planning.compare import Comparison
 
 # Key, heading, meaning; of each the lowest value is the best.
 Measure: TypeAlias = tuple[str, str, str]
@@ -78,6 +82,28 @@ class Compared:
     def has_families(self) -> bool:
         """Whether the tools are of families."""
         return any(tool.family for tool in self.tools)
+
+
+def row_of(result: Comparison) -> dict[str, Any]:
+    """Return a tool's row of a comparison; figures are None where the tool did not get that far."""
+    # auto takes one of any family, and the plan several.
+    family = TOOLS[result.tool].family if result.tool in TOOLS else ""
+    row: dict[str, Any] = {"tool": result.tool, "family": family, "note": result.note,
+                           "moved": result.moved, "cpu_seconds": result.cpu_seconds,
+                           "enforce_seconds": result.enforce_seconds}  # fmt: skip
+    judged = result.kept or result.raw
+    raw = result.raw
+    ratios = None if raw is None else raw.certificate.fullness
+    return row | {
+        "edge_cut": judged.edge_cut if judged else None,
+        "max_volume": judged.max_volume if judged else None,
+        "total_volume": judged.total_volume if judged else None,
+        "imbalance": judged.imbalance if judged else None,
+        "seconds": judged.prediction.makespan if judged else None,
+        "holds": judged.certificate.all_hold if judged else None,
+        "smallest": None if ratios is None else float(ratios.min()),
+        "largest": None if ratios is None else float(ratios.max()),
+    }
 
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:

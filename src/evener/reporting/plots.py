@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
@@ -47,10 +48,20 @@ def styled() -> Iterator[None]:
 
 def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """Return a figure of `width` x `height` inches and its rows x columns axes, row by row."""
+    figure = _figure_class()(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+@cache
+def _figure_class() -> Any:
+    """Return matplotlib's Figure, which shows itself in notebooks also where pyplot is not used."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return figure_bytes(self, "png")
+
+    return ShownFigure
 
 
 def shown_name(name: str) -> str:

@@ -15,7 +15,7 @@ from evener.cli.graph_options import (
     read_options_from,
     read_workload,
 )
-from evener.cli.judged import evaluation_to_dict, finite, fullness
+from evener.cli.judged import evaluation_to_dict, finite
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.cli.stream_judging import compare_stream_methods, stream_comparison_options_from
@@ -111,25 +111,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _row(result: Comparison) -> dict[str, Any]:
     """Return the figures of a tool; None where it did not get that far."""
-    from evener.partitioning.tools import TOOLS
+    from evener.reporting.comparisons import row_of
 
-    # auto takes one of any family, and the plan several.
-    family = TOOLS[result.tool].family if result.tool in TOOLS else ""
-    row: dict[str, Any] = {"tool": result.tool, "family": family, "note": result.note,
-                           "moved": result.moved, "cpu_seconds": result.cpu_seconds,
-                           "enforce_seconds": result.enforce_seconds}  # fmt: skip
-    judged = result.kept or result.raw
     raw = result.raw
-    ratios = None if raw is None else fullness(raw.certificate)
-    return row | {
-        "edge_cut": judged.edge_cut if judged else None,
-        "max_volume": judged.max_volume if judged else None,
-        "total_volume": judged.total_volume if judged else None,
-        "imbalance": judged.imbalance if judged else None,
-        "seconds": judged.prediction.makespan if judged else None,
-        "holds": judged.certificate.all_hold if judged else None,
-        "smallest": None if ratios is None else float(ratios.min()),
-        "largest": None if ratios is None else float(ratios.max()),
+    return row_of(result) | {
         "held_before": None if raw is None else raw.certificate.all_hold,
         "raw": None if raw is None else _figures(raw),
         "hop_bytes_before": result.mapping.before.hop_bytes if result.mapping else None,

@@ -20,7 +20,6 @@ from evener.cli.judged import (
     add_judging_options,
     evaluation_to_dict,
     figures_of,
-    fullness,
     partition_in,
     print_time_remarks,
     say_bottleneck,
@@ -195,7 +194,7 @@ def _by_weight(certificate: Certificate) -> list[list[str]]:
         return []
     return [
         [f"  weight {i}: {what}", f"{value:.3f}"]
-        for i, column in enumerate(fullness(certificate).T)
+        for i, column in enumerate(certificate.fullness.T)
         for what, value in (("smallest / target", column.min()), ("largest / target", column.max()))
     ]
 
@@ -204,10 +203,10 @@ def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
     """Return rows on blocks and targets, which do not bind in plans for seconds."""
     certificate = judged.certificate
     asked = certificate.contract.targets > 0
-    ratios = fullness(certificate)[asked]
+    ratios = certificate.fullness[asked]
     if certificate.contract.may_be_unused:
         used = certificate.vertices > 0
-        smallest = fullness(certificate)[asked & used].min(initial=float("inf"))
+        smallest = certificate.fullness[asked & used].min(initial=float("inf"))
         what = "best size without messages"
         return [
             ["unused devices", f"{int((~used).sum()):,}"],
