@@ -34,8 +34,11 @@ def copied_plan(rng, program, k):
     return replace(plan, graph=with_copies(graph, copies), copy_of=copies.of)
 
 
-def drawn_program(rng, n):
-    """n filters of integers: any edges forward, feedback with tokens, state, tuples, fan-out."""
+def drawn_program(rng, n, cuda_of=lambda *_: None):
+    """n filters of integers: any edges forward, feedback with tokens, state, tuples, fan-out.
+
+    cuda_of: as work_of, for functions for CUDA devices.
+    """
     ends = [(u, v) for v in range(1, n) for u in range(v) if rng.random() < 2 / n]
     back = [(v, u) for u in range(n) for v in range(u + 1, n) if rng.random() < 0.7 / n]
     channels = []
@@ -49,8 +52,9 @@ def drawn_program(rng, n):
         has_inputs = any(channel.to == f"f{i}" for channel in channels)
         state = np.array([i]) if rng.random() < 0.4 else None
         kind = rng.integers(3) if outs else 0
-        work = work_of(i, outs, has_inputs, state is not None, kind)
-        filters.append(StreamFilter(f"f{i}", work, state, fills=bool(kind == 2),
+        work, cuda = (make(i, outs, has_inputs, state is not None, kind)
+                      for make in (work_of, cuda_of))  # fmt: skip
+        filters.append(StreamFilter(f"f{i}", work, state, fills=bool(kind == 2), cuda=cuda,
                                     vector=1 if state is not None else 6))  # fmt: skip
     return StreamProgram(tuple(filters), tuple(channels))
 

@@ -244,7 +244,7 @@ def test_what_is_refused():
         run_stream(program, plan_of(program, [0, 1]), 1, watch=StreamWatch(devices=[[0]]))
     program = chain(lambda i: np.zeros(2), lambda x: x)
     gpu = plan_of(program, [0, 1], kind="cuda")
-    with pytest.raises(UsageError, match="CUDA device, and filters"):
+    with pytest.raises(UsageError, match="CUDA device, and nothing says"):
         run_stream(program, gpu, 1)
     run = run_stream(program, gpu, 1, watch=StreamWatch(devices=[[0], [0]]))
     assert run.filters[1].firings == 1

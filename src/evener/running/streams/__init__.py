@@ -7,6 +7,8 @@ between_cores.py  what bytes from one core to another take, measured in the prog
 stages.py       how far filters are ahead of each other, and how many slots their channels have
 turns.py        which copy of a filter runs which iterations
 channels.py     channels between threads; far_channels.py: between processes of MPI
+cuda_firing.py  filters on CUDA devices, and channels between those of one
+run_channels.py which channels a plan has, and which of their ends are here
 processor.py    the loop of one processor: which filter next, what it waits for
 executing.py    all processors of a plan, as threads or ranks; results.py: what a run returns
 watching.py     firings that do not end

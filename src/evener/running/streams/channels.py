@@ -8,7 +8,7 @@ GatheringReceiver and ScatteringSender take these in turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class Channel:
         to_reader: Callable[[], None] = lambda: None,
         to_writer: Callable[[], None] = lambda: None,
     ) -> None:
-        self._slots = [np.empty(of.shape, of.dtype) for _ in range(size)]
+        self._slots: list[Any] = [np.empty(of.shape, of.dtype) for _ in range(size)]
         self._sent = self._freed = 0
         self._to_reader, self._to_writer = to_reader, to_writer
         for array in of.initial:
@@ -66,7 +66,7 @@ class Channel:
         """Whether a slot is free."""
         return self._sent - self._freed < len(self._slots)
 
-    def slot(self) -> Array:
+    def slot(self) -> Any:
         """Return the slot that is to be filled next."""
         return self._slots[self._sent % len(self._slots)]
 
@@ -79,7 +79,7 @@ class Channel:
         """Whether a slot has been handed over."""
         return self._freed < self._sent
 
-    def data(self) -> Array:
+    def data(self) -> Any:
         """Return the slot that was handed over first."""
         return self._slots[self._freed % len(self._slots)]
 

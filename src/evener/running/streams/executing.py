@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,18 +17,12 @@ from evener.running.comm import play_ranks
 from evener.running.devices import Cuda
 from evener.running.hybrid import devices_of_process
 from evener.running.mpi_comm import MpiComm, comm_of
-from evener.running.streams.channels import (
-    Channel,
-    GatheringReceiver,
-    Receiver,
-    ScatteringSender,
-    Sender,
-)
-from evener.running.streams.far_channels import FarReceiver, FarSender
+from evener.running.streams.cuda_firing import CudaFiring, refuse_cuda
 from evener.running.streams.firing import Firing
 from evener.running.streams.processor import FilterTimes, PlacedFilter, Processor, Waker
-from evener.running.streams.program import Array, StreamChannel, StreamProgram
+from evener.running.streams.program import Array, StreamProgram
 from evener.running.streams.results import StreamRun, steady_period
+from evener.running.streams.run_channels import RunChannels
 from evener.running.streams.stages import SLOTS, PipelineStages
 from evener.running.streams.turns import FilterTurns
 from evener.running.streams.watching import PAUSE, FiringWatch
@@ -43,11 +36,11 @@ class StreamWatch:
     """How a stream program is run, and what is told meanwhile.
 
     timeout [s]: of a filter in an iteration, with compiling in the first. slots: of channels
-    between neighbouring stages. devices: cores of each processor, to which its thread is bound;
-    None: not bound. trace: whether all spans are recorded. keep: iterations at the end whose
-    outputs are kept; None: all. kills: whether a process beside this one kills it where a filter
-    never gives Python's lock back, so that no thread can end the run. tell: called now and then
-    with the number of iterations done.
+    between neighbouring stages. devices: of each processor the cores to which its thread is bound,
+    or the CUDA device that its thread drives; None: cores, not bound. trace: whether all spans are
+    recorded. keep: iterations at the end whose outputs are kept; None: all. kills: whether a
+    process beside this one kills it where a filter never gives Python's lock back, so that no
+    thread can end the run. tell: called now and then with the number of iterations done.
     """
 
     timeout: float = TIMEOUT
@@ -57,6 +50,11 @@ class StreamWatch:
     keep: int | None = None
     kills: bool = False
     tell: Callable[[int], None] | None = None
+
+    def cuda(self, processor: int) -> Cuda | None:
+        """Return the CUDA device that a processor is, if it is one."""
+        device = None if self.devices is None else self.devices[processor]
+        return device if isinstance(device, Cuda) else None
 
 
 def run_stream(
@@ -75,8 +73,9 @@ def run_stream(
     the plan has any, run iterations in turn, as many as they have of its data. What is returned
     does not depend on the plan, but for times.
 
-    Raises UsageError for a plan of other filters, no iterations, more ranks than processors, CUDA
-    devices and other numbers of devices; ToolError where a filter raises, or does not end within
+    Raises UsageError for a plan of other filters, no iterations, more ranks than processors, other
+    numbers of devices, a CUDA device of which `watch` does not say which it is, and filters there
+    that have no function for it; ToolError where a filter raises, or does not end within
     the timeout; InputError where it returns what its channels do not carry.
     """
     _refuse(plan, iterations, watch)
@@ -85,6 +84,7 @@ def run_stream(
     if not isinstance(mpi, MpiComm | None):
         raise UsageError("processors are threads of this process, or ranks of MPI")
     stages = PipelineStages(program, turns.homes, watch.slots, turns.ahead)
+    _refuse_on_cuda(turns, watch)
     run = _Run(turns, stages, watch, mpi)
     try:
         run.play()
@@ -99,22 +99,22 @@ def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
         raise UsageError(f"{iterations} iterations: at least one is needed")
     devices = watch.devices
     if devices is not None:
-        if any(isinstance(device, Cuda) for device in devices):
-            raise UsageError("filters of stream programs run on cores, not on CUDA devices")
         if len(devices) != plan.platform.k:
             raise UsageError(f"{len(devices)} devices for {plan.platform.k} of the plan")
     elif any(plan.platform.devices[p].kind == "cuda" for p in np.unique(plan.part)):
         raise UsageError(
-            "the plan has filters on a CUDA device, and filters of stream programs run on cores",
-            hint="--devices cpu:0,cpu:1,... says which cores play the devices.",
+            "the plan has filters on a CUDA device, and nothing says on which",
+            hint="--devices cpu:0,cuda:0,... says which core or CUDA device each device is.",
         )
 
 
-class _Ends(NamedTuple):
-    """Of a channel, the reader's and the writer's end, as far as they are in this process."""
-
-    read: Receiver | None
-    fill: Sender | None
+def _refuse_on_cuda(turns: FilterTurns, watch: StreamWatch) -> None:
+    """Refuse filters that have no function for the CUDA device on which the plan has them."""
+    for i in range(len(turns.program.filters)):
+        for c in turns.copies(i):
+            device = int(turns.plan.part[c])
+            if watch.cuda(device) is not None:
+                refuse_cuda(turns.program, i, turns.plan.platform.names[device])
 
 
 class _Own(NamedTuple):
@@ -132,7 +132,6 @@ class _Run:
     stages: PipelineStages
     watch: StreamWatch
     mpi: MpiComm | None
-    far: list[FarSender | FarReceiver] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.program, self.plan = self.turns.program, self.turns.plan
@@ -148,67 +147,18 @@ class _Run:
         self.guard = FiringWatch(names, self.plan.names, self.watch.timeout)
         if self.watch.kills:
             self.guard.share()
-        ends = self._channels()
-        self.owned = [_Own(device, self._processor(device, ends)) for device in own]
+        self.channels = RunChannels(self.turns, self.stages, self.wakers, self.mpi, self.watch.cuda)
+        self.owned = [_Own(device, self._processor(device)) for device in own]
 
-    def _channels(self) -> dict[tuple[int, int, int], _Ends]:
-        """Return the ends that are here of each channel, by its number and the plan's filters."""
-        graph, part, sizes = self.program.graph, self.plan.part, self.stages.of_channels
-        found: dict[tuple[int, int, int], _Ends] = {}
-        number = 0
-        for e, channel in enumerate(self.program.channels):
-            tail, head, tokens = int(graph.tails[e]), int(graph.heads[e]), len(channel.initial)
-            by = self.turns.owners(tail, -tokens, self.turns.iterations)
-            to = self.turns.owners(head, 0, self.turns.iterations + tokens)
-            for c, d in product(self.turns.copies(tail), self.turns.copies(head)):
-                own = np.flatnonzero((by == c) & (to == d))
-                initial = [channel.initial[i] for i in own.tolist() if i < tokens]
-                ends = self._ends(
-                    replace(channel, initial=initial), (number, int(sizes[e]), own.size),
-                    int(part[c]), int(part[d]),
-                )  # fmt: skip
-                found[e, c, d] = ends
-                number += 1
-        return found
-
-    def _ends(
-        self, channel: StreamChannel, numbers: tuple[int, int, int], writer: int, reader: int
-    ) -> _Ends:
-        """Return the ends that are here of one channel; numbers: its own, slots, arrays in all."""
-        number, size, total = numbers
-        here = writer in self.wakers, reader in self.wakers
-        if all(here):
-            wakes = () if writer == reader else (self._wake(reader), self._wake(writer))
-            near = Channel(channel, size, *wakes)
-            return _Ends(near, near)
-        if here[0]:
-            assert self.mpi is not None
-            sender = FarSender(self.mpi, channel, number, self._home(reader), size)
-            self.far.append(sender)
-            return _Ends(None, sender)
-        if here[1]:
-            assert self.mpi is not None
-            receiver = FarReceiver(self.mpi, channel, number, self._home(writer), size, total)
-            self.far.append(receiver)
-            return _Ends(receiver, None)
-        return _Ends(None, None)
-
-    def _wake(self, device: int) -> Callable[[], None]:
-        return self.wakers[device].wake
-
-    def _home(self, device: int) -> int:
-        """Return the process of a device."""
-        assert self.mpi is not None
-        return device * self.mpi.size // self.plan.platform.k
-
-    def _processor(self, device: int, ends: Mapping[tuple[int, int, int], _Ends]) -> Processor:
+    def _processor(self, device: int) -> Processor:
         placed = []
         for i in self.program.order:
             for c in self.turns.copies(i):
                 if self.plan.part[c] == device:
-                    readers = [self._reader(e, c, ends) for e in self.program.incoming[i]]
-                    writers = [self._writer(e, c, ends) for e in self.program.outgoing[i]]
-                    firing = Firing(self.program, i, self.plan.platform.names[device])
+                    readers = [self.channels.reader(e, c) for e in self.program.incoming[i]]
+                    writers = [self.channels.writer(e, c) for e in self.program.outgoing[i]]
+                    kind = Firing if self.watch.cuda(device) is None else CudaFiring
+                    firing = kind(self.program, i, self.plan.platform.names[device])
                     stage = int(self.stages.of_filters[i])
                     times = self.times[c]
                     placed.append(PlacedFilter(firing, stage, (readers, writers), times, c))
@@ -216,24 +166,6 @@ class _Run:
             placed, self.wakers[device], self.guard.rows[list(self.wakers).index(device)],
             last=frozenset(self.stages.last.tolist()), trace=self.watch.trace, keep=self.watch.keep,
         )  # fmt: skip
-
-    def _reader(self, e: int, d: int, ends: Mapping[tuple[int, int, int], _Ends]) -> Receiver:
-        """Return the end of a channel that filter d of the plan, which is here, reads."""
-        tail, tokens = int(self.program.graph.tails[e]), len(self.program.channels[e].initial)
-        found = {c: end for c in self.turns.copies(tail) if (end := ends[e, c, d].read) is not None}
-        if len(found) == 1:
-            return next(iter(found.values()))
-        by = self.turns.owners(tail, -tokens, self.turns.iterations)
-        return GatheringReceiver(found, [int(by[t]) for t in self.times[d].turns])
-
-    def _writer(self, e: int, c: int, ends: Mapping[tuple[int, int, int], _Ends]) -> Sender:
-        """Return the end of a channel that filter c of the plan, which is here, fills."""
-        head, tokens = int(self.program.graph.heads[e]), len(self.program.channels[e].initial)
-        found = {d: end for d in self.turns.copies(head) if (end := ends[e, c, d].fill) is not None}
-        if len(found) == 1:
-            return next(iter(found.values()))
-        to = self.turns.owners(head, 0, self.turns.iterations + tokens)
-        return ScatteringSender(found, [int(to[t + tokens]) for t in self.times[c].turns])
 
     def play(self) -> None:
         """Run all processors that are here, each in a thread, and look after them in one more."""
@@ -256,17 +188,16 @@ class _Run:
 
         play_ranks([*self.owned, None], work, self.stop, GRACE)
         if self.mpi is not None:  # what lay on channels at first lies there again
-            self.mpi.waits.until(lambda: all(end.is_over() for end in self.far))
+            self.mpi.waits.until(lambda: all(end.is_over() for end in self.channels.far))
         self.seconds = time.perf_counter() - self.began
         self.guard.close()
 
     def _run_one(self, one: _Own) -> None:
         """Run one processor's filters in this thread."""
-        devices, waker = self.watch.devices, one.processor.waker
-        if devices is not None:
-            os.sched_setaffinity(0, devices[one.device])  # type: ignore[arg-type]
+        waker = one.processor.waker
+        self._open(one)
         mpi = self.mpi
-        if mpi is None or not self.far:
+        if mpi is None or not self.channels.far:
             one.processor.run(waker.until)
             return
 
@@ -278,6 +209,23 @@ class _Run:
             mpi.waits.until(looked)
 
         one.processor.run(until)
+
+    def _open(self, one: _Own) -> None:
+        """Bind this thread to the processor's cores, or make what its CUDA device holds."""
+        if self.watch.devices is None:
+            return
+        device = self.watch.devices[one.device]
+        if not isinstance(device, Cuda):
+            os.sched_setaffinity(0, device)
+            return
+        from evener.running.engine.device_cuda_kernels import CudaDevice
+
+        opened = CudaDevice(device.number)
+        for channel in self.channels.on_device.get(one.device, ()):
+            channel.open(opened)
+        for placed in one.processor.placed:
+            if isinstance(placed.firing, CudaFiring):
+                placed.firing.open(opened)
 
     def _look_after(self) -> None:
         """Return when all have ended. Raises ToolError where a filter does not end in time."""

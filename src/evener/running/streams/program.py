@@ -40,15 +40,19 @@ class StreamFilter:
     0. It may change these arrays. It returns an array that goes along all outgoing channels, or a
     tuple with one for each; without any, what the program gives, or None. state: what work is given
     first, and changes in place; each run has a copy. None: the filter is stateless. fills: whether
-    work is given the arrays of its outgoing channels last, which it fills, and returns None.
-    scalar, vector, needs: instructions, data of each and requirements, as of StreamGraph; of the
-    measured graph, vector is into how many shares copies may divide the iterations.
+    work is given the arrays of its outgoing channels last, which it fills, and returns None. cuda:
+    called instead on a CUDA device, with its CudaDevice first, then state and arrays in the
+    device's memory, those of outgoing channels last, which it fills; a filter without these returns
+    an array of the device, or None. cuda of None: the filter runs on cores alone. scalar, vector,
+    needs: instructions, data of each and requirements, as of StreamGraph; of the measured graph,
+    vector is into how many shares copies may divide the iterations.
     """
 
     name: str
     work: Callable[..., Any]
     state: Any = None
     fills: bool = False
+    cuda: Callable[..., Any] | None = None
     scalar: float = 1.0
     vector: float = 1.0
     needs: Mapping[str, float] = field(default_factory=dict)
@@ -112,6 +116,8 @@ class StreamProgram:
         for one in self.filters:
             if not callable(one.work):
                 raise InputError(f"filter {one.name!r} of {self.name} has no function")
+            if not (one.cuda is None or callable(one.cuda)):
+                raise InputError(f"filter {one.name!r} of {self.name}: cuda is no function")
         known = {one.name for one in self.filters}
         for channel in self.channels:
             for name in (channel.source, channel.to):

@@ -38,11 +38,23 @@ def program(rows: int = 480, columns: int = 640) -> StreamProgram:
         "gradient": np.hypot,
         "edges": lambda gradient: (gradient > THRESHOLD).astype(np.uint8),
     }
+    there: dict[str, Callable[..., Any]] = {  # on a CUDA device; the camera is beside the cores
+        "grey": partial(_launch, "grey", 1, (GREY,)),
+        "blur rows": partial(_launch, "weigh", 1, ((1.0,), BLUR)),
+        "blur columns": partial(_launch, "weigh", 1, (BLUR, (1.0,))),
+        "slope x": partial(_launch, "weigh", 1, (SMOOTH, SLOPE)),
+        "slope y": partial(_launch, "weigh", 1, (SLOPE, SMOOTH)),
+        "gradient": partial(_launch, "gradient", 2, ()),
+        "edges": _edges_there,
+    }
     ends = (("grey", "blur rows"), ("blur rows", "blur columns"), ("blur columns", "slope x"),
             ("blur columns", "slope y"), ("slope x", "gradient"), ("slope y", "gradient"),
             ("gradient", "edges"))  # fmt: skip
     return StreamProgram(
-        tuple(StreamFilter(name, work, vector=rows) for name, work in filters.items()),
+        tuple(
+            StreamFilter(name, work, vector=rows, cuda=there.get(name))
+            for name, work in filters.items()
+        ),
         (
             StreamChannel("camera", "grey", (*size, 3), "uint8"),
             *(StreamChannel(*pair, size) for pair in ends),
@@ -75,6 +87,21 @@ def _along(axis: int, weights: tuple[float, ...], image: Array) -> Array:
     for i, weight in enumerate(weights):
         if weight:
             found += weight * np.take(wide, range(i, i + image.shape[axis]), axis)
+    return found
+
+
+def _launch(kernel: str, inputs: int, settings: tuple[Any, ...], device: Any, *arrays: Any) -> None:
+    """Launch a kernel of image_cuda_kernels on so many inputs, for each of the outgoing arrays."""
+    from evener.running.streams.apps import image_cuda_kernels as kernels
+
+    for out in arrays[inputs:]:
+        device.launch(getattr(kernels, kernel), out.size, *arrays[:inputs], *settings, out)
+
+
+def _edges_there(device: Any, gradient: Any) -> Any:
+    """Return where edges are, as an array of the device."""
+    found = device.empty(gradient.size, np.uint8).reshape(gradient.shape)
+    _launch("edges", 1, (THRESHOLD,), device, gradient, found)
     return found
 
 

@@ -7,6 +7,7 @@ sweeps writes the same B.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,14 @@ def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
     arrays = [StreamChannel(*ends, (n, n)) for ends in (("1", "3"), ("2", "3"), ("3", "4"))]
     return StreamProgram(
         (
-            StreamFilter("start", lambda iteration: np.array([float(iteration)])),
-            StreamFilter("1", lambda step, out: fill(FIRST + step[0], out), fills=True, vector=n),
-            StreamFilter("2", lambda step, out: fill(SECOND + step[0], out), fills=True, vector=n),
+            StreamFilter("start", lambda iteration: np.array([float(iteration)]), cuda=_start),
+            StreamFilter("1", lambda step, out: fill(FIRST + step[0], out), fills=True, vector=n,
+                         cuda=partial(_fill, FIRST)),
+            StreamFilter("2", lambda step, out: fill(SECOND + step[0], out), fills=True, vector=n,
+                         cuda=partial(_fill, SECOND)),
             StreamFilter("3", lambda a, b, out: sweep(a, b, PART, sweeps, out), fills=True,
-                         vector=n),
-            StreamFilter("4", _row_sums, vector=n),
+                         vector=n, cuda=partial(_sweep, sweeps)),
+            StreamFilter("4", _row_sums, vector=n, cuda=_row_sums_there),
         ),
         (StreamChannel("start", "1", (1,)), StreamChannel("start", "2", (1,)), *arrays),
         "jacobi",
@@ -50,6 +53,38 @@ def _row_sums(b: Array) -> Array:
     a = np.zeros_like(b)
     a[1:, 1:] = b[1:, 1:]
     return np.asarray(a.sum(axis=1))
+
+
+# The same on a CUDA device, whose arrays these functions are given.
+
+
+def _start(device: Any, iteration: int, *outs: Any) -> None:
+    from evener.running.streams.apps import jacobi_cuda_kernels as kernels
+
+    for out in outs:
+        device.launch(kernels.count, 1, iteration, out)
+
+
+def _fill(offset: float, device: Any, step: Any, out: Any) -> None:
+    from evener.running.streams.apps import jacobi_cuda_kernels as kernels
+
+    device.launch(kernels.fill, out.size, offset, step, out)
+
+
+def _sweep(sweeps: int, device: Any, a: Any, b: Any, out: Any) -> None:
+    from evener.running.streams.apps import jacobi_cuda_kernels as kernels
+
+    device.launch(kernels.copy, out.size, b, out)
+    for _ in range(sweeps):
+        device.launch(kernels.sweep, out.size, a, PART, out)
+
+
+def _row_sums_there(device: Any, b: Any) -> Any:
+    from evener.running.streams.apps import jacobi_cuda_kernels as kernels
+
+    sums = device.empty(b.shape[0], np.float64)
+    device.launch(kernels.sum_rows, sums.size, b, sums)
+    return sums
 
 
 def verify(outputs: Outputs, n: int) -> bool:
