@@ -142,8 +142,8 @@ class Plans:
         )
         commands = [
             ["report", file, graph, "-o", out], ["replay", file, graph],
-            ["export", file, "--to", "csv", "-o", out],
-            ["export", file, graph, "--to", "json", "-o", out],
+            ["export", file, "--to", "csv", "-o", out, "--force"],
+            ["export", file, graph, "--to", "json", "-o", out, "--force"],
             ["evaluate", graph, file, "--machine", machine],
             ["evaluate", graph, file, "--as", file],
             ["refine", graph, file, "--machine", machine, "-o", out],

@@ -1,6 +1,7 @@
 """What docs/architecture.md and CONTRIBUTING.md say of the code: the walk, the recipes, rules."""
 
 import ast
+import gc
 import importlib.util
 import inspect
 import re
@@ -97,6 +98,7 @@ class Calls:
 
     def run(self, words):
         """Run a command on this thread and those it starts; return its exit code."""
+        gc.collect()  # generators that tests before left unfinished are entered when they end
         threading.setprofile(self)
         sys.setprofile(self)
         try:

@@ -33,6 +33,7 @@ from evener.cli import COMMANDS, main
 from evener.cli.compiling import WORDS
 from evener.cli.parsing import parser_of
 from evener.cli.precompile import precompile
+from evener.doors.exports import DOORS
 from evener.io.formats import FORMATS
 from evener.io.plans.partitions import EXPORTS
 from evener.partitioning.tools import TOOLS
@@ -332,7 +333,7 @@ def test_formats_page_lists_every_format():
     assert first_column(sections["What is read"]) == [entry.name for entry in FORMATS]
     written = {entry.name for entry in FORMATS if entry.writes}
     assert set(first_column(sections["What is written"])) == written
-    assert set(first_column(sections["From a plan to your solver"])) == set(EXPORTS)
+    assert set(first_column(sections["From a plan to your solver"])) == {*EXPORTS, *DOORS}
 
 
 def test_tools_are_listed():

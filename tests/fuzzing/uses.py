@@ -149,7 +149,15 @@ def graph_of_edges(name):
 
 def _edge_plan(name, random):
     graph = graph_of_edges(name)
-    if run("export", name, "--to", random.choice(("metis", "npy", "csv", "json")), "-o", "x.part"):
+    if run(
+        "export",
+        name,
+        "--to",
+        random.choice(("metis", "npy", "csv", "json")),
+        "-o",
+        "x.part",
+        "--force",
+    ):
         return
     run("evaluate", graph, name)
     run("evaluate", "grid.graph", "x.part", "--edges", *MACHINE)
@@ -215,7 +223,7 @@ def _foam(name, random):
         run("info", "foam", "--by", random.choice(("cells", "points"))) == 0
         and run("plan", "foam", "--k", "2", *FAST, "-o", "x.plan") == 0
     ):
-        run("export", "x.plan", "foam", "--to", to, "-o", "x.out")
+        run("export", "x.plan", "foam", "--to", to, "-o", "x.out", "--force")
 
 
 def _coords(name, random):
@@ -241,7 +249,7 @@ def _part(name, random):
 
 
 def _plan(name, random):
-    if run("export", name, "--to", random.choice(EXPORTS), "-o", "x.part"):
+    if run("export", name, "--to", random.choice(EXPORTS), "-o", "x.part", "--force"):
         return
     run("evaluate", "grid.graph", name, *MACHINE)
     _written_again(name)
@@ -257,7 +265,7 @@ def _exported(name, graph, random):
     """Written in some format, a partition comes back as it was."""
     to = random.choice(EXPORTS)
     plan = read_plan(name)
-    if run("export", name, "--to", to, "-o", "x.part"):
+    if run("export", name, "--to", to, "-o", "x.part", "--force"):
         raise FoundError("a plan is not exported")
     if (ev.read_part("x.part", plan.partition.n) != plan.partition.part).any():
         raise FoundError(f"{to} does not bring a partition back")

@@ -261,9 +261,12 @@ def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
 def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) -> bool:
     """Whether the plan was made from files of these digests, or records no digests.
 
-    inputs: file name -> SHA-256. Other files must not be drawn or counted as the plan's graph.
+    inputs: file name -> SHA-256, the file named first. Other files must not be drawn or counted as
+    the plan's graph.
     """
-    return not plan.inputs or bool(set(inputs.values()) & set(plan.inputs.values()))
+    from evener.io.plans.inputs import same_inputs
+
+    return same_inputs(plan.inputs, inputs)
 
 
 def refuse_other_input(

@@ -144,19 +144,29 @@ def discard_unfinished() -> None:
 
 
 @contextmanager
-def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
+def written_aside(target: Path) -> Iterator[Path]:
+    """Yield the name of a file beside `target`, which is removed afterwards unless it was renamed.
+
+    `discard_unfinished` removes it, too.
+    """
     # Short, and not from the name, which may be as long as names can be.
     temporary = target.with_name(f".evener-{secrets.token_hex(8)}")
     _unfinished.add(str(temporary))
     try:
+        yield temporary
+    finally:
+        # It may be gone: renamed, never made, or its folder made unreadable meanwhile.
+        with suppress(OSError):
+            temporary.unlink()
+        _unfinished.discard(str(temporary))
+
+
+@contextmanager
+def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
+    with written_aside(target) as temporary:
         with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
         LOG.debug("wrote %s", target)
-    finally:
-        # It may be gone: renamed, never made, or its folder made unreadable meanwhile.
-        with suppress(OSError):
-            temporary.unlink()
-        _unfinished.discard(str(temporary))

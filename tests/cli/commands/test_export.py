@@ -8,6 +8,7 @@ import pytest
 
 from evener.cli import main
 from evener.cli.precompile.rehearsals import write_samples
+from evener.doors.exports import DOORS
 from evener.io import read
 from evener.io.plans.partitions import EXPORTS, read_part
 from tests.io import mesh_samples as samples
@@ -28,7 +29,8 @@ def case(tmp_path):
 
 
 def export(case, to, *more, name="out"):
-    return main(["export", str(case / "x.plan"), *more, "--to", to, "-o", str(case / name)])
+    words = ["export", str(case / "x.plan"), *more, "--to", to, "-o", str(case / name)]
+    return main([*words, "--force"])
 
 
 def test_every_format(case, capsys):
@@ -38,7 +40,10 @@ def test_every_format(case, capsys):
         capsys.readouterr()
         assert export(case, to, str(case / "square.su2"), "--json") == 0
         said = json.loads(capsys.readouterr().out)
-        assert said == {"written": str(case / "out"), "format": to, "vertices": 4}
+        expected = {"written": str(case / "out"), "format": to, "vertices": 4}
+        if to in DOORS:
+            expected |= {"files": [str(case / "out")], "notes": []}
+        assert said == expected
         if to == "vtu":
             (case / "out").rename(case / "out.vtu")
             found = meshio.read(case / "out.vtu")
@@ -114,10 +119,34 @@ def test_an_old_file_stays_when_refused(case):
     assert export(case, "metis", name="none/out") == 3
 
 
+@pytest.mark.parametrize("to", ["metis", "openfoam"])
+def test_files_that_exist_are_kept(case, capsys, to):
+    (case / "out").write_text("precious")
+    words = ["export", str(case / "x.plan"), str(case / "square.su2"), "--to", to]
+    assert main([*words, "-o", str(case / "out")]) == 2
+    assert capsys.readouterr().err == (
+        f"evener: {case / 'out'} is there already\n--force replaces what exists.\n"
+    )
+    assert (case / "out").read_text() == "precious"
+    assert main([*words, "-o", str(case / "out"), "--force"]) == 0
+    assert (case / "out").read_text() != "precious"
+
+
+@pytest.mark.parametrize("to", ["metis", "openfoam"])
+def test_devices_are_written_to(case, to):
+    words = ["export", str(case / "x.plan"), str(case / "square.su2"), "--to", to]
+    assert main([*words, "-o", "/dev/null"]) == 0
+
+
+def test_a_target_is_needed(case, capsys):
+    assert main(["export", str(case / "x.plan"), "--to", "metis"]) == 2
+    assert "required: -o/--output" in capsys.readouterr().err
+
+
 def test_polyhedra_are_not_for_meshio(tmp_path, capsys):
     write_samples(tmp_path)
     plan, mesh = str(tmp_path / "x.plan"), str(tmp_path / "foam")
     assert main(["plan", mesh, "--k", "2", "-o", plan, "--quiet"]) == 0
     for to, said in (("vtu", True), ("metis", False)):
-        assert main(["export", plan, mesh, "--to", to, "-o", str(tmp_path / "out")]) == 0
+        assert main(["export", plan, mesh, "--to", to, "-o", str(tmp_path / to)]) == 0
         assert ("holds polyhedra" in capsys.readouterr().err) == said

@@ -77,6 +77,7 @@ def _offer(parser: argparse.ArgumentParser, purpose: str) -> Offer:
 
 def _known_values() -> dict[str, list[str]]:
     """Return known values of options that take names, but other values as well."""
+    from evener.doors.exports import DOORS
     from evener.io.formats import FORMATS
     from evener.io.plans.partitions import EXPORTS
     from evener.partitioning.tools import TOOLS
@@ -87,7 +88,7 @@ def _known_values() -> dict[str, list[str]]:
         "--with": tools,
         "--versus": list(TOOLS),
         "--kernel": list(WORKLOADS),
-        "--to": list(EXPORTS),
+        "--to": list(dict.fromkeys((*EXPORTS, *DOORS))),
         "--format": [entry.name for entry in FORMATS],
     }
 

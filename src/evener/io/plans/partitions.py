@@ -76,6 +76,25 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
     Raises UsageError for an unknown format, a mesh missing, or fields no place is for; InputError
     for a part that does not fit the mesh, the graph or the devices.
     """
+    pieces = part_pieces(
+        part, to, mesh=mesh, graph=graph, by=by, fields=fields, devices=devices, terms=terms
+    )
+    with atomic_write(path) as file:
+        file.writelines(pieces)
+
+
+def part_pieces(
+    part: npt.ArrayLike,
+    to: str,
+    *,
+    mesh: Mesh | PolyMesh | None = None,
+    graph: Graph | None = None,
+    by: Literal["cells", "points"] = "cells",
+    fields: Mapping[str, npt.ArrayLike] | None = None,
+    devices: Sequence[str] | None = None,
+    terms: Mapping[str, Any] | None = None,
+) -> Iterable[bytes]:
+    """Return the bytes that `write_part` writes, piece by piece; raises what that does."""
     if to not in EXPORTS:
         hint = f"Formats: {', '.join(EXPORTS)}."
         raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTS)}", hint=hint)
@@ -96,10 +115,7 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
     for name, values in arrays.items():
         if values.ndim == 0 or len(values) != blocks.size:
             raise InputError(f"the field {name!r} is not of {blocks.size} vertices")
-    subject = _Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices, terms)
-    with atomic_write(path) as file:
-        for piece in export.pieces(subject):
-            file.write(piece)
+    return export.pieces(_Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices, terms))
 
 
 def _fits(n: int, mesh: Mesh | PolyMesh | None, graph: Graph | None, by: str) -> None:

@@ -1,0 +1,109 @@
+"""`evener export` of plans: the block of each vertex in one file, or what another program takes."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.graph_options import (
+    ReadOptions,
+    is_its_input,
+    read_again,
+    read_options_from,
+    recorded_reading,
+)
+from evener.cli.values import refuse_outputs
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.io import Reading
+    from evener.plans.plan import Plan
+
+
+@dataclass(frozen=True)
+class PartFileOptions:
+    """A plan's file, the file it was made from, if it is given, and what is written where."""
+
+    plan: str
+    mesh: str | None
+    reading: ReadOptions
+    to: str
+    output: str | None
+    force: bool
+
+
+def part_file_options_from(args: argparse.Namespace) -> PartFileOptions:
+    """Return the options of `evener export`."""
+    reading = read_options_from(args)
+    return PartFileOptions(args.plan, args.mesh, reading, args.to, args.output, args.force)
+
+
+def export_to_program(options: PartFileOptions, out: Output) -> int:
+    """Write what another program takes: a file, several together, or into its case."""
+    from evener.doors.exports import export
+    from evener.doors.requests import ExportRequest
+
+    plan, reading = _read(options, out)
+    source, target = (None if p is None else Path(p) for p in (options.mesh, options.output))
+    if target is not None and not target.is_dir():
+        refuse_outputs([target], [options.plan, options.mesh, options.reading.coords])
+    written = export(ExportRequest(plan, reading, source, target), options.to, force=options.force)
+    for path in written.paths:
+        out.say(f"Written: {path}")
+    for note in written.notes:
+        out.note(f"note: {note}")
+    result: dict[str, Any] = {"written": options.output or str(written.folder)}
+    result |= {"files": [str(path) for path in written.paths], "format": options.to}
+    out.result(result | {"vertices": plan.partition.n, "notes": list(written.notes)})
+    return 0
+
+
+def export_part(options: PartFileOptions, output: str, out: Output) -> int:
+    """Write the block of each vertex to the file `output`."""
+    from evener.io.plans.partitions import write_part
+    from evener.io.plans.promises import promise_of, promise_to_dict
+    from evener.planning.evaluate import refuse_forged
+
+    plan, reading = _read(options, out)
+    is_its = reading is not None and is_its_input(plan, reading.inputs)
+    if reading is not None:
+        plan.partition.checked_for(reading.graph.n)
+        if is_its:
+            refuse_forged(plan, reading.undirected, options.plan)
+    write_part(
+        output,
+        plan.partition.part,
+        options.to,
+        mesh=None if reading is None else reading.mesh,
+        graph=None if reading is None else reading.undirected,
+        by=recorded_reading(plan).get("by", "cells"),
+        devices=plan.platform.names,
+        terms=promise_to_dict(promise_of(plan)),
+    )
+    if reading is not None and not is_its:
+        out.note(f"note: not recounted: the plan was not made from {options.mesh}")
+    out.say(f"Written: {output}")
+    if options.to == "vtu" and reading is not None and _has_polyhedra(reading):
+        out.note(
+            f"note: {output} holds polyhedra: ParaView and VTK read them; meshio mixes up or "
+            "refuses polyhedra of different shapes"
+        )
+    out.result({"written": output, "format": options.to, "vertices": plan.partition.n})
+    return 0
+
+
+def _read(options: PartFileOptions, out: Output) -> tuple[Plan, Reading | None]:
+    from evener.io.plans.plan import read_plan
+
+    plan = read_plan(options.plan)
+    if options.mesh is None:
+        return plan, None
+    return plan, read_again(options.mesh, plan, options.reading, out, options.plan)
+
+
+def _has_polyhedra(reading: Reading) -> bool:
+    from evener.graphs.polymesh import PolyMesh
+
+    return isinstance(reading.mesh, PolyMesh)

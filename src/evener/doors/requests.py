@@ -1,0 +1,82 @@
+"""What is asked of an export for another program, and the files that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from evener.arrays import Part
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.graphs.mesh import Mesh
+    from evener.graphs.polymesh import PolyMesh
+    from evener.io import Reading
+    from evener.plans.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class ExportRequest:
+    """A plan to be exported.
+
+    reading: the file it was made from, read again and found to be the plan's, or None where none
+    was named; source: that file; target: where to write, as -o names it, or None.
+    """
+
+    plan: Plan
+    reading: Reading | None = None
+    source: Path | None = None
+    target: Path | None = None
+
+    @property
+    def part(self) -> Part:
+        """(n,) int32: the block of each vertex."""
+        return self.plan.partition.part
+
+    @property
+    def k(self) -> int:
+        """Number of devices: of blocks, empty ones included."""
+        return self.plan.platform.k
+
+    @property
+    def by(self) -> Literal["cells", "points"]:
+        """Whether the vertices are cells or points of the mesh."""
+        recorded = self.plan.options.get("reading")
+        how = recorded if isinstance(recorded, dict) else {}
+        if self.reading is not None:
+            how = {**self.reading.asked, **how}
+        return "points" if how.get("by") == "points" else "cells"
+
+    @property
+    def mesh(self) -> Mesh | PolyMesh:
+        """The mesh that is divided: there where the format's entry says that it needs one."""
+        assert self.reading is not None
+        assert self.reading.mesh is not None
+        return self.reading.mesh
+
+    @property
+    def path(self) -> Path:
+        """The target. Raises UsageError where there is none."""
+        if self.target is None:
+            raise UsageError("it is not said where to write", hint="-o names the file or folder.")
+        return self.target
+
+
+@dataclass(frozen=True, eq=False)
+class ExportFiles:
+    """Files to be written: pieces of bytes by path relative to `folder`, made as they are written.
+
+    An index of the other files comes last, because the files appear in this order. notes:
+    sentences for the person who exports, such as what remains to be done by hand.
+    """
+
+    folder: Path
+    files: Mapping[str, Iterable[bytes]]
+    notes: tuple[str, ...] = ()
+
+
+def one_file(path: Path, pieces: Iterable[bytes], *notes: str) -> ExportFiles:
+    """Return the one file at `path`."""
+    return ExportFiles(path.parent, {path.name: pieces}, notes)
