@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evener.errors import InputError, UsageError
+from evener.files.steps import LoggedSteps
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.coordinates import read_coordinates
@@ -17,7 +18,7 @@ from evener.io.formats import Format, format_named, format_of
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
 from evener.io.weights import find_weights, without_folder
-from evener.wording import plural, two_lines
+from evener.wording import plural, printable, two_lines
 
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
@@ -82,7 +83,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     """
     if by not in ("cells", "points"):
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
-    tell = progress or _no_progress
+    name = path.name if isinstance(path, Source) else Path(path).name
+    tell = progress or LoggedSteps(f"reading {printable(name)}")
     tell("reading", 0.0)
     source = path if isinstance(path, Source) else open_source(path)
     entry = format_of(source) if format is None else format_named(format)
@@ -125,10 +127,6 @@ def read_graph(path: str | Path, *, directed: Literal[True], **options: Any) -> 
 def read_graph(path: str | Path, **options: Any) -> Graph | DirectedGraph:
     """Return the graph alone; options as of `read`."""
     return read(path, **options).graph
-
-
-def _no_progress(step: str, fraction: float) -> None:
-    """Ignore progress."""
 
 
 def _parse(entry: Format, source: Source, *, directed: bool) -> Any:

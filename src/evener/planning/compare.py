@@ -13,6 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from evener.errors import EvenerError, one_of
+from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
 from evener.jit import cpu_seconds
@@ -30,7 +31,6 @@ from evener.planning.steps import (
     divide,
     enforced,
     mapped,
-    no_progress,
     terms_of,
 )
 from evener.plans.partition import Contract, Further, Mapping, Partition
@@ -135,7 +135,7 @@ def compare(
     graph does not fit the platform.
     """
     graph, platform = as_graph(graph), as_platform(platform)
-    options, tell = options_with(options, keywords), progress or no_progress
+    options, tell = options_with(options, keywords), progress or LoggedSteps("comparing")
     if tools is None:
         tools = available_tools(graph, platform)
     chosen = [tools] if isinstance(tools, str) else list(tools)
@@ -148,6 +148,8 @@ def compare(
     for i, tool in enumerate(chosen):
         tell(tool, i / len(chosen))
         results.append(_compared(tool, graph, weighted, terms, options))
+    if progress is None:  # a caller may have more to do
+        tell("done", 1.0)
     return results
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.errors import NotFoundError
+from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.partitioning.enforce import Enforced
@@ -35,7 +36,6 @@ from evener.planning.steps import (
     enforced,
     mapped,
     named_devices,
-    no_progress,
     terms_of,
 )
 from evener.plans.partition import Mapping as BlockMapping
@@ -76,7 +76,7 @@ def plan(
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
     options = options.settled(taken.graph, platform)
-    tell = progress or no_progress
+    tell = progress or LoggedSteps("planning")
     make = _least_seconds if options.objective == "seconds" else _least_cut
     made = make(taken.graph, platform, options, tell)
     _refuse_broken(made)

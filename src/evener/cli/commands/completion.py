@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -23,12 +24,14 @@ INSTALL = {
 class Offer:
     """Completions of a command: options with their help, and known values.
 
-    values: of an option, or under "" of the first argument.
+    values: of an option, or under "" of the first argument. lists: options that take several of
+    their values, with commas between.
     """
 
     purpose: str
     options: dict[str, str] = field(default_factory=dict)
     values: dict[str, list[str]] = field(default_factory=dict)
+    lists: set[str] = field(default_factory=set)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,14 +68,22 @@ def _offer(parser: argparse.ArgumentParser, purpose: str) -> Offer:
                 own = _offer(below, "")
                 offer.options |= own.options
                 offer.values |= {key: value for key, value in own.values.items() if key}
+                offer.lists |= own.lists
             continue
         choices = [str(choice) for choice in action.choices or ()]
         for name in action.option_strings or [""]:
             if name:
-                offer.options[name] = (action.help or "").replace("%%", "%").split(":")[0]
+                offer.options[name] = _first_part(action.help or "")
             if choices or name in known:
                 offer.values.setdefault(name, choices or known[name])
+                if "," in str(action.metavar):
+                    offer.lists.add(name)
     return offer
+
+
+def _first_part(help_: str) -> str:
+    """Return a help text up to its first colon outside brackets."""
+    return re.split(r":(?![^(]*\))", help_.replace("%%", "%"))[0]
 
 
 def _known_values() -> dict[str, list[str]]:
@@ -105,10 +116,13 @@ def _kernels() -> list[str]:
     return list(KERNELS)
 
 
-def _cases(found: dict[str, Offer], line: Callable[[str, str, str], str]) -> list[str]:
-    """Return a line for every "COMMAND OPTION" whose values are known."""
+def _cases(found: dict[str, Offer], line: Callable[[str, str, str, bool], str]) -> list[str]:
+    """Return a line for every "COMMAND OPTION" whose values are known.
+
+    line: takes command, option, values, and whether commas join several of them.
+    """
     return [
-        line(name, option, " ".join(values))
+        line(name, option, " ".join(values), option in offer.lists)
         for name, offer in found.items()
         for option, values in offer.values.items()
         if option
@@ -131,9 +145,7 @@ def bash(found: dict[str, Offer]) -> str:
             "  if [[ $COMP_CWORD -eq 1 ]]; then",
             f'    words="{" ".join(found)} --version --help"',
             '  else case "$command $before" in',
-            *_cases(
-                found, lambda name, option, values: f'    "{name} {option}") words="{values}" ;;'
-            ),
+            *_cases(found, _bash_case),
             "    *) if [[ $current == -* ]]; then",
             '      case "$command" in',
             *(
@@ -152,6 +164,21 @@ def bash(found: dict[str, Offer]) -> str:
     )
 
 
+def _bash_case(name: str, option: str, values: str, listed: bool) -> str:
+    """Return a case of bash; in a list, what stands before the last comma is kept."""
+    if not listed:
+        return f'    "{name} {option}") words="{values}" ;;'
+    before = 'local first=""; [[ $current == *,* ]] && first="${current%,*},"'
+    joined = f'local one; for one in {values}; do words+="$first$one "; done'
+    return f'    "{name} {option}") {before}; {joined} ;;'
+
+
+def _zsh_case(name: str, option: str, values: str, listed: bool) -> str:
+    """Return a case of zsh."""
+    before = "compset -P '*,'; " if listed else ""
+    return f'    "{name} {option}") {before}compadd {values}; return ;;'
+
+
 def zsh(found: dict[str, Offer]) -> str:
     """Return the script for zsh."""
     return "\n".join(
@@ -159,24 +186,19 @@ def zsh(found: dict[str, Offer]) -> str:
             "#compdef evener",
             f"# {INSTALL['zsh']}",
             "_evener() {",
-            "  local -a commands",
+            "  local -a commands options",
             "  commands=(",
             *(f"    {_quoted(f'{name}:{offer.purpose}')}" for name, offer in found.items()),
             "  )",
             "  if (( CURRENT == 2 )); then _describe command commands; return; fi",
             '  case "$words[2] $words[CURRENT-1]" in',
-            *_cases(
-                found,
-                lambda name, option, values: f'    "{name} {option}") compadd {values}; return ;;',
-            ),
+            *_cases(found, _zsh_case),
             "  esac",
             "  if [[ $words[CURRENT] == -* ]]; then",
             '    case "$words[2]" in',
-            *(
-                f"      {name}) compadd -- {' '.join(offer.options)} ;;"
-                for name, offer in found.items()
-            ),
+            *(f"      {name}) options=({_zsh_options(offer)}) ;;" for name, offer in found.items()),
             "    esac",
+            "    _describe -o option options",
             "    return",
             "  fi",
             '  if (( CURRENT == 3 )); then case "$words[2]" in',
@@ -194,6 +216,11 @@ def zsh(found: dict[str, Offer]) -> str:
     )
 
 
+def _zsh_options(offer: Offer) -> str:
+    """Return the options as _describe takes them, each with its help."""
+    return " ".join(_quoted(f"{name}:{help_}") for name, help_ in offer.options.items())
+
+
 def fish(found: dict[str, Offer]) -> str:
     """Return the script for fish."""
     lines = [f"# {INSTALL['fish']}"]
@@ -204,7 +231,10 @@ def fish(found: dict[str, Offer]) -> str:
         for option, help_ in offer.options.items():
             how = f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}"
             values = offer.values.get(option)
-            given = f" -x -a {_quoted(' '.join(values))}" if values else ""
+            words = " ".join(values or ())
+            if option in offer.lists:
+                words = f"(__fish_append , {words})"
+            given = f" -x -a {_quoted(words)}" if values else ""
             lines.append(f"{after} {how}{given} -d {_quoted(help_)}")
         if "" in offer.values:
             lines.append(f"{after} -a {_quoted(' '.join(offer.values['']))}")

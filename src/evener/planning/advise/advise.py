@@ -13,6 +13,7 @@ import numpy as np
 
 from evener.arrays import IntVector
 from evener.errors import InfeasibleError, InputError, UsageError
+from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
 from evener.planning.advise.choices import KNEE, AdviceRows, advice_of
@@ -25,7 +26,7 @@ from evener.planning.device_sets.sets import (
 )
 from evener.planning.makespan.search import Solved, solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
-from evener.planning.steps import Progress, no_progress
+from evener.planning.steps import Progress
 from evener.plans.advice import Advice
 from evener.platforms.platform import Platform
 
@@ -46,7 +47,7 @@ def advise(
     where no set holds the graph.
     """
     graph, platform = as_graph(graph), as_platform(platform)
-    options, tell = options_with(options, keywords), progress or no_progress
+    options, tell = options_with(options, keywords), progress or LoggedSteps("advising")
     _refuse_what_has_no_seconds(graph)
     tell("looking at sets of devices", 0.0)
     planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)
