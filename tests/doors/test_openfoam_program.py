@@ -1,0 +1,176 @@
+"""OpenFOAM itself takes the plan: ranks get their blocks, and compute what one rank computes."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import evener as ev
+from evener.cli import main
+from tests.doors.cavity import TOLERANCE, write_case
+from tests.doors.programs import program
+
+pytestmark = pytest.mark.doors
+SPEEDS, K = "1,2,5", 3
+PARALLEL = ("mpirun.openmpi", "--oversubscribe", "-n", str(K))
+END = "0.05"
+# Errors of the linear solvers in 10 steps of 3 systems each, and of values of size 5 in 64 bits.
+ALIKE = 100 * TOLERANCE
+
+
+def foam(case, *words, fails=False):
+    """Run a program in the case, which fails if that is expected; return what it printed."""
+    program(words[0])
+    env = {"WM_PROJECT_DIR": "/usr/share/openfoam", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ}  # fmt: skip
+    done = subprocess.run(
+        words, cwd=case, env=env, text=True, capture_output=True, check=False, timeout=100
+    )
+    said = done.stdout + done.stderr
+    assert (done.returncode != 0) == fails, said
+    return said
+
+
+def exported(case, *more, plan="x.plan"):
+    return main(["export", str(case.parent / plan), str(case), "--to", "openfoam", *more])
+
+
+def meshed(folder):
+    write_case(folder)
+    foam(folder, "blockMesh")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def decomposed(tmp_path_factory):
+    """The cavity, planned for three unequal devices and decomposed."""
+    program("decomposePar")
+    case = meshed(tmp_path_factory.mktemp("openfoam") / "cavity")
+    plan = case.parent / "x.plan"
+    assert main(["plan", str(case), "--speeds", SPEEDS, "-o", str(plan), "--quiet"]) == 0
+    assert exported(case, "--quiet") == 0
+    foam(case, "decomposePar")
+    return case
+
+
+@pytest.fixture
+def case(decomposed, tmp_path):
+    """The cavity with its mesh and plan, to be changed."""
+    shutil.copy(decomposed.parent / "x.plan", tmp_path)
+    for name in ("constant", "system", "0"):
+        shutil.copytree(decomposed / name, tmp_path / "cavity" / name)
+    (tmp_path / "cavity" / "constant" / "cellDecomposition").unlink()
+    (tmp_path / "cavity" / "system" / "decomposeParDict").unlink()
+    return tmp_path / "cavity"
+
+
+def cells_of(case, rank, mesh="constant/polyMesh"):
+    text = (case / f"processor{rank}" / mesh / "cellProcAddressing").read_text()
+    size, cells = re.search(r"\n(\d+)\s*\(([\d\s]*)\)", text).groups()
+    numbers = np.array(cells.split(), np.int64)
+    assert numbers.size == int(size)
+    return numbers
+
+
+def field(path):
+    values = re.search(r"internalField\s+nonuniform\s[^(]*\((.*?)\n\)", path.read_text(), re.DOTALL)
+    return np.array(re.findall(r"[-+\d.e]+", values[1]), float)
+
+
+def assert_blocks(case, part, mesh="constant/polyMesh"):
+    for rank in range(K):
+        assert cells_of(case, rank, mesh).tolist() == np.flatnonzero(part == rank).tolist()
+
+
+def test_each_rank_has_the_cells_of_its_block(decomposed):
+    part = ev.read_plan(decomposed.parent / "x.plan").partition.part
+    assert len(set(np.bincount(part).tolist())) == K
+    assert_blocks(decomposed, part)
+
+
+@pytest.mark.slow
+def test_each_ranks_mesh_is_sound(decomposed):
+    for rank in range(K):
+        said = foam(decomposed, "checkMesh", "-case", f"processor{rank}")
+        assert "Mesh OK." in said
+
+
+@pytest.mark.slow
+def test_three_unequal_ranks_compute_what_one_does(decomposed):
+    foam(decomposed, "icoFoam")
+    (decomposed / END).rename(decomposed / "one")
+    assert "nProcs : 3" in foam(decomposed, *PARALLEL, "icoFoam", "-parallel")
+    foam(decomposed, "reconstructPar", "-latestTime")
+    for name, size in (("U", 1200), ("p", 400)):
+        one, three = field(decomposed / "one" / name), field(decomposed / END / name)
+        assert one.size == three.size == size
+        assert np.abs(one).max() > 0.1
+        assert np.abs(three - one).max() < ALIKE
+
+
+@pytest.mark.parametrize("change", ["renumbered", "coarser"])
+def test_another_mesh_is_refused_before_openfoam_sees_it(case, capsys, change):
+    assert exported(case) == 0
+    if change == "renumbered":
+        foam(case, "renumberMesh", "-overwrite")
+        assert ev.read(case).graph.n == ev.read_plan(case.parent / "x.plan").partition.n
+    else:
+        settings = case / "system" / "blockMeshDict"
+        settings.write_text(settings.read_text().replace("(20 20 1)", "(20 19 1)"))
+        foam(case, "blockMesh")
+    before = (case / "constant" / "cellDecomposition").read_bytes()
+    capsys.readouterr()
+    assert exported(case, "--force") == 3
+    words = {"renumbered": "renumbered perhaps", "coarser": "380 vertices; the plan divides 400"}
+    assert words[change] in capsys.readouterr().err
+    assert (case / "constant" / "cellDecomposition").read_bytes() == before
+    # Of the list that is there decomposePar sees only whether it is too long.
+    foam(case, "decomposePar", fails=change == "coarser")
+
+
+def test_settings_for_another_number_of_ranks(case, capsys):
+    assert exported(case) == 0
+    settings = case / "system" / "decomposeParDict"
+    settings.write_text(
+        settings.read_text().replace("numberOfSubdomains 3", "numberOfSubdomains 2")
+    )
+    assert exported(case, "--force") == 0
+    assert "numberOfSubdomains 2 where the plan has 3 devices" in capsys.readouterr().err
+    assert "impossible processor numbers" in foam(case, "decomposePar", fails=True)
+
+
+def test_settings_of_ones_own_with_our_lines(case, capsys):
+    settings = case / "system" / "decomposeParDict"
+    settings.write_text("FoamFile { version 2.0; format ascii; class dictionary; object x; }\n")
+    assert exported(case) == 0
+    lines = capsys.readouterr().err.partition("Put in:\n")[2]
+    settings.write_text(settings.read_text() + lines)
+    assert exported(case, "--force") == 0
+    assert "has all that" in capsys.readouterr().err
+    foam(case, "decomposePar")
+    assert_blocks(case, ev.read_plan(case.parent / "x.plan").partition.part)
+
+
+@pytest.mark.parametrize("place", ["constant/fluid", "0.5"])
+def test_regions_and_meshes_of_a_time(case, place):
+    mesh = case / place / "polyMesh"
+    mesh.parent.mkdir(exist_ok=True)
+    (case / "constant" / "polyMesh").rename(mesh)
+    plan = case.parent / "x.plan"
+    words = ["decomposePar"]
+    if place == "0.5":
+        control = case / "system" / "controlDict"
+        control.write_text(
+            control.read_text().replace("startFrom startTime", "startFrom latestTime")
+        )
+    else:
+        (case / "system" / "fluid").mkdir()
+        for name in ("fvSchemes", "fvSolution"):
+            shutil.copy(case / "system" / name, case / "system" / "fluid")
+        words += ["-region", "fluid"]
+    assert main(["export", str(plan), str(mesh), "--to", "openfoam", "--quiet"]) == 0
+    foam(case, *words)
+    assert_blocks(case, ev.read_plan(plan).partition.part, f"{place}/polyMesh")
