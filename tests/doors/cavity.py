@@ -1,4 +1,4 @@
-"""The lid-driven cavity, a case of OpenFOAM's: 20 x 20 cells, 10 steps of icoFoam, tight solvers."""
+"""OpenFOAM's lid-driven cavity: 20 x 20 cells, 10 steps of icoFoam, tight linear solvers."""
 
 TOLERANCE = 1e-12  # of the linear solvers' residuals
 STEPS = 10
