@@ -1,0 +1,156 @@
+"""Elements of a Gmsh mesh, of all dimensions, with their tags, entities, groups and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray, IntVector
+from evener.errors import InputError
+from evener.graphs.cell_kernels import DIM
+from evener.graphs.mesh import Mesh
+
+# Gmsh's cell types: VTK's type and number of points.
+KINDS: dict[int, tuple[int, int]] = {
+    1: (3, 2),
+    2: (5, 3),
+    3: (9, 4),
+    4: (10, 4),
+    5: (12, 8),
+    6: (13, 6),
+    7: (14, 5),
+    8: (21, 3),
+    9: (22, 6),
+    10: (28, 9),
+    11: (24, 10),
+    12: (29, 27),
+    13: (32, 18),
+    15: (1, 1),
+    16: (23, 8),
+    17: (25, 20),
+    18: (26, 15),
+    19: (27, 13),
+    26: (35, 4),
+    21: (69, 10),
+    29: (71, 20),
+    36: (70, 16),
+}
+# VTK's order of the points, where it differs: VTK's point j is Gmsh's point ORDER[type][j].
+ORDER = {
+    11: [*range(8), 9, 8],
+    12: [*range(8), 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15, 22, 23, 21, 24, 20, 25, 26],
+    13: [*range(6), 6, 9, 7, 12, 14, 13, 8, 10, 11, 15, 17, 16],
+    17: [*range(8), 8, 11, 13, 9, 16, 18, 19, 17, 10, 12, 14, 15],
+    18: [*range(6), 6, 9, 7, 12, 14, 13, 8, 10, 11],
+    19: [*range(5), 5, 8, 10, 6, 7, 9, 11, 12],
+}
+VTK_KINDS, SIZES, DIMS = (np.zeros(256, np.int64) for _ in range(3))
+for _type, (_kind, _size) in KINDS.items():
+    VTK_KINDS[_type], SIZES[_type], DIMS[_type] = _kind, _size, DIM[_kind]
+
+Entity = tuple[int, int]  # its dimension and its tag
+
+
+@dataclass(frozen=True, eq=False)
+class GmshElements:
+    """The nodes and elements of a Gmsh mesh, of all dimensions, in the order of the file.
+
+    node_tags (p,), points (p, 3). types (e,) Gmsh's types; corners: the nodes of all elements, as
+    places in points from 0 on, SIZES[types[i]] of element i, in Gmsh's order. tags (e,). entities
+    (e,): tag of the geometric entity that each lies on. groups (e,): its physical group, the first
+    of several, 0 for none. partitions (e,): its partition, counted from 1, 0 for none. physical:
+    all physical groups of an entity, signs kept. names: the file's section $PhysicalNames.
+    """
+
+    node_tags: IntVector
+    points: FloatArray
+    types: IntVector
+    corners: IntVector
+    tags: IntVector
+    entities: IntVector
+    groups: IntVector
+    partitions: IntVector
+    physical: Mapping[Entity, list[int]] = field(default_factory=dict)
+    names: bytes = b""
+
+    @property
+    def dims(self) -> IntVector:
+        """(e,) the dimension of each element."""
+        return DIMS[self.types]
+
+    @property
+    def is_cell(self) -> Any:
+        """(e,) whether an element is of the highest dimension: a cell of the Mesh, in order."""
+        return self.dims == self.dims.max()
+
+    @property
+    def starts(self) -> IntVector:
+        """(e + 1,) where the corners of each element begin."""
+        starts = np.zeros(self.types.size + 1, np.int64)
+        np.cumsum(SIZES[self.types], out=starts[1:])
+        return starts
+
+
+def elements_of(mesh: Mesh) -> GmshElements:
+    """Return a mesh's cells as elements of one entity, numbered from 1 on as its points are.
+
+    Raises InputError where a cell is of a kind that Gmsh has not, such as a polygon, and where the
+    points have no coordinates.
+    """
+    if not mesh.has_coordinates:
+        raise InputError("the mesh has no coordinates, which Gmsh's files need")
+    types = _types_of(mesh)
+    points = np.zeros((mesh.n_points, 3))
+    points[:, : mesh.points.shape[1]] = mesh.points
+    ones, zeros = np.ones(types.size, np.int64), np.zeros(types.size, np.int64)
+    return GmshElements(
+        node_tags=np.arange(1, mesh.n_points + 1),
+        points=points,
+        types=types,
+        corners=in_gmsh_order(mesh.corners, types),
+        tags=np.arange(1, types.size + 1),
+        entities=ones,
+        groups=zeros,
+        partitions=zeros,
+    )
+
+
+def _types_of(mesh: Mesh) -> IntVector:
+    """Return Gmsh's types of a mesh's cells."""
+    sizes = np.diff(mesh.offsets)
+    types = np.zeros(mesh.n_cells, np.int64)
+    for number, (kind, size) in KINDS.items():
+        types[(mesh.kinds == kind) & (sizes == size)] = number
+    if (bad := np.flatnonzero(types == 0)).size:
+        raise InputError(
+            f"cell {bad[0]:,} is of VTK's type {mesh.kinds[bad[0]]} with {sizes[bad[0]]} points, "
+            "which Gmsh has not",
+            hint="Gmsh has triangles, quads, tetrahedra, hexahedra, wedges and pyramids, and "
+            "their second order.",
+        )
+    return types
+
+
+def in_vtk_order(corners: IntArray, types: IntVector) -> IntVector:
+    """Return the corners of cells of these types, in Gmsh's order, in VTK's."""
+    return _reordered(corners, types, {number: np.array(order) for number, order in ORDER.items()})
+
+
+def in_gmsh_order(corners: IntArray, types: IntVector) -> IntVector:
+    """Return the corners of cells of these types, in VTK's order, in Gmsh's."""
+    return _reordered(
+        corners, types, {number: np.argsort(order) for number, order in ORDER.items()}
+    )
+
+
+def _reordered(corners: IntArray, types: IntVector, orders: Mapping[int, Any]) -> IntVector:
+    out = np.array(corners, np.int64)
+    sizes = SIZES[types]
+    starts = np.cumsum(sizes) - sizes
+    for number in np.intersect1d(types, list(orders)):
+        first, order = starts[types == number][:, None], orders[int(number)]
+        out[first + np.arange(order.size)] = corners[first + order]
+    return out
