@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all clean
+.PHONY: demo check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all man clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -105,6 +105,10 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.core
 $(VENV)/.warm: $(VENV)/.dev $(KERNELS)
 	$(BIN)/evener warm
 	touch $@
+
+# Manual pages, of the same parsers as --help: man -M build/man evener-plan
+man: $(VENV)/.core
+	$(BIN)/python -m evener.cli.manuals build/man/man1
 
 clean:
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
