@@ -183,9 +183,10 @@ def test_version_4_names_all_partitions(put):
 
 
 def test_all_groups_of_an_entity_are_kept(put):
-    text = samples.GMSH_41.replace("1 0 0 0 2 1 0 1 5 0", "1 0 0 0 2 1 0 2 5 -6 0")
+    text = samples.GMSH_41.replace("1 0 0 0 1 1 0 1 5 0", "1 0 0 0 1 1 0 2 5 -6 0")
     whole = read_elements(open_source(put(text, "a.msh")))
     groups = dict(whole.physical)
+    assert groups == {(2, 1): [5, -6], (2, 2): [-6]}
     cells = int(np.count_nonzero(whole.is_cell))
     found = read_elements(written(put, divided(whole, np.zeros(cells, np.int32))[0], msh_4))
     assert {entity: listed for entity, listed in found.physical.items() if listed} == groups
