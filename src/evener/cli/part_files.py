@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from evener.plans.plan import Plan
 
 
+NAMED = 4  # files that are named one by one
+
+
 @dataclass(frozen=True)
 class PartFileOptions:
     """A plan's file, the file it was made from, if it is given, and what is written where."""
@@ -50,8 +53,11 @@ def export_to_program(options: PartFileOptions, out: Output) -> int:
     if target is not None and not target.is_dir():
         refuse_outputs([target], [options.plan, options.mesh, options.reading.coords])
     written = export(ExportRequest(plan, reading, source, target), options.to, force=options.force)
-    for path in written.paths:
+    paths = written.paths if len(written.paths) <= NAMED else written.paths[-1:]
+    for path in paths:
         out.say(f"Written: {path}")
+    if len(paths) < len(written.paths):
+        out.say(f"Written: {len(written.paths) - 1:,} more files in {written.folder}")
     for note in written.notes:
         out.note(f"note: {note}")
     result: dict[str, Any] = {"written": options.output or str(written.folder)}

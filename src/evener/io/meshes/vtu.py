@@ -1,10 +1,13 @@
-"""Writes a mesh with fields as VTK's .vtu: XML, its arrays zlib-compressed and in base64."""
+"""Writes a mesh with fields as VTK's .vtu: XML, its arrays zlib-compressed and in base64.
+
+A mesh in several files has an index, .pvtu, which names them and the arrays that each holds.
+"""
 
 from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -25,6 +28,10 @@ _NAMES = {
 }
 
 Fields = Mapping[str, npt.NDArray[Any]]
+# Fields of these names say which cells and points of the whole mesh those of a piece are.
+CELL_IDS, POINT_IDS = "GlobalCellIds", "GlobalPointIds"
+_FORM = 'version="1.0" byte_order="LittleEndian" header_type="UInt64"'
+_ZLIB = 'compressor="vtkZLibDataCompressor"'
 
 
 def vtu(
@@ -42,20 +49,47 @@ def vtu(
     points[:, : mesh.points.shape[1]] = mesh.points
     cells = _polyhedra(mesh) if isinstance(mesh, PolyMesh) else _cells(mesh)
     yield (
-        b'<?xml version="1.0"?>\n'
-        + (f"<!-- {comment} -->\n".encode() if comment else b"")
-        + b'<VTKFile type="UnstructuredGrid" version="1.0" '
-        b'byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
-        b"<UnstructuredGrid>\n"
+        _head("UnstructuredGrid", comment)
         + f'<Piece NumberOfPoints="{mesh.n_points}" NumberOfCells="{mesh.n_cells}">\n'.encode()
     )
     groups = {"Points": {"Points": points}, "Cells": cells}
     for tag, fields in {**groups, "PointData": point_data, "CellData": cell_data}.items():
-        yield f"<{tag}>\n".encode()
+        yield f"<{tag}{_ids_in(fields)}>\n".encode()
         for name, values in fields.items():
             yield from _array(name, np.asarray(values))
         yield f"</{tag}>\n".encode()
     yield b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n"
+
+
+def pvtu(
+    files: Iterable[str], cell_data: Fields, point_data: Fields, comment: str = ""
+) -> Iterator[bytes]:
+    """Yield the index of the .vtu files of these names, each with fields of these names and types.
+
+    comment: a line without "--", written as one of XML. Raises InputError as `vtu`.
+    """
+    yield _head("PUnstructuredGrid", comment, ' GhostLevel="0"')
+    groups = {"PPoints": {"Points": np.zeros((0, 3))}}
+    for tag, fields in {**groups, "PPointData": point_data, "PCellData": cell_data}.items():
+        arrays = "".join(
+            f"<PDataArray {_declared(name, np.asarray(values))}/>\n"
+            for name, values in fields.items()
+        )
+        yield f"<{tag}{_ids_in(fields)}>\n{arrays}</{tag}>\n".encode()
+    yield "".join(f"<Piece Source={quoteattr(file)}/>\n" for file in files).encode()
+    yield b"</PUnstructuredGrid>\n</VTKFile>\n"
+
+
+def _head(kind: str, comment: str, more: str = "") -> bytes:
+    said = f"<!-- {comment} -->\n" if comment else ""
+    file = f'<VTKFile type="{kind}" {_FORM} {_ZLIB}>'
+    return f'<?xml version="1.0"?>\n{said}{file}\n<{kind}{more}>\n'.encode()
+
+
+def _ids_in(fields: Fields) -> str:
+    """Return the attribute by which VTK knows the numbers in the whole mesh, if they are there."""
+    name = next((name for name in (CELL_IDS, POINT_IDS) if name in fields), None)
+    return f' GlobalIds="{name}"' if name else ""
 
 
 def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
@@ -98,18 +132,25 @@ def _polyhedra(mesh: PolyMesh) -> dict[str, npt.NDArray[Any]]:
 
 
 def _array(name: str, values: npt.NDArray[Any]) -> Iterator[bytes]:
-    if values.dtype.kind == "b":
-        values = values.astype(np.uint8)
-    dtype = values.dtype.newbyteorder("=")
-    if dtype not in _NAMES or values.ndim not in (1, 2):
-        raise InputError(f"the field {name!r} of {values.dtype}, {values.ndim}-D, fits no VTU")
-    columns = f' NumberOfComponents="{values.shape[1]}"' if values.ndim == 2 else ""
-    head = f'<DataArray type="{_NAMES[dtype]}" Name={quoteattr(name)}{columns} format="binary">\n'
-    yield head.encode()
-    raw = np.ascontiguousarray(values, dtype.newbyteorder("<")).tobytes()
+    yield f'<DataArray {_declared(name, values)} format="binary">\n'.encode()
+    raw = np.ascontiguousarray(values, _stored(name, values).newbyteorder("<")).tobytes()
     blocks = [zlib.compress(raw[i : i + _BLOCK], _LEVEL) for i in range(0, len(raw), _BLOCK)]
     last = len(raw) - (len(blocks) - 1) * _BLOCK if blocks else 0
     header = np.array([len(blocks), _BLOCK, last, *map(len, blocks)], "<u8")
     yield base64.b64encode(header.tobytes())
     yield base64.b64encode(b"".join(blocks))
     yield b"\n</DataArray>\n"
+
+
+def _declared(name: str, values: npt.NDArray[Any]) -> str:
+    """Return the attributes of an array: type, name, columns."""
+    columns = f' NumberOfComponents="{values.shape[1]}"' if values.ndim == 2 else ""
+    return f'type="{_NAMES[_stored(name, values)]}" Name={quoteattr(name)}{columns}'
+
+
+def _stored(name: str, values: npt.NDArray[Any]) -> np.dtype[Any]:
+    """Return the type in which an array is stored. Raises InputError where VTU has none for it."""
+    dtype = np.dtype(np.uint8) if values.dtype.kind == "b" else values.dtype.newbyteorder("=")
+    if dtype not in _NAMES or values.ndim not in (1, 2):
+        raise InputError(f"the field {name!r} of {values.dtype}, {values.ndim}-D, fits no VTU")
+    return dtype

@@ -156,11 +156,11 @@ def _npz(subject: _Subject) -> Iterator[bytes]:
     yield buffer.getvalue()
 
 
-def _named(subject: _Subject) -> str:
-    """Return the plan's terms as a line for a comment; empty if they are not known."""
-    if subject.terms is None:
+def named(terms: Mapping[str, Any] | None) -> str:
+    """Return a plan's terms as a line for a comment; empty if they are not known."""
+    if terms is None:
         return ""
-    text = f"evener plan, kernel {subject.terms['workload']['name']}: {subject.terms['verdict']}"
+    text = f"evener plan, kernel {terms['workload']['name']}: {terms['verdict']}"
     return printable(text).replace("--", "- -")
 
 
@@ -197,15 +197,15 @@ def _vtu(subject: _Subject) -> Iterator[bytes]:
     assert subject.mesh is not None
     data = {"part": subject.part, **subject.fields}
     cells, points = (data, {}) if subject.by == "cells" else ({}, data)
-    return vtu(subject.mesh, cells, points, comment=_named(subject))
+    return vtu(subject.mesh, cells, points, comment=named(subject.terms))
 
 
 def _openfoam(subject: _Subject) -> Iterator[bytes]:
     """Yield the dataFile of decomposePar's method `manual`: a labelList, a block for each cell."""
     if subject.by != "cells":
         raise UsageError("OpenFOAM divides cells; this partition is of points")
-    named = _named(subject)
-    yield f"// {named}\n".encode() if named else b""
+    comment = named(subject.terms)
+    yield f"// {comment}\n".encode() if comment else b""
     yield (
         b"FoamFile\n{\n    version     2.0;\n    format      ascii;\n    class       labelList;\n"
         b'    location    "constant";\n    object      cellDecomposition;\n}\n\n'
