@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all man clean
+.PHONY: demo check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all man site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -105,6 +105,12 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.core
 $(VENV)/.warm: $(VENV)/.dev $(KERNELS)
 	$(BIN)/evener warm
 	touch $@
+
+# The documentation as a site, in build/site: every link is checked, and a warning is an error.
+site: export NO_MKDOCS_2_WARNING = 1
+site: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[site]'
+	$(BIN)/mkdocs build --quiet --strict
 
 # Manual pages, of the same parsers as --help: man -M build/man evener-plan
 man: $(VENV)/.core
