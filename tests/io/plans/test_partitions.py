@@ -49,6 +49,22 @@ def test_large_parts_go_in_pieces(tmp_path):
         assert np.array_equal(read_part(path, part.size, labels=given and labels), part)
 
 
+def test_rows_block_after_block(tmp_path):
+    write_part(tmp_path / "x.npz", PART, "rows", devices=["a", "b", "c", "idle"])
+    with np.load(tmp_path / "x.npz") as file:
+        found = dict(file)
+    assert found.pop("order").tolist() == [1, 3, 2, 0]
+    assert found.pop("offsets").tolist() == [0, 2, 3, 4, 4]
+    assert found.pop("sizes").tolist() == [2, 1, 1, 0]
+    assert found.pop("devices").tolist() == ["a", "b", "c", "idle"]
+    assert found.pop("part").tolist() == PART.tolist()
+    assert not found
+    write_part(tmp_path / "y.npz", PART, "rows")
+    with np.load(tmp_path / "y.npz") as file:
+        assert sorted(file) == ["offsets", "order", "part", "sizes"]
+        assert file["offsets"].tolist() == [0, 2, 3, 4]
+
+
 def test_as_the_tools_have_them(tmp_path):
     def written(to, **options):
         write_part(tmp_path / "x", PART, to, **options)

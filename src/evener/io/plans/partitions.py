@@ -21,6 +21,7 @@ from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
 from evener.io.archives import write_arrays
 from evener.io.plans.parts import quoted
+from evener.plans.contiguous import contiguous
 from evener.wording import meant, printable
 
 _LINES = 2**16  # lines that become text at a time
@@ -69,8 +70,8 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
 
     mesh: what vtu and openfoam need; graph: where csv and json find labels. by: whether vertices
     are the mesh's cells or points. fields: further arrays (n,), which only vtu holds. devices:
-    the name of each block's device; csv and json hold them, other formats have no place for names.
-    terms: what the plan promises (evener.io.plans.promises), which json and npz hold whole;
+    the name of each block's device; csv, json and rows hold them, other formats have no place.
+    terms: what the plan promises (evener.io.plans.promises), which json, npz and rows hold whole;
     openfoam and vtu name its workload and verdict in a comment.
 
     Raises UsageError for an unknown format, a mesh missing, or fields no place is for; InputError
@@ -148,7 +149,21 @@ def _npy(subject: _Subject) -> Iterator[bytes]:
 
 def _npz(subject: _Subject) -> Iterator[bytes]:
     """Yield an archive of `part` and, as JSON text, of the plan's terms."""
-    arrays = {"part": subject.part}
+    return _archive(subject, {})
+
+
+def _contiguous(subject: _Subject) -> Iterator[bytes]:
+    """Yield an archive of rows block after block: their order, where each block's begin."""
+    k = int(subject.part.max()) + 1 if subject.devices is None else len(subject.devices)
+    order, offsets = contiguous(subject.part, k)
+    arrays = {"order": order, "offsets": offsets, "sizes": np.diff(offsets)}
+    if subject.devices is not None:
+        arrays["devices"] = np.array(subject.devices, np.str_)
+    return _archive(subject, arrays)
+
+
+def _archive(subject: _Subject, more: Mapping[str, npt.NDArray[Any]]) -> Iterator[bytes]:
+    arrays = {"part": subject.part, **more}
     if subject.terms is not None:
         arrays["promise"] = np.array(json.dumps(dict(subject.terms)))
     buffer = io.BytesIO()
@@ -227,6 +242,7 @@ EXPORTS: dict[str, Export] = {
     "scotch": Export(_scotch, needs_mesh=False, suffix=".map"),
     "npy": Export(_npy, needs_mesh=False, suffix=".npy"),
     "npz": Export(_npz, needs_mesh=False, suffix=".npz"),
+    "rows": Export(_contiguous, needs_mesh=False, suffix=".npz"),
     "csv": Export(_csv, needs_mesh=False, suffix=".csv"),
     "json": Export(_json, needs_mesh=False, suffix=".json"),
     "vtu": Export(_vtu, needs_mesh=True, suffix=".vtu"),

@@ -1,0 +1,20 @@
+"""Packages of other programs: imported when they are needed, or refused with how to get them."""
+
+import sys
+
+import pytest
+
+from evener.doors.packages import DEBIAN, package
+from evener.errors import ToolError
+
+
+def test_a_module_of_a_package():
+    assert package("xml.dom").__name__ == "xml.dom"
+
+
+@pytest.mark.parametrize("name", DEBIAN)
+def test_what_is_not_installed(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ToolError, match=f"cannot import {name}") as raised:
+        package(name)
+    assert f"apt-get install {DEBIAN[name]}" in raised.value.hint

@@ -1,0 +1,135 @@
+"""Plans in programs of PETSc, on three ranks of Open MPI, with Debian's Python."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+import evener as ev
+from evener.cli import main
+from evener.graphs.generating.grid import grid
+from tests.doors.meshes import SPEEDS, write_planned
+from tests.doors.ranks import needs, results_of
+
+SOLVERS = Path(__file__).parent / "solvers"
+pytestmark = [pytest.mark.doors, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _programs():
+    needs("petsc4py", "mpi4py")
+
+
+@pytest.fixture(scope="module")
+def planned(tmp_path_factory):
+    """A folder with mesh.msh, plans of it and exports of these; the plan."""
+    folder = tmp_path_factory.mktemp("petsc")
+    plan = write_planned(folder, ".msh")
+    words = ["--to", "rows", "-o", str(folder / "rows.npz"), "--quiet"]
+    assert main(["export", str(folder / "mesh.plan"), *words]) == 0
+    ev.write_part(folder / "part.npz", plan.partition.part, "npz")  # blocks alone
+    return folder, plan
+
+
+@pytest.fixture(scope="module")
+def distributed(planned):
+    return results_of(3, SOLVERS / "petsc_mesh.py", cwd=planned[0])
+
+
+@pytest.mark.parametrize("given", ["mesh.plan", "rows.npz", "part.npz", "firedrake"])
+def test_cells_of_a_dmplex_are_the_blocks(planned, distributed, given):
+    for rank, result in enumerate(distributed):
+        sources, cells = result[given].T
+        assert set(sources.tolist()) == {0}  # which read the mesh
+        block = np.flatnonzero(planned[1].partition.part == rank)
+        assert 100 < block.size < 1000
+        assert np.array_equal(np.sort(cells), block)
+
+
+def test_the_check_compares_cells_and_facets(planned, distributed):
+    plan = planned[1]
+    for rank, result in enumerate(distributed):
+        cells = int((plan.partition.part == rank).sum())
+        assert result["checked mesh.plan"].tolist() == [cells, plan.evaluation.edge_cut]
+        # Neither export says how many edges are cut.
+        assert result["checked rows.npz"].tolist() == [cells, -1]
+
+
+def test_a_mesh_that_lies_on_all_ranks_is_numbered_rank_after_rank(distributed):
+    counts, part = distributed[0]["counts"], distributed[0]["part"]
+    assert min(counts) > 0
+    firsts = np.cumsum(counts) - counts
+    for rank, result in enumerate(distributed):
+        sources, cells = result["again"].T
+        assert np.array_equal(np.sort(firsts[sources] + cells), np.flatnonzero(part == rank))
+
+
+def test_products_and_solutions_of_reordered_rows_are_scipys(tmp_path):
+    graph = grid((17, 19))
+    joined = sp.csr_array((np.ones(graph.adjncy.size), graph.adjncy, graph.xadj))
+    A = (sp.diags_array(np.diff(graph.xadj) + 0.1) - joined).tocsr()
+    draw = np.random.default_rng(4)
+    x, b = draw.standard_normal((2, graph.n))
+    plan = ev.plan(A, SPEEDS)
+    ev.write_plan(tmp_path / "matrix.plan", plan)
+    np.savez(tmp_path / "matrix.npz", indptr=A.indptr, indices=A.indices, data=A.data, x=x, b=b)
+    found = results_of(3, SOLVERS / "petsc_rows.py", cwd=tmp_path)
+    order, offsets = found[0]["order"], found[0]["offsets"]
+    assert np.array_equal(np.sort(order), np.arange(graph.n))
+    assert np.array_equal(plan.partition.part[order], np.repeat([0, 1, 2], np.diff(offsets)))
+    for rank, result in enumerate(found):
+        assert result["owned"].tolist() == offsets[rank : rank + 2].tolist()
+        assert np.array_equal(result["indices"], order[offsets[rank] : offsets[rank + 1]])
+        assert result["reason"] > 0
+    product = np.concatenate([result["product"] for result in found])
+    np.testing.assert_allclose(product, (A @ x)[order], rtol=0, atol=1e-12)
+    solution = np.concatenate([result["solution"] for result in found])
+    np.testing.assert_allclose(solution, spsolve(A.tocsc(), b)[order], rtol=0, atol=1e-9)
+
+
+REFUSED = {
+    "ranks": ("UsageError", "the plan is for 2 devices, the program runs on 3 ranks"),
+    "blocks": ("UsageError", "blocks run up to 4, the program runs on 3 ranks"),
+    "cells": ("InputError", "the plan divides"),
+    "other file": ("InputError", "is not the file that the plan was made from (SHA-256)"),
+    "points": ("InputError", "divides the points of its mesh"),
+    "edges": ("InputError", "is a plan of divided edges"),
+    "text": ("ToolError", "mesh.msh is no plan file"),
+    "damaged": ("InputError", "damaged.plan"),
+    "missing": ("InputError", "nothing.plan: cannot be read"),
+    "none": ("UsageError", "there is no plan on rank 0"),
+    "shuffled": ("InputError", "cells stand in another order"),
+    "not ours": ("InputError", "cells are on another rank than the plan says"),
+    "overlapped": ("UsageError", "was distributed with overlap"),
+    "rows": ("UsageError", "the plan is for 2 devices"),
+    "rows n": ("InputError", "the program has 7 cells or rows"),
+    "firedrake points": ("InputError", "divides the points of its mesh"),
+    "firedrake n": ("InputError", "the program has 7 cells or rows"),
+}
+
+
+def test_what_does_not_fit_is_refused_on_all_ranks(planned):
+    folder, plan = planned
+    mesh = str(folder / "mesh.msh")
+    ev.write_plan(folder / "two.plan", ev.plan(mesh, [1, 2]))
+    five = np.arange(plan.partition.n) % 5
+    ev.write_part(folder / "five.npz", five, "npz")
+    ev.write_plan(folder / "points.plan", ev.plan(ev.read(mesh, by="points"), SPEEDS))
+    ev.write_edge_plan(folder / "edges.plan", ev.split(ev.read_edges(str(_list(folder))), SPEEDS))
+    (folder / "damaged.plan").write_bytes((folder / "mesh.plan").read_bytes()[:-200])
+    told = results_of(3, SOLVERS / "petsc_refusals.py", cwd=folder)
+    for name, (kind, words) in REFUSED.items():
+        messages = {str(result[name]) for result in told}
+        assert len(messages) == 1, name
+        message = messages.pop()
+        assert message.startswith(f"{kind}: "), f"{name}: {message}"
+        assert words in message, f"{name}: {message}"
+    assert set(told[0]) == set(REFUSED)
+
+
+def _list(folder):
+    path = folder / "edges.txt"
+    path.write_text("".join(f"{i} {i + 1}\n" for i in range(30)))
+    return path
