@@ -60,6 +60,7 @@ _HOME = {
     "Reading": "evener.io",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
+    "RowBlock": "evener.doors.matrices",
     "RowRebalancer": "evener.rebalancing.row_rebalancer",
     "Sample": "evener.platforms.models.samples",
     "Sizes": "evener.sizing",
@@ -135,6 +136,7 @@ _HOME = {
     "run_stream": "evener.running.streams.executing",
     "solve_sizes": "evener.sizing",
     "split": "evener.planning.split",
+    "split_matrix": "evener.doors.matrices",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
     "tile": "evener.sizing.tiling.methods",
@@ -203,6 +205,7 @@ __all__ = [
     "Reading",
     "Rebalancer",
     "Refined",
+    "RowBlock",
     "RowRebalancer",
     "Sample",
     "Sizes",
@@ -277,6 +280,7 @@ __all__ = [
     "run_stream",
     "solve_sizes",
     "split",
+    "split_matrix",
     "target_sizes",
     "target_weights",
     "tile",
@@ -297,6 +301,7 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
+    from evener.doors.matrices import RowBlock, split_matrix
     from evener.errors import (
         EvenerError,
         InfeasibleError,

@@ -18,3 +18,10 @@ def test_what_is_not_installed(monkeypatch, name):
     with pytest.raises(ToolError, match=f"cannot import {name}") as raised:
         package(name)
     assert f"apt-get install {DEBIAN[name]}" in raised.value.hint
+
+
+def test_what_pypi_has(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gmsh", None)
+    with pytest.raises(ToolError, match="cannot import gmsh") as raised:
+        package("gmsh")
+    assert "pip install 'evener[doors]'" in raised.value.hint

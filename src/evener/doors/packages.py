@@ -14,7 +14,9 @@ def package(name: str) -> Any:
     """Return a module of another program, such as "petsc4py.PETSc"; ToolError where it is not."""
     try:
         return import_module(name)
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # OSError: a library that it needs is not there
         top = name.partition(".")[0]
-        hint = f"On Debian: `apt-get install {DEBIAN[top]}`, for /usr/bin/python3."
+        hint = "`pip install 'evener[doors]'` gets it."
+        if top in DEBIAN:
+            hint = f"On Debian: `apt-get install {DEBIAN[top]}`, for /usr/bin/python3."
         raise ToolError(f"this Python cannot import {name} ({error})", hint=hint) from error

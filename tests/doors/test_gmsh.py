@@ -1,0 +1,228 @@
+"""Gmsh itself: it reads our files without a warning, and divides its model as the plan says."""
+
+import numpy as np
+import pytest
+
+import evener as ev
+from evener.cli import main
+from evener.doors import gmsh as door
+from evener.errors import InputError, ToolError, UsageError
+from evener.graphs.generating.delaunay import triangle_mesh
+from evener.io.meshes.gmsh import read_elements
+from evener.io.sources import open_source
+from evener.io.write import write_mesh
+from tests.doors.programs import package
+
+pytestmark = pytest.mark.doors
+
+
+@pytest.fixture
+def gmsh():
+    """Gmsh, started; what it says is recorded."""
+    package("gmsh")
+    import gmsh
+
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    gmsh.logger.start()
+    yield gmsh
+    gmsh.logger.stop()
+    gmsh.finalize()
+
+
+def tiles(gmsh):
+    """Make squares of quads and of triangles side by side, with groups, and one of no group."""
+    for x in range(3):
+        gmsh.model.occ.addRectangle(x, 0, 0, 1, 1)
+    gmsh.model.occ.fragment([(2, 1)], [(2, 2), (2, 3)])
+    gmsh.model.occ.synchronize()
+    gmsh.option.setNumber("Mesh.Algorithm", 8)
+    for tag in (1, 3):
+        gmsh.model.mesh.setRecombine(2, tag)
+    gmsh.model.mesh.setSize(gmsh.model.getEntities(0), 0.25)
+    gmsh.model.mesh.generate(2)
+    gmsh.model.addPhysicalGroup(1, [1, 2], 7, "rim")
+    gmsh.model.addPhysicalGroup(2, [1, 2], 9, "body")
+    gmsh.option.setNumber("Mesh.SaveAll", 1)
+
+
+def box(gmsh):
+    """Make tetrahedra of second order in two joined boxes."""
+    for x in range(2):
+        gmsh.model.occ.addBox(x, 0, 0, 1, 1, 1)
+    gmsh.model.occ.fragment([(3, 1)], [(3, 2)])
+    gmsh.model.occ.synchronize()
+    gmsh.model.mesh.setSize(gmsh.model.getEntities(0), 0.5)
+    gmsh.model.mesh.generate(3)
+    gmsh.model.mesh.setOrder(2)
+
+
+def write(gmsh, path, version):
+    gmsh.option.setNumber("Mesh.MshFileVersion", version)
+    gmsh.write(str(path))
+
+
+@pytest.fixture(params=[(tiles, 4.1), (tiles, 2.2), (box, 4.1), (box, 4.0), (box, 2.2)],
+                ids=lambda made: f"{made[0].__name__}-{made[1]}")  # fmt: skip
+def planned(request, gmsh, tmp_path):
+    """A file that Gmsh wrote, and its plan for three unlike devices."""
+    make, version = request.param
+    make(gmsh)
+    mesh = tmp_path / "mesh.msh"
+    write(gmsh, mesh, version)
+    gmsh.clear()
+    plan = ev.plan(mesh, [1, 2, 5])
+    ev.write_plan(tmp_path / "mesh.plan", plan)
+    return mesh, plan
+
+
+def wanted(mesh, plan):
+    """The partition of each cell, by its tag in the file."""
+    elements = read_elements(open_source(mesh))
+    tags = elements.tags[elements.is_cell].tolist()
+    return dict(zip(tags, (plan.partition.part + 1).tolist(), strict=True))
+
+
+def told(gmsh, dim):
+    """The partitions of each element of a dimension, by its tag, and its entity's groups."""
+    found = {}
+    for dim_, tag in gmsh.model.getEntities(dim):
+        parts = tuple(gmsh.model.getPartitions(dim_, tag).tolist())
+        for tags in gmsh.model.mesh.getElements(dim_, tag)[1]:
+            found |= dict.fromkeys(map(int, tags), parts)
+    return found
+
+
+def warnings_of(gmsh):
+    return [said for said in gmsh.logger.get() if said.startswith(("Warning", "Error"))]
+
+
+@pytest.mark.parametrize("to", ["gmsh", "gmsh2"])
+def test_gmsh_reads_the_partitions(gmsh, planned, tmp_path, to):
+    mesh, plan = planned
+    target = tmp_path / "divided.msh"
+    command = ["export", str(tmp_path / "mesh.plan"), str(mesh), "--to", to, "-o", str(target)]
+    assert main([*command, "--quiet"]) == 0
+    gmsh.open(str(mesh))
+    dim = gmsh.model.getDimension()
+    groups = named_groups(gmsh)
+    lower = [told(gmsh, one).keys() for one in range(dim)]
+    gmsh.clear()
+    gmsh.open(str(target))
+    assert warnings_of(gmsh) == []
+    assert gmsh.model.getNumberOfPartitions() == 3
+    assert told(gmsh, dim) == {tag: (part,) for tag, part in wanted(mesh, plan).items()}
+    assert named_groups(gmsh) == groups
+    for one, tags in enumerate(lower):
+        found = told(gmsh, one)
+        assert tags <= found.keys()  # reading 2.2 Gmsh adds elements between partitions
+        assert all(len(found[tag]) == 1 for tag in tags)
+
+
+def named_groups(gmsh):
+    """Elements of each physical group, by its name."""
+    found = {}
+    for dim, group in gmsh.model.getPhysicalGroups():
+        name = gmsh.model.getPhysicalName(dim, group)
+        for tag in gmsh.model.getEntitiesForPhysicalGroup(dim, group):
+            for tags in gmsh.model.mesh.getElements(dim, tag)[1]:
+                found.setdefault((dim, group, name), set()).update(map(int, tags))
+    return found
+
+
+def test_a_mesh_of_another_format(gmsh, tmp_path):
+    write_mesh(tmp_path / "a.su2", triangle_mesh(200, seed=31))
+    plan = ev.plan(tmp_path / "a.su2", [1, 3])
+    ev.write_plan(tmp_path / "a.plan", plan)
+    for to in ("gmsh", "gmsh2"):
+        target = tmp_path / f"{to}.msh"
+        command = ["export", str(tmp_path / "a.plan"), str(tmp_path / "a.su2"), "--to", to]
+        assert main([*command, "-o", str(target), "--quiet"]) == 0
+        gmsh.clear()
+        gmsh.open(str(target))
+        assert told(gmsh, 2) == {i + 1: (b + 1,) for i, b in enumerate(plan.partition.part)}
+    assert warnings_of(gmsh) == []
+
+
+def test_the_model_is_divided(gmsh, planned):
+    mesh, plan = planned
+    gmsh.open(str(mesh))
+    dim = gmsh.model.getDimension()
+    door.partition(plan, mesh=mesh)
+    assert told(gmsh, dim) == {tag: (part,) for tag, part in wanted(mesh, plan).items()}
+    other = ev.plan(mesh, 2)
+    door.partition(other, mesh=mesh)  # divided anew
+    assert told(gmsh, dim) == {tag: (part,) for tag, part in wanted(mesh, other).items()}
+    assert warnings_of(gmsh) == []
+    with pytest.raises(UsageError, match="divided already"):
+        door.partition(plan)
+
+
+def test_a_model_in_the_order_of_version_4(gmsh, tmp_path):
+    tiles(gmsh)
+    write(gmsh, tmp_path / "mesh.msh", 4.1)
+    plan = ev.plan(tmp_path / "mesh.msh", [1, 2, 5])
+    door.partition(plan)
+    assert told(gmsh, 2) == {
+        tag: (part,) for tag, part in wanted(tmp_path / "mesh.msh", plan).items()
+    }
+
+
+def test_blocks_of_any_tool(gmsh, tmp_path):
+    tiles(gmsh)
+    write(gmsh, tmp_path / "mesh.msh", 4.1)
+    n = ev.read(tmp_path / "mesh.msh").graph.n
+    part = np.where(np.arange(n) < 20, 2, 0)  # block 1 is empty
+    door.partition(part, mesh=tmp_path / "mesh.msh")
+    sizes = np.bincount([part for (part,) in told(gmsh, 2).values()])
+    assert sizes.tolist() == [0, n - 20, 0, 20]
+
+
+def test_other_meshes_are_refused(gmsh, tmp_path):
+    tiles(gmsh)
+    for version in (4.1, 2.2):
+        write(gmsh, tmp_path / f"{version}.msh", version)
+    plan = ev.plan(tmp_path / "2.2.msh", [1, 2, 5])
+    with pytest.raises(InputError, match="stand in another order"):
+        door.partition(plan)  # triangles come first in 2.2
+    with pytest.raises(InputError, match="not the file that the plan was made from"):
+        door.partition(plan, mesh=tmp_path / "4.1.msh")
+    with pytest.raises(InputError, match="other numbers for them"):
+        door.partition(plan, mesh=tmp_path / "2.2.msh")  # Gmsh numbered anew
+    with pytest.raises(InputError, match=r"divides 3 cells; Gmsh's current model has \d"):
+        door.partition([0, 1, 1])
+    with pytest.raises(InputError, match="points of its mesh"):
+        door.partition(ev.plan(ev.read(tmp_path / "2.2.msh", by="points"), 2))
+    assert gmsh.model.getNumberOfPartitions() == 0
+    gmsh.model.removePhysicalGroups()  # for meshio, which reads binary files
+    gmsh.option.setNumber("Mesh.Binary", 1)
+    write(gmsh, tmp_path / "binary.msh", 4.1)
+    with pytest.raises(InputError, match=r"no \.msh file in text"):
+        door.partition(ev.plan(tmp_path / "binary.msh", 2), mesh=tmp_path / "binary.msh")
+    gmsh.clear()
+    with pytest.raises(InputError, match="has no mesh"):
+        door.partition(plan)
+
+
+def test_a_binary_file_loses_groups_and_says_so(gmsh, tmp_path, capsys):
+    tiles(gmsh)
+    gmsh.model.removePhysicalGroups()
+    gmsh.option.setNumber("Mesh.Binary", 1)
+    mesh, target = tmp_path / "binary.msh", tmp_path / "divided.msh"
+    write(gmsh, mesh, 4.1)
+    ev.write_plan(tmp_path / "x.plan", ev.plan(mesh, 2))
+    capsys.readouterr()
+    command = ["export", str(tmp_path / "x.plan"), str(mesh), "--to", "gmsh", "-o", str(target)]
+    assert main(command) == 0
+    assert "are not: the file is binary." in capsys.readouterr().err
+    gmsh.clear()
+    gmsh.open(str(target))
+    assert gmsh.model.getNumberOfPartitions() == 2
+
+
+def test_without_gmsh(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "gmsh", None)
+    with pytest.raises(ToolError, match="cannot import gmsh"):
+        door.partition([0])
