@@ -29,10 +29,16 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all man site clean
+.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all man site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
+
+# Wheels with compiled kernels, one for each of these that is found, and one for any Python; each is
+# tried in a fresh environment. Environments and packs stay in build/wheels.
+PYTHONS ?= python3.11 python3.12 python3.13
+wheel:
+	$(PYTHON) packaging/wheels.py --pythons $(PYTHONS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -101,9 +107,12 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.core
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
-# All kernels compiled once, side by side: the tests' processes would compile many of them twice.
+# All kernels compiled once, side by side: the tests' processes would compile many of them twice. The
+# pack is found by other checkouts and environments of the same sources, Python and Numba.
+PACKS := $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/evener
 $(VENV)/.warm: $(VENV)/.dev $(KERNELS)
-	$(BIN)/evener warm
+	mkdir -p $(PACKS)
+	$(BIN)/evener warm --pack $(PACKS)
 	touch $@
 
 # The documentation as a site, in build/site: every link is checked, and a warning is an error.

@@ -73,7 +73,7 @@ def demo(folder: Path) -> None:
     made = folder / "mesh.plan"
     machine.write_text(MACHINE + "".join(NODES.format(n=n) for n in range(2)))
     kernel.write_text(KERNEL)
-    run("warm")  # a minute or two, once: no command compiles anything afterwards
+    run("warm", "--first")  # half a minute, once: the next commands compile hardly anything
     run("generate", "airfoil", "--seed", 7, "-o", mesh, "--quiet")
     run("plan", mesh, "--machine", machine, "--kernel", kernel, "-o", made,
         "--report", folder / "plan.html")  # fmt: skip

@@ -63,6 +63,19 @@ def test_it_says_for_what_and_how_far_it_is(monkeypatch):
     assert out.detail == "for `plan`: 1 compiled, now other_kernels.second"
 
 
+def test_it_says_once_why_kernels_that_came_compiled_do_not_serve(monkeypatch, capsys):
+    out = Said()
+    shown = CompilingShown(out, "plan")
+    monkeypatch.setattr(shown, "_is_watching", True)
+    monkeypatch.setattr("evener.cli.compiling.WORTH_SAYING", 0.0)
+    monkeypatch.setattr("evener.machine_code.packs.why_compiled", lambda: "they are for others")
+    shown._compiled.begin("one_kernels.first")
+    for _ in range(3):
+        shown()
+    said = capsys.readouterr().err
+    assert said == "Kernels are compiled here, once: they are for others.\n"
+
+
 def test_nothing_is_imported_to_watch(capsys):
     """The compiler takes half a second to import; a command without kernels does not."""
     code = (

@@ -31,6 +31,7 @@ class CompilingShown:
         self._is_watching = False
         self._last = 0.0
         self._n_told = 0
+        self._has_said_why = False
         self._command = command
         self._is_off = command == "warm"  # which shows a bar of its own
 
@@ -46,10 +47,19 @@ class CompilingShown:
             # Do not import the compiler here: commands without kernels do not need it.
             self._is_watching = watch_if_imported(self._compiled)
         if self._compiled.is_busy and self._compiled.seconds > WORTH_SAYING:
+            self._say_why()
             self._last = time.monotonic()
             self._out.wait_for(WORDS, self._compiled.seconds, self._how_far())
         elif time.monotonic() - self._last > STEADY:
             self._out.wait_for("")
+
+    def _say_why(self) -> None:
+        """Say once why kernels are compiled though some came compiled."""
+        packs = sys.modules.get("evener.machine_code.packs")
+        why = packs.why_compiled() if packs else ""
+        if why and not self._has_said_why:
+            self._has_said_why = True
+            self._out.note(f"Kernels are compiled here, once: {why}.")
 
     def _how_far(self) -> str:
         """Return the command, and how many kernels are compiled; the total is not known."""
@@ -59,7 +69,7 @@ class CompilingShown:
 
 
 def explained(error: Exception) -> Exception:
-    """Return a UsageError for numba's error that no folder can hold compiled kernels."""
+    """Return a UsageError for Numba's error that no folder can hold compiled kernels."""
     if isinstance(error, EvenerError) or "no locator available" not in str(error):
         return error
     return UsageError(

@@ -21,7 +21,7 @@ import numpy as np
 from evener.arrays import Part
 from evener.errors import one_of
 from evener.graphs.graph import Graph
-from evener.jit import cpu_seconds
+from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.external.children import Outcome, run_in_child
 from evener.partitioning.initial.trees import Tree
 from evener.partitioning.requests import OBJECTIVES, Request

@@ -16,7 +16,7 @@ from evener.errors import EvenerError, one_of
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
-from evener.jit import cpu_seconds
+from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.enforce import enforce
 from evener.partitioning.initial.trees import device_tree
 from evener.partitioning.registry import partition_with

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
 
 from evener.arrays import Part
 from evener.graphs.edge_list import EdgeList
@@ -108,6 +107,8 @@ def _joined_graph(
     """Return the graph of these edges, the weights of parallel ones added up."""
     n = groups.work.size
     both = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+    from scipy.sparse import coo_array
+
     found = coo_array((np.concatenate([weights, weights]), both), shape=(n, n)).tocsr()
     found.sum_duplicates()
     work = groups.work

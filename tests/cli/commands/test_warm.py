@@ -4,11 +4,15 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evener.cli.commands.warm import _whose
 from evener.cli.precompile import precompile as module
+from evener.graphs.graph import Graph
+from evener.machine_code.packs import Pack
 
 
 def test_all_is_said(evener, monkeypatch):
@@ -30,11 +34,64 @@ def test_json(evener, monkeypatch):
 
 def test_what_was_compiled_is_counted_once(evener, monkeypatch):
     def compiled(*_):
-        return ["a.kernel", "a.kernel", "", "b.kernel"]
+        return module._Done(["a.kernel", "a.kernel", "", "b.kernel"], {})
 
     monkeypatch.setattr(module, "REHEARSALS", {})
     monkeypatch.setattr(module, "_in_processes", compiled)
     assert "2 kernels compiled in " in evener("warm", "--processes", 2).out
+
+
+def test_the_first_kernels_alone(evener, monkeypatch):
+    monkeypatch.setattr(module, "REHEARSALS", {"not this": None})
+    monkeypatch.setattr(module, "FIRST", {})
+    said = evener("warm", "--first", "--processes", 1)
+    assert said.code == 0
+    assert "The kernels of a first plan were compiled already." in said.out
+
+
+def piece():
+    """Call one kernel."""
+    Graph.from_edges(3, np.array([0, 1]), np.array([1, 2])).components()
+
+
+def test_a_pack_of_what_was_used(evener, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "REHEARSALS", {"a piece": piece})
+    said = evener("warm", "--processes", 1, "--pack", tmp_path, "--json")
+    told = json.loads(said.out)
+    assert Path(told["pack"]).parent == tmp_path
+    assert Path(told["pack"]).stat().st_size > 1000
+    assert told["used"] > 0
+
+
+@pytest.mark.slow
+def test_a_pack_of_a_level_is_for_its_processors(tmp_path):
+    """In processes that compile for it, which this one does not."""
+    code = (
+        "import sys; from evener.cli import main; from evener.cli.precompile import precompile;"
+        "precompile.REHEARSALS = {'policies': None}; sys.exit(main(sys.argv[1:]))"
+    )
+    words = ["warm", "--pack", str(tmp_path), "--level", "x86-64-v2", "--processes", "1"]
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    (pack,) = tmp_path.glob("*-x86-64-v2.pack")
+    assert (Pack(pack).made.processor, Pack(pack).made.features) == ("x86-64-v2", "")
+    assert f"Written: {pack}" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--level", "x86-64-v2"], 2, "--level is for --pack"),
+        (["--pack", "no/such"], 3, "no/such: is no folder"),
+        (["--pack", ".", "--level", "x86-64-v9"], 2, "x86-64-v2"),
+    ],
+)
+def test_packs_that_cannot_be_made(evener, words, code, said):
+    found = evener("warm", *words)
+    assert found.code == code
+    assert said in found.err
 
 
 def test_processes_are_one_or_more(evener):
@@ -43,7 +100,7 @@ def test_processes_are_one_or_more(evener):
     assert "--processes must be one or more, not 0" in said.err
 
 
-@pytest.mark.parametrize("place", ["NUMBA_CACHE_DIR", "the package", "the user"])
+@pytest.mark.parametrize("place", ["NUMBA_CACHE_DIR", "the package", "the user", "a pack"])
 def test_every_place_has_words(place):
     assert _whose(place)
 

@@ -11,7 +11,7 @@ import pkgutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -195,14 +195,30 @@ def kernels() -> dict[str, Any]:
     return found
 
 
-def cache_place() -> tuple[Path, str]:
+def kernels_used() -> dict[str, str]:
+    """Return what this process compiled or found: names, and the files that they are in.
+
+    A file is one of this computer's own, or a pack (machine_code/packs.py).
+    """
+    from evener.machine_code.cache import USED
+
+    return dict(USED)
+
+
+def cache_place(used: Mapping[str, str] | None = None) -> tuple[Path, str]:
     """Return the folder below which machine code is kept, and whose it is.
 
     "NUMBA_CACHE_DIR", "the package" (its __pycache__ folders) or "the user", whose folder is
-    taken where neither of the others can be written.
+    taken where neither of the others can be written; "a pack" and its folder where all that was
+    used is in packs.
     """
     from numba import config
 
+    from evener.machine_code.packs import SUFFIX
+
+    packed = [path for path in (used or {}).values() if path.endswith(SUFFIX)]
+    if packed and len(packed) == len(used or {}):
+        return Path(packed[0]).parent, "a pack"
     kernel = next(iter(kernels().values()))
     folder = Path(kernel.stats.cache_path)
     if folder.name == "__pycache__":

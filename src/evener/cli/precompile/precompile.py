@@ -4,8 +4,9 @@ Processes write into one cache, each combination of types into a file of its own
 
     python -m evener.cli.precompile.precompile
 
-Each line of its standard input names a rehearsal; each line of its standard output is a JSON list
-of the names of the kernels that it compiled. The process ends when its input ends.
+Each line of its standard input names a rehearsal; each line of its standard output is a JSON list:
+the names of the kernels that it compiled, and all that it used, as machine_code.cache.USED. The
+process ends when its input ends.
 """
 
 from __future__ import annotations
@@ -16,14 +17,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
-from evener.cli.precompile.compiler import Compiled, cache_place, hastened, kernels, watch
+from evener.cli.precompile.compiler import (
+    Compiled,
+    cache_place,
+    hastened,
+    kernels,
+    kernels_used,
+    watch,
+)
+from evener.cli.precompile.first import FIRST
 from evener.cli.precompile.rehearsals import REHEARSALS
 from evener.errors import ToolError
 
@@ -33,12 +42,13 @@ class Warmed:
     """What `warm` did.
 
     compiled: names of the kernels compiled by all processes, one entry for each combination of
-    argument types. n_kernels: how many kernels there are. folder, place: where the machine code is
-    kept, and whose folder that is (see compiler.cache_place). seconds: wall time; cpu_seconds: CPU
-    time of all processes.
+    argument types. used: all that were compiled or found, as machine_code.cache.USED. n_kernels:
+    how many kernels there are. folder, place: where the machine code is kept, and whose folder that
+    is (see compiler.cache_place). seconds: wall time; cpu_seconds: CPU time of all processes.
     """
 
     compiled: list[str]
+    used: Mapping[str, str]
     n_kernels: int
     folder: Path
     place: str
@@ -47,17 +57,33 @@ class Warmed:
     cpu_seconds: float
 
 
-def warm(processes: int = 1, progress: Callable[[str, float], None] | None = None) -> Warmed:
+class _Done(NamedTuple):
+    """What rehearsals compiled, and all that they used."""
+
+    compiled: list[str]
+    used: dict[str, str]
+
+
+def warm(
+    processes: int = 1,
+    progress: Callable[[str, float], None] | None = None,
+    settings: Mapping[str, str] | None = None,
+    *,
+    first: bool = False,
+) -> Warmed:
     """Compile all kernels that are not yet in the cache, in so many processes.
 
-    Raises ToolError where a process ends before its work is done.
+    first: those alone that the first plan of a mesh needs. settings: environment variables of these
+    processes. Raises ToolError where a process ends before its work is done.
     """
     began, cpu_began = time.monotonic(), _cpu_seconds()
-    work = _here if processes == 1 else partial(_in_processes, processes)
-    compiled = work(progress or _no_progress)
-    folder, place = cache_place()
+    here = processes == 1 and settings is None
+    work = _here if here else partial(_in_processes, processes, settings or {})
+    done = work(FIRST if first else REHEARSALS, progress or _no_progress)
+    folder, place = cache_place(done.used)
     return Warmed(
-        compiled,
+        done.compiled,
+        done.used,
         len(kernels()),
         folder,
         place,
@@ -67,62 +93,69 @@ def warm(processes: int = 1, progress: Callable[[str, float], None] | None = Non
     )
 
 
-def _here(tell: Callable[[str, float], None]) -> list[str]:
-    """Run all rehearsals in this process; return the names of the kernels it compiled."""
+def _here(pieces: Mapping[str, Callable[[], None]], tell: Callable[[str, float], None]) -> _Done:
+    """Run rehearsals in this process."""
     compiled = Compiled()
     watch(compiled)
     with hastened():
-        for i, (name, rehearse) in enumerate(REHEARSALS.items()):
-            tell(_how_far(name, i, compiled.names), i / len(REHEARSALS))
+        for i, (name, rehearse) in enumerate(pieces.items()):
+            tell(_how_far(name, i, len(pieces), compiled.names), i / len(pieces))
             rehearse()
-    return compiled.names
+    return _Done(compiled.names, kernels_used())
 
 
-def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
-    """Run all rehearsals in `count` processes; return the names of the kernels they compiled."""
-    waiting, lock, done = list(REHEARSALS), threading.Lock(), 0
+def _in_processes(
+    count: int,
+    settings: Mapping[str, str],
+    pieces: Mapping[str, Callable[[], None]],
+    tell: Callable[[str, float], None],
+) -> _Done:
+    """Run rehearsals in `count` processes, which know them by name."""
+    waiting, lock, done = list(pieces), threading.Lock(), 0
     begun = 0
     compiled: list[str] = []
+    used: dict[str, str] = {}
 
     def one(_: int) -> None:
         nonlocal begun, done
-        with _Worker() as worker:
+        with _Worker(settings) as worker:
             while True:
                 with lock:
                     if not waiting:
                         return
                     name = waiting.pop(0)
-                    tell(_how_far(name, begun, compiled), done / len(REHEARSALS))
+                    tell(_how_far(name, begun, len(pieces), compiled), done / len(pieces))
                     begun += 1
-                names = worker.rehearse(name)
+                made = worker.rehearse(name)
                 with lock:
-                    compiled.extend(names)
+                    compiled.extend(made.compiled)
+                    used.update(made.used)
                     done += 1
 
     with ThreadPoolExecutor(count) as pool:
-        working = pool.map(one, range(min(count, len(REHEARSALS))))
+        working = pool.map(one, range(min(count, len(pieces))))
         kernels()  # imports all modules while others compile: `warm` counts kernels at the end
         for _ in working:
             pass
-    return compiled
+    return _Done(compiled, used)
 
 
-def _how_far(name: str, begun: int, compiled: list[str]) -> str:
+def _how_far(name: str, begun: int, pieces: int, compiled: list[str]) -> str:
     """Say which piece is next, and how many kernels were compiled so far."""
     some = len({kernel for kernel in compiled if kernel})
-    return f"{name}, {begun + 1} of {len(REHEARSALS)} pieces, {some:,} kernels so far"
+    return f"{name}, {begun + 1} of {pieces} pieces, {some:,} kernels so far"
 
 
 class _Worker:
     """A process that runs the rehearsals it is sent, and ends when its standard input closes."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str]) -> None:
         # -P keeps the working directory out of the child's path: a numpy.py there is not NumPy.
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "evener.cli.precompile.precompile"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", **settings},
             text=True,
         )
 
@@ -132,8 +165,8 @@ class _Worker:
     def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
-    def rehearse(self, name: str) -> list[str]:
-        """Let the process rehearse a piece; return the names of the kernels it compiled."""
+    def rehearse(self, name: str) -> _Done:
+        """Let the process rehearse a piece; return what it compiled for that."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -147,7 +180,7 @@ class _Worker:
                 f"a process that compiled {name!r} ended before it was done",
                 hint="With one process, `evener warm --processes 1`, it shows why.",
             )
-        return list(json.loads(answer))
+        return _Done(*json.loads(answer))
 
 
 def _no_progress(step: str, fraction: float) -> None:
@@ -163,12 +196,13 @@ def _cpu_seconds() -> float:
 def main() -> None:
     """Answer line by line."""
     compiled = Compiled()
+    known = REHEARSALS | FIRST
     watch(compiled)
     with hastened():
         for line in sys.stdin:
             before = len(compiled.names)
-            REHEARSALS[line.strip()]()
-            print(json.dumps(compiled.names[before:]), flush=True)  # noqa: T201
+            known[line.strip()]()
+            print(json.dumps([compiled.names[before:], kernels_used()]), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
         )
 
 
-def _machine(many: int = 1) -> Platform:
+def machine_of(many: int = 1) -> Platform:
     """Return two nodes of four devices with links, or `many` times as many."""
     devices = tuple(
         Device(f"d{b}", 1e6 * speed, at=f"node{b // 4}") for b, speed in enumerate(many * SPEEDS)
@@ -140,7 +140,7 @@ def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> 
     from evener.planning.plan import plan
 
     chosen = PlanOptions(tool=tool, mapping=False, **options)  # type: ignore[arg-type]
-    plan(graph, _machine(many), chosen)
+    plan(graph, machine_of(many), chosen)
 
 
 def cut() -> None:
@@ -169,7 +169,7 @@ def seconds() -> None:
 
     graph = next(places())
     part = (np.arange(graph.n) * len(SPEEDS) // graph.n).astype(np.int32)
-    refine_seconds(graph, part, np.ones(graph.n), costs_of(_machine()))
+    refine_seconds(graph, part, np.ones(graph.n), costs_of(machine_of()))
 
 
 def propagation() -> None:
@@ -205,7 +205,7 @@ def mapping() -> None:
 
     graph = next(places())
     for many in (1, 2):
-        platform = _machine(many)
+        platform = machine_of(many)
         k = platform.k
         part = Partition((np.arange(graph.n) * k // graph.n).astype(np.int32), k)
         targets = np.full(k, graph.n / k)
@@ -230,8 +230,8 @@ def contracts() -> None:
             kept = enforce(heavy, everywhere, contract, connected=True)
             for overlap in (False, True):
                 workload = Workload("rehearsed", overlap=overlap)
-                evaluate(heavy, kept.partition, _machine(), contract, workload=workload)
-                metrics.predicted_seconds(heavy, kept.partition, _machine(), workload)
+                evaluate(heavy, kept.partition, machine_of(), contract, workload=workload)
+                metrics.predicted_seconds(heavy, kept.partition, machine_of(), workload)
             metrics.block_components(heavy, kept.partition)
         evaluate(graph, kept.partition, platform, contract, workload=WORKLOADS["spmv"])
     _many_blocks(graph)
@@ -337,7 +337,7 @@ def policies() -> None:
     from evener.partitioning.policies.families import policy_blocks
 
     for policy in ("C-PG", "C-LDG"):
-        policy_blocks(next(places()), _machine(), policy)
+        policy_blocks(next(places()), machine_of(), policy)
 
 
 def splitting() -> None:
@@ -356,7 +356,7 @@ def splitting() -> None:
     star = EdgeList(400, np.zeros(399, np.int32), np.arange(1, 400))  # with a hub
     for one in (edges, star):
         split(one, 4, SplitOptions("spac", "default", 0.01))
-    ranked_neighbourhoods(star, edge_contract(star, _machine()), "fast", 7)
+    ranked_neighbourhoods(star, edge_contract(star, machine_of()), "fast", 7)
     with TemporaryDirectory() as name:
         lines = Path(name) / "lines.npy"
         np.save(lines, np.stack([edges.tails, edges.heads], axis=1))

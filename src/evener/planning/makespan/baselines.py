@@ -6,8 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from evener.arrays import FloatArray, Part
 from evener.errors import EvenerError, UsageError
@@ -127,6 +125,9 @@ def may_be_mapped_below(
     Necessary for that: a perfect matching of blocks and devices in which each block takes less on
     its device, by `least_seconds_on`, and fits its contract.
     """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     sooner = least_seconds_on(problem, one, contract) < seconds
     if not sooner.any(axis=1).all():
         return False

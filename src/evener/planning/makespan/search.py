@@ -19,7 +19,7 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, Part
 from evener.errors import NotFoundError
 from evener.graphs.graph import Graph
-from evener.jit import cpu_seconds
+from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
 from evener.planning.device_sets.estimate import Estimator

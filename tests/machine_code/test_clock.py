@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from evener.jit import Preparing, _listening, cpu_seconds
+from evener.machine_code.clock import Preparing, _listening, cpu_seconds
 from evener.partitioning import tools
 from evener.partitioning.requests import Request
 from tests.assertions import path

@@ -1,0 +1,94 @@
+"""Small real calls that reach the kernels of a first plan: a mesh read, divided, judged, exported.
+
+A quarter of all kernels, in pieces that two processes do in about the same time: while one divides,
+which begins with kernels that nothing else needs, the other compiles those that come next there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from evener.cli.precompile.rehearsals import SPEEDS, machine_of, places, seconds
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Mesh
+from evener.plans.partition import Contract, Partition
+
+
+def triangles() -> Mesh:
+    """Return a mesh of triangles, large enough for several levels of coarsening."""
+    from evener.graphs.generating.delaunay import triangle_mesh
+
+    return triangle_mesh(2000, 3)
+
+
+def dividing(objective: str = "cut") -> None:
+    """Plan a mesh for unlike devices."""
+    from evener.planning.options import PlanOptions
+    from evener.planning.plan import plan
+
+    options = PlanOptions(objective=objective)
+    plan(triangles().dual_graph(), machine_of(), options)
+
+
+def _halves(graph: Graph) -> tuple[Partition, Contract]:
+    """Return blocks that are unlike what the machine asks for, and what it asks for."""
+    k = len(SPEEDS)
+    part = Partition((np.arange(graph.n) * k // graph.n).astype(np.int32), k)
+    targets = np.array(SPEEDS) * graph.n / sum(SPEEDS)
+    return part, Contract(targets, 0.97 * targets, 1.03 * targets)
+
+
+def repairing() -> None:
+    """Bring blocks within their contract."""
+    from evener.partitioning.enforce import enforce
+
+    graph = next(places())
+    enforce(graph, *_halves(graph))
+
+
+def refining() -> None:
+    """Move vertices between blocks so that fewer edges are cut."""
+    from evener.partitioning.refine import refine
+
+    graph = next(places())
+    refine(graph, _halves(graph)[0])
+
+
+def judging() -> None:
+    """Map blocks to devices, and count what they compute and send."""
+    from evener.partitioning.mapping.blocks import map_blocks
+    from evener.planning.evaluate import evaluate
+
+    graph = next(places())
+    part, _ = _halves(graph)
+    targets = np.full(part.k, graph.n / part.k)
+    wide = Contract(targets, 0.5 * targets, 2 * targets)
+    map_blocks(graph, part, machine_of(), wide)
+    evaluate(graph, part, machine_of(), wide)
+
+
+def reading() -> None:
+    """Write a mesh, and read it as a graph of cells."""
+    from evener.io import read
+    from evener.io.write import write_mesh
+
+    with TemporaryDirectory() as name:
+        path = Path(name) / "mesh.su2"
+        write_mesh(path, triangles())
+        read(path)
+
+
+FIRST: dict[str, Callable[[], None]] = {
+    "first: dividing": dividing,
+    "first: refining": refining,
+    "first: seconds": seconds,
+    "first: repairing": repairing,
+    "first: judging": judging,
+    "first: reading": reading,
+    "first: planning": partial(dividing, "seconds"),
+}

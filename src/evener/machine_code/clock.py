@@ -1,0 +1,73 @@
+"""CPU time of this process without that of compiling, loading and saving kernels.
+
+Which happens once on a computer, or once in a process, and is no part of what a tool costs. Numba
+reports when a thread takes and releases the compiler's lock; in between the thread does nothing
+else.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import cache
+from typing import Any
+
+EVENT = "numba:compiler_lock"
+
+
+class Preparing:
+    """The CPU time that threads spend between `begin` and `end`, which may be nested [s]."""
+
+    def __init__(self) -> None:
+        self._ended = 0.0
+        self._lock = threading.Lock()
+        self._of_thread = threading.local()
+
+    def begin(self) -> None:
+        """Start this thread's clock, unless it runs."""
+        own = self._of_thread
+        own.depth = getattr(own, "depth", 0) + 1
+        if own.depth == 1:
+            own.began = time.thread_time()
+
+    def end(self) -> None:
+        """Stop it at the end that belongs to the first `begin`."""
+        own = self._of_thread
+        if getattr(own, "depth", 0) == 0:  # begun before anyone listened
+            return
+        own.depth -= 1
+        if own.depth == 0:
+            with self._lock:
+                self._ended += time.thread_time() - own.began
+
+    @property
+    def seconds(self) -> float:
+        """Time between begins and ends that are over."""
+        return self._ended
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process, without that of compiling and loading kernels [s].
+
+    Only differences count, as of time.process_time.
+    """
+    prepared = _listening().seconds
+    return time.process_time() - prepared
+
+
+@cache
+def _listening() -> Preparing:
+    """Return the clock of the compiler; it runs from the first call on."""
+    from numba.core import event
+
+    preparing = Preparing()
+
+    class Listener(event.Listener):
+        def on_start(self, told: Any) -> None:  # noqa: ARG002
+            preparing.begin()
+
+        def on_end(self, told: Any) -> None:  # noqa: ARG002
+            preparing.end()
+
+    event.register(EVENT, Listener())
+    return preparing

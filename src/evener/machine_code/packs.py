@@ -1,0 +1,285 @@
+"""Packs: the machine code of many kernels in one file, which is mapped into memory.
+
+A wheel has one in the folder `packs` beside this file, and `evener warm --pack` writes others into
+the user's own, `~/.cache/evener`. `cp311-numba0.68.1-x86-64-v2.pack` is
+
+    MAGIC, the length of the table (8 bytes, little-endian), SHA-256 of the table, the table, a body
+
+where the table is JSON: for what the pack was made (`Made`), its size, where in the body the
+bitcode of all kernels is (compressed together, because LLVM reads it only when a kernel that calls
+another one is compiled), and for each kernel the stamp of its sources, its place in the body, a
+digest of what is there, and its place in the bitcode.
+
+Python and Numba must be those that made the pack, the processor the same, or one that has all that
+a level of processors promises. Nothing is read from a kernel's place unless its digest is right.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import logging
+import mmap
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LOG = logging.getLogger("evener")
+FOLDER = Path(__file__).with_name("packs")
+SUFFIX = ".pack"
+MAGIC = b"evener pack 1\n"
+HEAD = len(MAGIC) + 8 + 32
+# What processors of a level have beyond the oldest of their kind, as LLVM names it.
+LEVELS = {"x86-64-v2": ["cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"]}
+# Settings of Numba that change machine code, and what they are in packs.
+SETTINGS = {"BOUNDSCHECK": (None, 0), "DEBUGINFO_DEFAULT": (0,), "OPT": (3,),
+            "LOOP_VECTORIZE": (1,), "SLP_VECTORIZE": (0,)}  # fmt: skip
+SWITCH = "EVENER_PACKS"  # set to "no": all kernels are compiled here
+Magic = tuple[str, str, str]  # system, processor and its features, as Numba names them
+Found = tuple[memoryview, Callable[[], bytes], Path]
+
+
+@dataclass(frozen=True)
+class Made:
+    """For what a pack was made: `cp311`, Numba's version, and `Magic`."""
+
+    python: str
+    numba: str
+    system: str
+    processor: str
+    features: str
+
+    @property
+    def file_name(self) -> str:
+        """The pack's name, different for each of these but the system."""
+        told = hashlib.sha256(self.features.encode()).hexdigest()[:8] if self.features else ""
+        parts = _prefix(self.python, self.numba), self.processor, told
+        return "-".join(filter(None, parts)) + SUFFIX
+
+
+class PackedKernel(NamedTuple):
+    """Where a kernel is in a pack: `size` bytes from `begin`; bitcode in that of all kernels."""
+
+    stamp: str
+    begin: int
+    size: int
+    digest: str
+    bitcode_begin: int
+    bitcode_size: int
+
+
+class DamagedPackError(ValueError):
+    """A pack is cut short, or its bytes are not those that were written."""
+
+
+class Pack:
+    """An open pack."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < HEAD:
+                raise DamagedPackError(f"{path} is cut short")
+            self._bytes = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        start = HEAD + int.from_bytes(self._bytes[len(MAGIC) : len(MAGIC) + 8], "little")
+        table = self._bytes[HEAD:start]
+        is_whole = hashlib.sha256(table).digest() == self._bytes[HEAD - 32 : HEAD]
+        if self._bytes[: len(MAGIC)] != MAGIC or not is_whole:
+            raise DamagedPackError(f"{path} is damaged")
+        told = json.loads(bytes(table))
+        if size != start + told["size"]:
+            raise DamagedPackError(f"{path} is cut short")
+        self.made = Made(**told["made"])
+        self._body = self._bytes[start:]
+        self._places = {name: PackedKernel(*place) for name, place in told["kernels"].items()}
+        begin, count, right = told["bitcode"]
+        self._bitcode = PackedKernel("", begin, count, right, 0, 0)
+
+    def stamp_of(self, name: str) -> str:
+        """Return the digest of the sources that a kernel of the pack was made from."""
+        return self._places[name].stamp
+
+    def load(self, name: str, stamp: str) -> Found | None:
+        """Return a kernel's data, how to get its bitcode, the pack; None unless of these sources.
+
+        Raises DamagedPackError.
+        """
+        place = self._places.get(name)
+        if place is None or place.stamp != stamp:
+            return None
+        return self._at(place), lambda: self._bitcode_of(place), self.path
+
+    def why_not(self, name: str) -> str:
+        """Say why the pack does not have a kernel that was looked for."""
+        if name in self._places:
+            return "sources of kernels have changed since"
+        return "none of them was compiled for these types of arguments"
+
+    def _at(self, place: PackedKernel) -> memoryview:
+        found = self._body[place.begin : place.begin + place.size]
+        if digest(found) != place.digest:
+            raise DamagedPackError(f"{self.path} is damaged")
+        return found
+
+    def _bitcode_of(self, place: PackedKernel) -> bytes:
+        return self._all_bitcode[place.bitcode_begin :][: place.bitcode_size]
+
+    @functools.cached_property
+    def _all_bitcode(self) -> bytes:
+        import zstandard
+
+        return zstandard.ZstdDecompressor().decompress(self._at(self._bitcode))
+
+
+def digest(data: bytes | memoryview) -> str:
+    """Return what a pack's table tells of the bytes at a place."""
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+class _Search:
+    """The packs that this process may use, and why others are not used."""
+
+    def __init__(self, magic: Magic) -> None:
+        self.packs: list[Pack] = []
+        self.refused = self._refusal(magic)
+        self.missed = ""  # why the first kernel that no pack has is to be compiled
+
+    def load(self, name: str, stamp: str) -> Found | None:
+        """Return a kernel from the first pack that has it."""
+        for pack in self.packs:
+            try:
+                found = pack.load(name, stamp)
+            except DamagedPackError as error:
+                self.packs.remove(pack)
+                self.refused = f"{error}: install Evener again"
+                return self.load(name, stamp)
+            if found is not None:
+                return found
+        why = self.packs[0].why_not(name) if self.packs else self.refused
+        if why:
+            self.missed = self.missed or why
+            LOG.debug("compiling %s: %s", name, why)
+        return None
+
+    def _refusal(self, magic: Magic) -> str:
+        """Open the packs; return why there is none, "" where none was to be expected."""
+        if os.environ.get(SWITCH) == "no":
+            return f"{SWITCH}=no"
+        if changed := _changed_setting():
+            return f"NUMBA_{changed} asks for machine code of another kind"
+        here = made_here(magic)
+        why = ""
+        for path in _paths(here):
+            try:
+                pack = Pack(path)
+            except DamagedPackError as error:
+                why = why or f"{error}: install Evener again"
+            except OSError as error:
+                why = why or f"{path} cannot be read: {error.strerror}"
+            else:
+                if _fits(pack.made, here):
+                    self.packs.append(pack)
+                else:
+                    why = why or f"they are for processors of the level {pack.made.processor}"
+        return why or ("" if self.packs else _others(here))
+
+
+def load(stamp: str, name: str, magic: Magic) -> Found | None:
+    """Return a kernel's data, how to get its bitcode, and its pack; None where no pack has it.
+
+    stamp: of the kernel's sources. name: of the kernel with these types. magic: the processor for
+    which Numba compiles.
+    """
+    return _search(magic).load(name, stamp)
+
+
+@functools.cache
+def _search(magic: Magic) -> _Search:
+    found = _Search(magic)
+    _searches.append(found)
+    return found
+
+
+_searches: list[_Search] = []
+
+
+def why_compiled() -> str:
+    """Return why this process compiles kernels though there are packs; "" where it is as usual."""
+    return next((one.missed for one in _searches if one.missed), "")
+
+
+def in_use() -> list[Path]:
+    """Return the packs from which this process may take kernels; none before the first kernel."""
+    return [pack.path for one in _searches for pack in one.packs]
+
+
+def users_folder() -> Path | None:
+    """Return the user's folder of packs; None for a user who has no home."""
+    with suppress(RuntimeError):
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evener"
+    return None
+
+
+def made_here(magic: Magic) -> Made:
+    """Return for what this process compiles."""
+    import numba
+
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+    return Made(python, numba.__version__, *magic)
+
+
+def _paths(here: Made) -> Iterator[Path]:
+    """Yield the files that may be packs for this Python and Numba, those of the wheel first."""
+    own = users_folder()
+    for folder in [FOLDER, *([] if own is None else [own])]:
+        with suppress(OSError):
+            for path in sorted(folder.glob(f"{_prefix(here.python, here.numba)}-*{SUFFIX}")):
+                # The user's folder may be another user's, where one acts for the other.
+                if folder == FOLDER or path.stat().st_uid == os.geteuid():
+                    yield path
+
+
+def _prefix(python: str, numba: str) -> str:
+    return f"{python}-numba{numba}"
+
+
+def _fits(made: Made, here: Made) -> bool:
+    """Return whether machine code runs here: the same processor, or one of the level."""
+    from llvmlite import binding as llvm
+    from numba import config
+
+    settings: Any = config
+    if made == here:
+        return True
+    if made.system != here.system or made.features or made.processor not in LEVELS:
+        return False
+    if settings.CPU_NAME is not None or settings.CPU_FEATURES is not None:
+        return False  # another processor is asked for
+    has: dict[str, bool] = llvm.get_host_cpu_features()
+    return all(has.get(one) for one in LEVELS[made.processor])
+
+
+def _changed_setting() -> str:
+    """Return a setting of Numba that changes machine code; "" where all are as in packs."""
+    from numba import config
+
+    settings: Any = config
+    for name, usual in SETTINGS.items():
+        if getattr(settings, name, usual[0]) not in usual:
+            return name
+    return ""
+
+
+def _others(here: Made) -> str:
+    """Say what came with the wheel where nothing of it is for this Python and Numba."""
+    if not FOLDER.is_dir():  # a checkout, which has none
+        return ""
+    there = sorted(path.name.rsplit("-x86", 1)[0] for path in FOLDER.glob(f"*{SUFFIX}"))
+    wanted = _prefix(here.python, here.numba)
+    return f"{', '.join(there) or 'nothing'} came with this wheel, and this is {wanted}"
