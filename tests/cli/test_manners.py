@@ -30,6 +30,7 @@ EXAMPLES = {
     "export": "export g.plan --to csv -o new.csv",
     "distribute": "distribute g.plan g.graph -o new.parts",
     "run": "run g.plan g.graph --app pagerank --iterations 2",
+    "launch": "launch g.plan --with hostfile -- true",
     "report": "report g.plan -o new.html",
     "info": "info g.graph",
     "convert": "convert g.graph new.mtx",
@@ -67,13 +68,19 @@ def fast_but(slow):
     ]
 
 
+def example(command, *more):
+    """Return the words of a command's example, with more options; a program's words come last."""
+    words, *program = EXAMPLES[command].split(" -- ")
+    return [*words.split(), *more, *(["--", *program[0].split()] if program else [])]
+
+
 def test_every_command_has_an_example():
     assert EXAMPLES.keys() == COMMANDS.keys()
 
 
 @pytest.mark.parametrize("command", fast_but(COSTLIEST))
 def test_succeeds_and_writes_no_escapes(evener, place, command):
-    said = evener(*EXAMPLES[command].split())
+    said = evener(*example(command))
     assert said.code == 0, said.err
     assert said.out
     assert "\x1b" not in said.out + said.err
@@ -91,7 +98,7 @@ def test_help(evener, command):
 
 @pytest.mark.parametrize("command", fast_but(COSTLIEST))
 def test_json_is_one_object(evener, place, command):
-    said = evener(*EXAMPLES[command].split(), "--json")
+    said = evener(*example(command, "--json"))
     assert said.code == 0, said.err
     assert isinstance(json.loads(said.out), dict)
     assert "NaN" not in said.out
@@ -100,13 +107,13 @@ def test_json_is_one_object(evener, place, command):
 
 @pytest.mark.parametrize("command", fast_but(COSTLY))
 def test_quiet(evener, place, command):
-    said = evener(*EXAMPLES[command].split(), "--quiet")
+    said = evener(*example(command, "--quiet"))
     assert (said.code, said.out, said.err) == (0, "", "")
 
 
 @pytest.mark.parametrize("command", fast_but(COSTLY))
 def test_quiet_does_not_silence_json(evener, place, command):
-    said = evener(*EXAMPLES[command].split(), "--quiet", "--json")
+    said = evener(*example(command, "--quiet", "--json"))
     assert isinstance(json.loads(said.out), dict)
     assert said.err == ""
 
@@ -114,7 +121,7 @@ def test_quiet_does_not_silence_json(evener, place, command):
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("more", [["--nothing"], ["--jso"]])
 def test_unknown_options(evener, place, command, more):
-    said = evener(*EXAMPLES[command].split(), *more)
+    said = evener(*example(command, *more))
     assert (said.code, said.out) == (2, "")
     assert more[0] in said.err
     assert f"See `evener {command}" in said.err
@@ -159,7 +166,7 @@ def test_bad_files(evener, place, command, content, reason):
 def test_unreadable_files(evener, place, command):
     for name in ("g.graph", "g.plan"):
         (place / name).chmod(0)
-    said = evener(*EXAMPLES[command].split())
+    said = evener(*example(command))
     assert said.code == 3
     assert "Permission denied" in said.err
 

@@ -65,8 +65,9 @@ def _answer(words: list[str]) -> int:
     from evener.cli.compiling import CompilingShown, explained
     from evener.cli.output import Output, shown_steps
 
-    verbose = "--verbose" in words
-    out = Output(json="--json" in words, quiet="--quiet" in words, verbose=verbose)
+    own = words[: words.index("--")] if "--" in words else words  # then files, or a program
+    verbose = "--verbose" in own
+    out = Output(json="--json" in own, quiet="--quiet" in own, verbose=verbose)
     try:
         args, run, takes_stdout = parse(words)
         refuse_swapped(words[0], files_from(words[0], args))
@@ -81,7 +82,7 @@ def _answer(words: list[str]) -> int:
     except (BrokenPipeError, ReaderGone):
         raise
     except Exception as error:
-        if "--debug" in words:
+        if "--debug" in own:
             out.trace(error)
         error = explained_disk(explained(error))
         if isinstance(error, EvenerError):

@@ -120,6 +120,7 @@ def leave() -> NoReturn:
         "evener.partitioning.external.children",
         "evener.measuring.workers",
         "evener.running.guarding",
+        "evener.doors.launching.running",
     ):
         if module in sys.modules:
             sys.modules[module].end_all()

@@ -78,7 +78,7 @@ def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
     if options.machine is not None:
-        return _platform_in(options.machine)
+        return platform_in(options.machine)
     if options.k is not None:
         return Platform.flat([1.0] * checked_count(options.k, "--k"))
     assert options.speeds is not None
@@ -96,7 +96,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
     try:
         if options.machine is None:
             return platform_of(speeds)
-        platform, unused = with_curves(_platform_in(options.machine), speeds)
+        platform, unused = with_curves(platform_in(options.machine), speeds)
     except InputError as error:
         error.file = error.file or options.speeds
         raise
@@ -106,7 +106,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
     return platform
 
 
-def _platform_in(path: str) -> Platform:
+def platform_in(path: str) -> Platform:
     """Return the machine that a machine file describes, or that a plan file was made for."""
     if Path(path).is_file() and is_zipfile(path):  # a pipe would be waited for
         from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan

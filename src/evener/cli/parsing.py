@@ -108,6 +108,9 @@ def parse(words: Sequence[str]) -> Parsed:
         raise unknown_command(name)
     parser = parser_of(name)
     run: Run = importlib.import_module(COMMANDS[name].module).run
+    program = None
+    if _takes_program(parser) and "--" in given:
+        given, program = given[: given.index("--")], given[given.index("--") + 1 :]
     if message := unknown_option(given, options_of(parser, given)):
         parser.error(message)
     # argparse mixes files and options only where neither subcommands nor `--` tell them apart.
@@ -116,9 +119,17 @@ def parse(words: Sequence[str]) -> Parsed:
     else:
         args, extra = parser.parse_known_intermixed_args(given)
     if extra:
-        parser.error(f"more than is taken: {' '.join(extra)}")
+        before = "; a program's words come after --" if _takes_program(parser) else ""
+        parser.error(f"more than is taken: {' '.join(extra)}{before}")
+    if program is not None:
+        args.program = program
     _refuse_second_stdin(args)
     return Parsed(args, run, _replace_stdout(args))
+
+
+def _takes_program(parser: argparse.ArgumentParser) -> bool:
+    """Return whether a command takes the words of a program, after `--`."""
+    return parser.get_default("program") is not None
 
 
 def _refuse_second_stdin(args: argparse.Namespace) -> None:
@@ -219,4 +230,5 @@ def _usage(parser: argparse.ArgumentParser) -> str | None:
             words.append(f"[{shown}]" if action.nargs == "?" else shown)
         elif action.required:
             words.append(f"{action.option_strings[0]} {shown}")
-    return " ".join([*words, "[options]"])
+    program = ["--", "PROGRAM", "[ARGUMENTS]"] if _takes_program(parser) else []
+    return " ".join([*words, "[options]", *program])

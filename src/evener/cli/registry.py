@@ -99,6 +99,11 @@ COMMANDS = {
         "run a graph application on the devices of a plan",
         "evener run web.plan web.graph --app pagerank",
     ),
+    "launch": Command(
+        "evener.cli.commands.launch",
+        "start an MPI program, each rank where its block belongs",
+        "evener launch wing.plan --run -- ./solver case.in",
+    ),
     "report": Command(
         "evener.cli.commands.report",
         "write the HTML report of a plan or of decisions",

@@ -1,0 +1,163 @@
+"""`evener launch`: start the ranks of an MPI program where their blocks belong."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evener.cli.launch_options import LaunchOptions, add_launch_options, launch_options_from
+from evener.cli.machines import MAX_ROWS, platform_in
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.doors.launching.jobs import Launch, RankJob
+    from evener.doors.launching.launchers import Launcher
+    from evener.doors.launching.placing import RankPlace
+
+add_arguments = add_launch_options
+
+
+class Prepared(NamedTuple):
+    """A job, its launcher, its launch, and the files that are kept of it."""
+
+    job: RankJob
+    launcher: Launcher
+    launch: Launch
+    kept: list[Path]
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Print, write or run what starts the ranks; with --run return the program's exit code."""
+    from evener.doors.launching.placing import oddities
+    from evener.files.temporary import private_folder
+
+    options = launch_options_from(args)
+    places = _places(options)
+    for oddity in oddities(places):
+        out.note(f"note: {oddity}")
+    if options.runs and options.output is None:
+        with private_folder() as folder:
+            return _run(_prepared(options, places, folder), out)
+    prepared = _prepared(options, places)
+    if options.runs:
+        return _run(prepared, out)
+    out.result(_facts(prepared))
+    _say(prepared, out)
+    return 0
+
+
+def _places(options: LaunchOptions) -> list[RankPlace]:
+    """Return the places of the ranks, checked against what is given."""
+    from evener.doors.launching import launch, placing
+    from evener.running.launching import n_ranks
+
+    if n_ranks() > 1:
+        raise UsageError(
+            f"{n_ranks():,} ranks run this command: it starts the ranks itself",
+            hint="Run it without mpirun, mpiexec or srun.",
+        )
+    platform = platform_in(options.machine)
+    if options.ranks not in (None, platform.k):
+        raise UsageError(
+            f"--ranks {options.ranks:,}, and {options.machine} is for {platform.k:,} devices",
+            hint="Each device has one rank: make a plan for so many devices.",
+        )
+    places = placing.places_of(platform)
+    if options.hosts is not None:
+        from evener.io.machines.hostfile import read_hostfile
+
+        placing.refuse_other_hosts(places, read_hostfile(options.hosts), options.hosts)
+    placing.refuse_missing_cores(places)
+    launch.refuse_missing_program(options.program, places)
+    return places
+
+
+def _prepared(
+    options: LaunchOptions, places: list[RankPlace], private: Path | None = None
+) -> Prepared:
+    """Return the launch, its files written to the folder asked for, or to a private one."""
+    from evener.doors.launching.jobs import RankJob
+    from evener.doors.launching.launch import launch_of, needs_shared_folder
+
+    launcher = _launcher(options)
+    folder = private or options.output
+    job = RankJob(tuple(places), options.program, str(folder or "."), options.mpirun[1:])
+    launch = launch_of(job, launcher)
+    if private is not None and needs_shared_folder(launch, places):
+        raise UsageError(
+            "ranks on other computers need a file of the launch",
+            hint="Give a folder that all of them share: -o FOLDER.",
+        )
+    kept: list[Path] = []
+    if folder is not None:
+        from evener.files.together import write_together
+
+        contents = {name: [text.encode()] for name, text in launch.files.items()}
+        kept = write_together(folder, contents, force=options.force)
+    return Prepared(job, launcher, launch, [] if private else kept)
+
+
+def _launcher(options: LaunchOptions) -> Launcher:
+    """Return the launcher, which is there if it is to be run."""
+    from evener.doors.launching.launchers import PLAIN, launcher_of
+
+    if options.runs and options.launcher == PLAIN:
+        raise UsageError(
+            "a plain hostfile does not say what starts the ranks",
+            hint="Leave out --run, or choose --with openmpi, mpich or slurm.",
+        )
+    launcher = launcher_of(options.launcher, options.mpirun[0] if options.mpirun else None)
+    if options.runs and not launcher.is_found:
+        raise UsageError(
+            f"there is no {launcher.path} of {launcher.kind} in PATH",
+            hint="Give its path by --mpirun, or leave out --run.",
+        )
+    return launcher
+
+
+def _run(prepared: Prepared, out: Output) -> int:
+    """Run the job; what it prints goes to stderr where stdout is for JSON."""
+    from evener.doors.launching.running import run_to_end
+
+    words = prepared.launch.to_wait
+    out.note(f"running: {shlex.join(words)}")
+    code = run_to_end(words, stdout_to_stderr=out.is_json)
+    out.result({**_facts(prepared), "exit_code": code})
+    return code
+
+
+def _facts(prepared: Prepared) -> dict[str, Any]:
+    """Return what --json tells."""
+    job, launcher, launch, kept = prepared
+    return {
+        "launcher": launcher.kind,
+        "version": ".".join(map(str, launcher.version)),
+        "ranks": [
+            {"rank": p.rank, "device": p.device, "host": p.host, "cores": p.cores, "gpu": p.gpu}
+            for p in job.places
+        ],
+        "command": launch.command,
+        "files": launch.files,
+        "written": [str(path) for path in kept],
+    }
+
+
+def _say(prepared: Prepared, out: Output) -> None:
+    from evener.platforms.homes import cores_text
+
+    job, _, launch, kept = prepared
+    rows = [
+        [p.rank, p.device, p.host, cores_text(p.cores) or "any", "" if p.gpu is None else p.gpu]
+        for p in job.places
+    ]
+    out.table(["rank", "device", "host", "cores", "gpu"], rows, most=MAX_ROWS, what="ranks")
+    if kept:
+        out.say(f"Written: {', '.join(map(str, kept))}. The command:")
+    else:
+        for name, text in launch.files.items():
+            out.say(f"\n--- {name}\n{text.rstrip()}", verbatim=True)
+        out.say("\n-o FOLDER writes these files. The command:")
+    out.say(shlex.join(launch.command), verbatim=True)

@@ -1,0 +1,127 @@
+"""Which launcher of MPI there is: found by what each program says of itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evener.errors import ToolError, UsageError, one_of
+
+OPENMPI, MPICH, SLURM, PLAIN = "openmpi", "mpich", "slurm", "hostfile"
+KINDS = (OPENMPI, MPICH, SLURM, PLAIN)
+PROGRAMS = {
+    OPENMPI: ("mpirun", "mpiexec", "mpirun.openmpi"),
+    MPICH: ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich"),
+    SLURM: ("srun",),
+}
+_SAYS = (
+    (OPENMPI, re.compile(r"\(Open MPI\)\s+(\d+)\.(\d+)")),
+    (MPICH, re.compile(r"HYDRA build details:\s+Version:\s+(\d+)\.(\d+)")),
+    (SLURM, re.compile(r"^slurm\S*\s+(\d+)\.(\d+)", re.MULTILINE)),
+)
+_OTHER = re.compile(r"Intel\(R\) MPI|MVAPICH|Platform MPI|PALS")
+_SECONDS = 20.0  # a program that has not said its version by then is none of these
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A program that starts ranks. version: (major, minor), or empty where it was not found."""
+
+    kind: str
+    path: str
+    version: tuple[int, ...] = ()
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the program is on this computer."""
+        return bool(self.version)
+
+
+def launcher_of(kind: str | None = None, program: str | None = None) -> Launcher:
+    """Return the launcher of a kind, or the first that there is; one that is not found as well.
+
+    kind: one of KINDS, or None: what `mpirun` or `mpiexec` is, else Slurm. program: the one to
+    take, a path or a name. Raises UsageError for another kind, and for a program of another kind;
+    ToolError where the program is none of these, and without a kind where none is found.
+    """
+    if kind is not None:
+        one_of("launcher", kind, KINDS)
+    if program is not None:
+        return _asked(kind, program)
+    if kind is not None:
+        names = PROGRAMS.get(kind, ("",))
+        return next(_found(kind), Launcher(kind, names[0]))
+    for one in (OPENMPI, SLURM):  # mpirun and mpiexec, whichever comes first; then srun
+        for path in _paths(PROGRAMS[one][:2]):
+            said = _said(path)
+            if (launcher := _told(path, said)) is not None:
+                return launcher
+            if found := _OTHER.search(said):
+                raise _unknown(path, found[0])
+    raise ToolError(
+        "there is no mpirun, mpiexec or srun in PATH",
+        hint="Say what starts the ranks: --with openmpi, mpich, slurm or hostfile.",
+    )
+
+
+def _asked(kind: str | None, program: str) -> Launcher:
+    path = shutil.which(program)
+    if path is None:
+        raise ToolError(f"there is no program {program!r}", hint="Give its path.")
+    said = _said(path)
+    launcher = _told(path, said)
+    if launcher is None:
+        raise _unknown(path, said.strip().split("\n")[0][:80] or "nothing")
+    if kind not in (None, launcher.kind):
+        raise UsageError(f"{path} is of {launcher.kind}, not of {kind}")
+    return launcher
+
+
+def _unknown(path: str, said: str) -> ToolError:
+    return ToolError(
+        f"{path} is neither Open MPI's, MPICH's nor Slurm's: it says {said!r}",
+        hint="--with hostfile writes what any launcher can use.",
+    )
+
+
+def _found(kind: str) -> Iterator[Launcher]:
+    """Yield the launchers of a kind, in the order of PATH for each of their names."""
+    for path in _paths(PROGRAMS.get(kind, ())):
+        launcher = _told(path, _said(path))
+        if launcher is not None and launcher.kind == kind:
+            yield launcher
+
+
+def _paths(names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the programs of these names in PATH, each once, a name after the other."""
+    seen = set()
+    for name in names:
+        for folder in os.get_exec_path():
+            path = shutil.which(name, path=folder)
+            real = None if path is None else os.path.realpath(path)
+            if path is not None and real not in seen:
+                seen.add(real)
+                yield path
+
+
+def _said(path: str) -> str:
+    """Return what a program prints on --version; empty where it fails."""
+    try:
+        done = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def _told(path: str, said: str) -> Launcher | None:
+    for kind, pattern in _SAYS:
+        if found := pattern.search(said):
+            return Launcher(kind, path, (int(found[1]), int(found[2])))
+    return None
