@@ -12,10 +12,16 @@ import evener as ev
 from evener.cli import main
 from tests.doors.cavity import TOLERANCE, write_case
 from tests.doors.programs import program
+from tests.test_docs import ROOT, assert_printed, blocks_of, commands_of, run_command
 
 pytestmark = pytest.mark.doors
 SPEEDS, K = "1,2,5", 3
 PARALLEL = ("mpirun.openmpi", "--oversubscribe", "-n", str(K))
+ENVIRONMENT = {
+    "WM_PROJECT_DIR": "/usr/share/openfoam",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
 END = "0.05"
 # Errors of the linear solvers in 10 steps of 3 systems each, and of values of size 5 in 64 bits.
 ALIKE = 100 * TOLERANCE
@@ -24,8 +30,7 @@ ALIKE = 100 * TOLERANCE
 def foam(case, *words, fails=False):
     """Run a program in the case, which fails if that is expected; return what it printed."""
     program(words[0])
-    env = {"WM_PROJECT_DIR": "/usr/share/openfoam", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **os.environ}  # fmt: skip
+    env = ENVIRONMENT | os.environ
     done = subprocess.run(
         words, cwd=case, env=env, text=True, capture_output=True, check=False, timeout=100
     )
@@ -65,6 +70,18 @@ def case(decomposed, tmp_path):
     (tmp_path / "cavity" / "constant" / "cellDecomposition").unlink()
     (tmp_path / "cavity" / "system" / "decomposeParDict").unlink()
     return tmp_path / "cavity"
+
+
+MACHINE = """
+[[level]]
+name = "net"
+alpha_us = 1e6
+GB_per_s = 1
+[[device]]
+name = "cpu"
+speed = 1e6
+count = 3
+"""
 
 
 def cells_of(case, rank, mesh="constant/polyMesh"):
@@ -174,3 +191,40 @@ def test_regions_and_meshes_of_a_time(case, place):
     assert main(["export", str(plan), str(mesh), "--to", "openfoam", "--quiet"]) == 0
     foam(case, *words)
     assert_blocks(case, ev.read_plan(plan).partition.part, f"{place}/polyMesh")
+
+
+@pytest.mark.slow
+def test_devices_that_are_left_out(case):
+    """All cells go to one device where messages take a second; the other ranks run without."""
+    machine = case.parent / "m.toml"
+    machine.write_text(MACHINE)
+    words = ["plan", str(case), "--machine", str(machine), "-o", str(case.parent / "x.plan")]
+    assert main([*words, "--quiet"]) == 0
+    part = ev.read_plan(case.parent / "x.plan").partition.part
+    assert len(set(part.tolist())) == 1
+    assert exported(case) == 0
+    foam(case, "decomposePar")
+    foam(case, *PARALLEL, "icoFoam", "-parallel")
+    assert (case / f"processor{part[0]}" / END / "U").exists()
+
+
+@pytest.mark.slow
+def test_the_page(case, monkeypatch):
+    """The commands of docs/doors-openfoam.md print what stands below them."""
+    program("decomposePar")
+    program(PARALLEL[0])
+    page = ROOT / "docs" / "doors-openfoam.md"
+    for key, value in ENVIRONMENT.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(case.parent)
+    blocks = [block for block in blocks_of(page) if block.language == "console"]
+    assert len(blocks) == 2
+    for block in blocks:
+        for command, expected in commands_of(block.text):
+            words = command.replace("mpirun -n 3", " ".join(PARALLEL))
+            code, printed = run_command(words)
+            assert code == 0, printed
+            assert_printed(expected, printed, command)
+    settings = (case / "system" / "decomposeParDict").read_text()
+    entries = next(b.text for b in blocks_of(page) if "numberOfSubdomains" in b.text)
+    assert re.sub(r"\s*//.*", "", settings).endswith(entries)

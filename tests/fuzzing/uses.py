@@ -26,7 +26,7 @@ from evener.measuring.journal import Journal
 from evener.wording import without_marks
 
 CODES = (0, 2, 3, 4, 5)
-EXPORTS = ("metis", "scotch", "npy", "csv", "json")
+EXPORTS = ("metis", "scotch", "npy", "csv", "json", "binary")
 WITH_ARCS = ("x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
 WRITTEN = ("x.graph", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
 FAST = ("--preset", "fast", "--threads", "1")

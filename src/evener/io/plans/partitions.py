@@ -20,6 +20,7 @@ from evener.graphs.graph import Graph
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
 from evener.io.archives import write_arrays
+from evener.io.plans.binary import binary
 from evener.io.plans.parts import quoted
 from evener.plans.contiguous import contiguous
 from evener.wording import meant, printable
@@ -70,7 +71,7 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
 
     mesh: what vtu and openfoam need; graph: where csv and json find labels. by: whether vertices
     are the mesh's cells or points. fields: further arrays (n,), which only vtu holds. devices:
-    the name of each block's device; csv, json and rows hold them, other formats have no place.
+    the name of each block's device; csv, json, rows and binary hold them.
     terms: what the plan promises (evener.io.plans.promises), which json, npz and rows hold whole;
     openfoam and vtu name its workload and verdict in a comment.
 
@@ -139,6 +140,10 @@ def _scotch(subject: _Subject) -> Iterator[bytes]:
     """Yield Scotch's mapping: the number of vertices, then lines of vertex and block, from 0."""
     yield b"%d\n" % subject.part.size
     yield from _rows([np.arange(subject.part.size), subject.part], "%d\t%d\n")
+
+
+def _binary(subject: _Subject) -> Iterator[bytes]:
+    yield from binary(subject.part, subject.devices)
 
 
 def _npy(subject: _Subject) -> Iterator[bytes]:
@@ -240,6 +245,7 @@ def _rows(columns: list[npt.NDArray[Any]], form: str) -> Iterator[bytes]:
 EXPORTS: dict[str, Export] = {
     "metis": Export(_metis, needs_mesh=False, suffix=".part"),
     "scotch": Export(_scotch, needs_mesh=False, suffix=".map"),
+    "binary": Export(_binary, needs_mesh=False, suffix=".bin"),
     "npy": Export(_npy, needs_mesh=False, suffix=".npy"),
     "npz": Export(_npz, needs_mesh=False, suffix=".npz"),
     "rows": Export(_contiguous, needs_mesh=False, suffix=".npz"),
@@ -253,8 +259,9 @@ EXPORTS: dict[str, Export] = {
 def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | None = None) -> Part:
     """Return the block, from 0 on, of each of n vertices, from any tool's file.
 
-    Known by content: METIS (a block a line), Scotch (a mapping), NumPy's .npy, plans and other
-    .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList; plain or packed.
+    Known by content: METIS (a block a line), Scotch (a mapping), Evener's binary form, NumPy's
+    .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList;
+    plain or packed.
     labels (n,): the graph's, by which a CSV file with names of vertices is put in order.
 
     Raises InputError, with the line where there is one, for another length, blocks below 0 or

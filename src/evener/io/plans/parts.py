@@ -21,6 +21,7 @@ from evener.errors import InputError
 from evener.io.archives import array_of, read_arrays
 from evener.io.json_text import loads
 from evener.io.meshes.rows import Rows, scan
+from evener.io.plans import binary
 from evener.io.sources import Source, open_source
 from evener.wording import without_marks
 
@@ -68,6 +69,8 @@ def parse(path: str | Path, n: int, labels: Labels) -> Part:
 def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.int64]]:
     """Return the reader for the format that the content shows."""
     head = source.head.lstrip()
+    if source.data.startswith(binary.MAGIC):
+        return _read_binary
     if source.data.startswith(b"\x93NUMPY"):
         return _read_npy
     if source.data.startswith(b"PK"):
@@ -80,6 +83,10 @@ def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.in
     if b"," in first or b";" in first:
         return _read_csv
     return _read_numbers
+
+
+def _read_binary(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
+    return binary.blocks_of(source)
 
 
 def _read_npy(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
