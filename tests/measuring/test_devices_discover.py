@@ -8,7 +8,6 @@ from evener.measuring import devices
 from evener.measuring.devices import (
     Gpu,
     cuda_devices,
-    discover_platform,
     parsed_gpus,
     usable_cores,
     usable_memory,
@@ -107,29 +106,9 @@ def program(folder, text):
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
 
-def test_gpus_become_devices(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    program(tmp_path, f"printf '{LISTING}'".replace("\n", "\\n"))
-    gpus = [device for device in discover_platform().devices if device.kind == "cuda"]
-    assert [(g.name, g.memory, g.speed) for g in gpus] == [
-        ("cuda0", 2.0**33, devices.GPU_SPEED),
-        ("cuda1", 2.0**34, devices.GPU_SPEED),
-    ]
-
-
 @pytest.mark.parametrize("text", ["echo no devices; exit 6", "exec sleep 60", "kill -9 $$"])
 def test_a_driver_that_fails_or_hangs_means_no_gpu(tmp_path, monkeypatch, text):
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr(devices, "NVIDIA_SMI_SECONDS", 0.3)
     program(tmp_path, text)
     assert cuda_devices() == []
-
-
-def test_this_computer(monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    platform = discover_platform()
-    assert platform.k >= 1
-    assert set(platform.speeds) == {devices.CORE_SPEED}
-    assert platform.memories.sum() == pytest.approx(usable_memory(devices.CGROUP_FOLDER))
-    assert all(device.at.startswith("socket") for device in platform.devices)

@@ -1,7 +1,7 @@
 """The devices of this computer: cores by socket, memory, CUDA devices; and lists of them by name.
 
 What this process may use is counted: its CPU affinity, the limits of its control group,
-CUDA_VISIBLE_DEVICES. Speeds and links are not measured here: machine.py does that.
+CUDA_VISIBLE_DEVICES. this_computer.py says more of them, machine.py measures them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,28 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from evener.errors import UsageError
-from evener.platforms.platform import Device, Level, Platform
 
-CORE_SPEED = 1.0  # of any core, where none is measured
-GPU_SPEED = 16.0  # of any GPU, over a core's: the fastest device of Table III of [LDHT]_
 NVIDIA_SMI_SECONDS = 10.0  # it may take before it is given up
 MIB = 2.0**20  # bytes
 SPARE = 0.9  # of the free memory may be used for measuring; the rest is left to others
+
+
+class NamedGpu(Protocol):
+    """A GPU by its index in nvidia-smi's order, and its UUID."""
+
+    @property
+    def index(self) -> int:
+        """In the order of the PCI bus."""
+
+    @property
+    def uuid(self) -> str:
+        """With "GPU-" or "MIG-" before it."""
+
+
+G = TypeVar("G", bound=NamedGpu)
 
 CPU_FOLDER = Path("/sys/devices/system/cpu")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
@@ -43,25 +55,6 @@ class Core(NamedTuple):
 
     cpu: int
     socket: int
-
-
-def discover_platform() -> Platform:
-    """Return this computer: levels machine and socket, cores cpu0, ..., then GPUs cuda0, ...
-
-    A core is named by its first CPU, as `evener measure` does. Each core gets an equal share of the
-    memory; communication is free. What cannot be found out is left out: nothing is raised.
-    """
-    found = cores()
-    share = usable_memory(CGROUP_FOLDER) / len(found)
-    devices = [
-        Device(f"cpu{core.cpu}", CORE_SPEED, memory=share, at=f"socket{core.socket}")
-        for core in found
-    ]
-    devices += [
-        Device(f"cuda{i}", GPU_SPEED, kind="cuda", memory=gpu.memory)
-        for i, gpu in enumerate(visible(cuda_devices(), os.environ.get("CUDA_VISIBLE_DEVICES")))
-    ]
-    return Platform(tuple(devices), (Level("machine"), Level("socket")), name="this computer")
 
 
 def usable_cores(folder: Path, allowed: set[int] | None) -> list[Core]:
@@ -135,17 +128,18 @@ def parsed_gpus(listing: str) -> list[Gpu]:
     return gpus
 
 
-def visible(gpus: list[Gpu], chosen: str | None) -> list[Gpu]:
+def visible(gpus: Sequence[G], chosen: str | None) -> list[G]:
     """Return the GPUs that CUDA_VISIBLE_DEVICES leaves, in its order.
 
-    As CUDA does: the list ends at the first entry that names no device.
+    As CUDA does: the list ends at the first entry that names no device. The index of a GPU that is
+    cut into instances means its first one.
     """
     if chosen is None:
-        return gpus
-    result: list[Gpu] = []
+        return list(gpus)
+    result: list[G] = []
     for word in (word.strip() for word in chosen.split(",")):
-        named = [gpu for gpu in gpus if word == str(gpu.index)]
-        named = named or [gpu for gpu in gpus if word.startswith("GPU-") and
+        named = [gpu for gpu in gpus if word == str(gpu.index)][:1]
+        named = named or [gpu for gpu in gpus if word.startswith(("GPU-", "MIG-")) and
                           gpu.uuid.startswith(word)]  # fmt: skip
         if len(named) != 1 or named[0] in result:
             break
@@ -153,7 +147,8 @@ def visible(gpus: list[Gpu], chosen: str | None) -> list[Gpu]:
     return result
 
 
-def _allowed_cpus() -> set[int] | None:
+def allowed_cpus() -> set[int] | None:
+    """Return the processors that this process may use; None where the system does not say."""
     return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
@@ -187,7 +182,7 @@ class MeasuredDevice:
 
 def cores() -> list[Core]:
     """Return the cores that this process may use, by socket."""
-    found = usable_cores(CPU_FOLDER, _allowed_cpus())
+    found = usable_cores(CPU_FOLDER, allowed_cpus())
     return found[: usable_quota(CGROUP_FOLDER, len(found))]
 
 

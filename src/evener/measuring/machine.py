@@ -1,89 +1,89 @@
-"""Measures a machine for its file: speeds of all devices at work at once, and links.
+"""Measures this computer for its machine file: speeds of all devices at work at once, and links.
 
-The machine is this computer, or the computers of an MPI program's ranks with a device a rank. Ranks
-have the names that `evener measure` gives them under mpiexec, so that its speed curves can be used
-with the file. A speed is rows per second of `spmv` at a load larger than the caches; a row stands
-for a vertex of a mesh.
+A speed is rows per second of `spmv` at a load larger than the caches; a row stands for a vertex of
+a mesh. machine_ranks.py measures the computers of an MPI program's ranks, machine_hosts.py those of
+a hostfile.
 """
 
 from __future__ import annotations
 
-import socket
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from typing import NamedTuple
+
+import numpy as np
 
 from evener.errors import EvenerError, NotFoundError
 from evener.measuring.campaign import Progress
 from evener.measuring.devices import (
-    CGROUP_FOLDER,
-    GPU_SPEED,
-    MeasuredDevice,
-    cores,
-    cuda_devices,
-    discover_platform,
     memory_share,
-    usable_memory,
 )
-from evener.measuring.links import PRECISION, SIZES, FittedLink, measure_link
+from evener.measuring.links import PRECISION, FittedLink, measure_link
 from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
-from evener.measuring.pings import ProcessPing, RankPing, answer
-from evener.measuring.ranks import RankBench, devices_of_rank
+from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker
-from evener.platforms.platform import Device, Level, Link, Platform
-from evener.running.comm import Comm
+from evener.platforms.described import GUESSED_SPEEDS, Described
+from evener.platforms.platform import Device, Link, Platform
 
 KERNEL = "spmv"
 ROWS = 1_000_000  # 100 MB: more than any core's share of a cache
 ROW_BYTES = 400.0  # bytes of memory a row takes at most, while the matrix is being made
 POINT = Precision(seconds=3.0)
+KEYS = {"alpha_us", "GB_per_s"}  # of a level, which are measured together
 Say = Callable[[str], None]
 
 
-def measured_platform(progress: Progress, say: Say, rows: int = ROWS) -> Platform:
+def measured_platform(
+    found: Described, progress: Progress, say: Say, rows: int = ROWS
+) -> Described:
     """Return this computer with measured speeds [rows/s of spmv] and links between its cores.
 
-    rows: load of each device. say: called with a sentence for each speed or link that could not be
-    measured, or not well. Raises NotFoundError where no core's speed could be measured.
+    found: as described. rows: load of each core and GPU. say: called with a sentence for each speed
+    or link that could not be measured, or not well. Raises NotFoundError where no core's speed
+    could be measured.
     """
-    found = discover_platform()
-    places = cores()
-    progress(f"speeds of {found.k} devices at once", 0.0)
-    speeds = measured_speeds(found.devices, [core.cpu for core in places], rows, say)
+    devices = found.platform.devices
+    progress(f"speeds of {len(devices)} devices at once", 0.0)
+    with bench_of(devices, say) as bench:
+        outcomes = bench.measure(loads_of(bench, rows))
+    speeds = speeds_of_devices(devices, known_speeds(bench.names, outcomes, say), say)
     progress("links", 0.6)
-    levels = measured_levels([core.cpu for core in places], [core.socket for core in places], say)
-    name = f"{socket.gethostname()}: rows of {KERNEL} a second"
-    devices = tuple(replace(d, speed=speeds[d.name]) for d in found.devices)
-    return Platform(devices, levels, name=name)
+    links = measured_links(found.platform, say)
+    return with_measured(found, speeds, links)
 
 
-def measured_speeds(
-    devices: Sequence[Device], cpus: Sequence[int], rows: int, say: Say
-) -> dict[str, float]:
-    """Return the speed of each device, all measured at once [rows/s].
+def bench_of(devices: Sequence[Device], say: Say, meet: Callable[[], None] = lambda: None) -> Bench:
+    """Return the processes that measure these devices: one for each core, one for each GPU.
 
-    cpus: the core of each CPU device. A core that cannot be measured gets the median speed of the
-    others, a GPU GPU_SPEED times that.
+    A device that cannot be measured is said, and left out. meet: as for Bench.
     """
-    share = memory_share(len(devices))
-    load = max(min(rows, int(share / ROW_BYTES)), 1)
-    free = iter(cpus)
-    workers = []
+    count = sum(1 if d.kind == "cuda" else len(d.cores) for d in devices)
+    share, workers = memory_share(max(count, 1)), []
     for device in devices:
-        gpu = device.kind == "cuda"
-        index = {"index": int(device.name.removeprefix("cuda"))} if gpu else {}
-        job = KernelJob(KERNEL, device.kind, () if gpu else (next(free),), share, index)
-        workers.append(Worker(device.name, job))
-    with Bench(workers, POINT) as bench:
-        for worker in workers:
-            worker.launch()
-        working = [_works(worker, say) for worker in workers]
-        outcomes = bench.measure([load if works else None for works in working])
-    measured = known_speeds(bench.names, outcomes, say)
-    return completed(devices, measured, say)
+        if device.kind == "cuda":
+            index = {"index": int(re.sub(r".*cuda", "", device.name))}
+            workers.append(
+                Worker(device.name, KernelJob(KERNEL, "cuda", device.cores, share, index))
+            )
+            continue
+        for cpu in device.cores:
+            name = _core_name(device, cpu)
+            workers.append(Worker(name, KernelJob(KERNEL, "cpu", (cpu,), share)))
+    for worker in workers:
+        worker.launch()
+    return Bench([worker for worker in workers if _works(worker, say)], POINT, meet)
+
+
+def loads_of(bench: Bench, rows: int) -> list[int | None]:
+    """Return the load of each process [rows]: as many as its share of the memory can hold."""
+    shares = (worker.job.memory or 0.0 for worker in bench.workers)
+    return [max(min(rows, int(share / ROW_BYTES)), 1) for share in shares]
+
+
+def _core_name(device: Device, cpu: int) -> str:
+    return device.name if len(device.cores) == 1 else f"{device.name}.{cpu}"
 
 
 def known_speeds(
@@ -118,42 +118,72 @@ def _works(worker: Worker, say: Say) -> bool:
     return True
 
 
-def completed(
+def speeds_of_devices(
     devices: Sequence[Device], measured: Mapping[str, float], say: Say
 ) -> dict[str, float]:
-    """Return a speed for each device; `say` the assumed speed of each that was not measured.
+    """Return the speeds of the devices that were measured, those of their cores added up [rows/s].
 
-    Raises NotFoundError where no core was measured.
+    A core that was not measured counts as the median of the others. Raises NotFoundError where
+    there are cores and none was measured.
     """
-    known = [measured[d.name] for d in devices if d.kind == "cpu" and d.name in measured]
-    if not known:
+    cpus = [device for device in devices if device.kind == "cpu"]
+    names = {d.name: [_core_name(d, cpu) for cpu in d.cores] or [d.name] for d in cpus}
+    known = [measured[core] for own in names.values() for core in own if core in measured]
+    if names and not known:
         raise NotFoundError("no core's speed could be measured")
-    core = statistics.median(known)
-    speeds = dict(measured)
-    for device in devices:
-        if device.name not in speeds:
-            times = 1.0 if device.kind == "cpu" else GPU_SPEED
-            say(f"{device.name}: taken as {times:g} times a core's speed")
-            speeds[device.name] = times * core
+    speeds = {d.name: measured[d.name] for d in devices if d.name in measured}
+    for device, own in names.items():
+        for core in (core for core in own if core not in measured):
+            say(f"{core}: taken as fast as the others usually are")
+        speeds[device] = rounded(sum(measured.get(core, statistics.median(known)) for core in own))
     return speeds
 
 
-def measured_levels(cpus: Sequence[int], sockets: Sequence[int], say: Say) -> tuple[Level, Level]:
-    """Return the levels machine and socket with measured links.
+def with_measured(
+    found: Described, speeds: Mapping[str, float], links: Mapping[str, Link]
+) -> Described:
+    """Return the described platform with these speeds of devices and links of levels, measured."""
+    devices = tuple(replace(d, speed=speeds.get(d.name, d.speed)) for d in found.platform.devices)
+    levels = tuple(replace(v, link=links.get(v.name, v.link)) for v in found.platform.levels)
+    measured = {f"level {name}": KEYS for name in links} | {name: {"speed"} for name in speeds}
+    guessed = {name: keys - measured.get(name, set()) for name, keys in found.guessed.items()}
+    title = found.platform.name.replace(GUESSED_SPEEDS, f"rows of {KERNEL} a second")
+    platform = replace(found.platform, devices=devices, levels=levels, name=title)
+    how = f"speed, alpha_us, GB_per_s: measured where not marked, speeds all at once by {KERNEL}"
+    return Described(platform, guessed, (*found.sources, how))
 
-    The first two cores of a socket exchange messages for the link within sockets, the first cores
-    of two sockets for that between them. Where only one of the links exists, both levels get it.
+
+def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
+    """Return the measured link of each level by name; of none where there is one core.
+
+    For each level the first two devices of cores exchange messages that share it and nothing
+    deeper. A level without such a pair gets the link of the next deeper one that has, else of the
+    next above.
     """
-    first = {s: cpus[list(sockets).index(s)] for s in dict.fromkeys(sockets)}
-    shared = ([cpu for cpu, own in zip(cpus, sockets, strict=True) if own == s][:2] for s in first)
-    within = next((pair for pair in shared if len(pair) == 2), None)
-    across = list(first.values())[:2] if len(first) > 1 else None
-    inner = _link(within, say) if within else None
-    outer = _link(across, say) if across else None
-    if inner is None and outer is None:
-        say("only one core: links have no latency and unlimited bandwidth")
-    inner, outer = inner or outer or Link(), outer or inner or Link()
-    return Level("machine", outer), Level("socket", inner)
+    cpus = [i for i, device in enumerate(platform.devices) if device.kind == "cpu" and device.cores]
+    found: list[Link | None] = []
+    for number in range(len(platform.levels)):
+        pair = _first_pair(platform, cpus, number)
+        ends = [platform.devices[i].cores[0] for i in pair]
+        found.append(_link(ends, say) if ends else None)
+    if not any(found):
+        say("only one device of cores: no link is measured")
+        return {}
+    filled = {}
+    for number, level in enumerate(platform.levels):
+        order = [*found[number:], *reversed(found[:number])]
+        filled[level.name] = next(link for link in order if link is not None)
+    return filled
+
+
+def _first_pair(platform: Platform, some: Sequence[int], level: int) -> tuple[int, ...]:
+    """Return the first two of these devices whose deepest common level this is; () for none."""
+    for i, one in enumerate(some[:-1]):
+        others = np.array(some[i + 1 :])
+        shared = platform.shared_level(np.full(others.size, one), others)
+        if (shared == level).any():
+            return one, int(others[int((shared == level).argmax())])
+    return ()
 
 
 def _link(cpus: Sequence[int], say: Say) -> Link:
@@ -177,140 +207,3 @@ def known_link(found: FittedLink, ends: str, say: Say) -> Link:
 def rounded(value: float) -> float:
     """Return the value to four significant digits: measurements are not more precise."""
     return float(f"{value:.4g}")
-
-
-MOST_HOSTS = 8  # computers at most to which the first one measures its link
-
-
-class Home(NamedTuple):
-    """The computer and socket of a rank, and that computer's memory [B] and number of GPUs."""
-
-    host: str
-    socket: int
-    memory: float
-    gpus: int
-
-
-def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -> Platform:
-    """Return the machine of all ranks, the same on every rank.
-
-    Speeds [rows/s of spmv] are measured on all ranks at once, links by MPI messages. rows: load of
-    each device. say: called with a sentence for each speed or link that could not be measured, or
-    not well. Raises UsageError where ranks share a core, NotFoundError where no speed could be
-    measured.
-    """
-    places = cores()
-    (mine,) = devices_of_rank(None, comm, [core.cpu for core in places])
-    homes = comm.allgather(_home(mine))
-    progress(f"speeds of {comm.size} ranks at once", 0.0)
-    devices = _rank_devices(homes)
-    speeds = _rank_speeds(comm, mine, devices, homes, rows, say)
-    progress("links between ranks", 0.6)
-    levels = rank_levels(comm, homes, say)
-    for host, gpus in {home.host: home.gpus for home in homes}.items():
-        if gpus:
-            say(f"{host}: its {gpus} GPUs are left out: ranks are measured on cores only")
-    hosts = list(dict.fromkeys(home.host for home in homes))
-    named = hosts[0] if len(hosts) == 1 else f"{len(hosts)} computers"
-    return Platform(
-        tuple(
-            Device(d.name, speeds[d.name], memory=d.memory, at=d.at)
-            for d in devices
-        ),
-        levels,
-        name=f"{named}, {comm.size} ranks: rows of {KERNEL} a second",
-    )  # fmt: skip
-
-
-def _home(mine: MeasuredDevice) -> Home:
-    sockets = {core.cpu: core.socket for core in cores()}
-    at = sockets.get(mine.cpus[0], 0) if mine.cpus else 0
-    return Home(socket.gethostname(), at, usable_memory(CGROUP_FOLDER), len(cuda_devices()))
-
-
-def _rank_devices(homes: Sequence[Home]) -> list[Device]:
-    """Return a device of speed 1 for each rank, with an equal share of its computer's memory."""
-    hosts = [home.host for home in homes]
-    several = len(set(hosts)) > 1
-    return [
-        Device(
-            f"rank{rank}",
-            1.0,
-            memory=home.memory / hosts.count(home.host),
-            at=f"{home.host.replace('/', '_')}/socket{home.socket}"
-            if several
-            else f"socket{home.socket}",
-        )
-        for rank, home in enumerate(homes)
-    ]
-
-
-def _rank_speeds(
-    comm: Comm,
-    mine: MeasuredDevice,
-    devices: Sequence[Device],
-    homes: Sequence[Home],
-    rows: int,
-    say: Say,
-) -> dict[str, float]:
-    share = memory_share([home.host for home in homes].count(socket.gethostname()))
-    load = min(comm.allgather(max(min(rows, int(share / ROW_BYTES)), 1)))
-    worker = Worker(mine.name, KernelJob(KERNEL, "cpu", mine.cpus, share))
-    with RankBench(Bench([worker], POINT, comm.rest), comm) as bench:
-        outcomes = bench.measure([load] * comm.size)
-    return completed(devices, known_speeds(bench.names, outcomes, say), say)
-
-
-def rank_levels(comm: Comm, homes: Sequence[Home], say: Say) -> tuple[Level, ...]:
-    """Return the levels with measured links, the same on every rank.
-
-    Within a socket and within a computer the first pair of ranks is measured. Between computers the
-    median of the links from the first to up to MOST_HOSTS others is taken; without a second
-    computer there is no level "cluster". A level without a pair gets the link of the next level.
-    """
-    pairs = list(combinations(range(len(homes)), 2))
-
-    def first(same_host: bool, same_socket: bool) -> list[tuple[int, int]]:
-        return [
-            (a, b)
-            for a, b in pairs
-            if (homes[a].host == homes[b].host) == same_host
-            and (not same_host or (homes[a].socket == homes[b].socket) == same_socket)
-        ]
-
-    hosts = {homes[b].host: (a, b) for a, b in reversed(first(False, False)) if a == 0}
-    chosen = [first(True, True)[:1], first(True, False)[:1], list(hosts.values())[-MOST_HOSTS:]]
-    found = [_median_link([_link_of_ranks(comm, a, b, say) for a, b in kind]) for kind in chosen]
-    inner, middle, outer = found
-    middle, inner = middle or inner or outer or Link(), inner or middle or outer or Link()
-    levels = (Level("machine", middle), Level("socket", inner))
-    return levels if outer is None else (Level("cluster", outer), *levels)
-
-
-def _median_link(links: Sequence[Link]) -> Link | None:
-    if not links:
-        return None
-    return Link(
-        statistics.median(link.alpha for link in links),
-        statistics.median(link.beta for link in links),
-    )
-
-
-def _link_of_ranks(comm: Comm, a: int, b: int, say: Say) -> Link:
-    """Return, on all ranks, the link between ranks a and b, measured while the others sleep."""
-    found: FittedLink | EvenerError | None = None
-    if comm.rank == a:
-        ping = RankPing(comm, [b])
-        try:
-            found = measure_link(ping, precision=PRECISION)
-        except EvenerError as error:  # raised on all ranks below: b waits for messages
-            found = error
-        ping.end()
-    elif comm.rank == b:
-        answer(comm, max(SIZES), a)
-    comm.rest()
-    found = comm.bcast(found, a)
-    if isinstance(found, EvenerError):
-        raise found
-    assert found is not None
-    return known_link(found, f"ranks {a} and {b}", say)

@@ -11,6 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from evener.cli.described_machines import (
+    DESCRIBERS,
+    add_here_arguments,
+    add_slurm_arguments,
+    describe_from,
+)
 from evener.cli.machines import checked_count, equal_runs, run_name, safe, speeds_of
 from evener.cli.parsing import sentence
 from evener.cli.table_layout import wrapped
@@ -49,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_tree(_kind(kinds, "tree", "nodes of sockets of devices, some of them fast"))
     here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
-    here.add_argument("--measure", action="store_true", help="speeds and links as well")
+    add_here_arguments(here)
+    add_slurm_arguments(_kind(kinds, "slurm", "the nodes of a Slurm cluster, by scontrol"))
     _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
     show = _kind(kinds, "show", "draw a machine file's tree", writes=False)
     show.add_argument("file", metavar="FILE", help="a machine file")
@@ -182,11 +189,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return 0
     if args.machine_kind == "processes":
         return _write_processes(args.output, out)
-    measuring = getattr(args, "measure", False)
-    made = _measured(args.output, out) if measuring else platform_from(args)
-    if made is None:
-        return 0  # rank 0 prints and writes for all ranks
-    platform = made
+    if args.machine_kind in DESCRIBERS:
+        return describe_from(args, out)
+    platform = platform_from(args)
     if args.machine_kind == "topo2" and (warning := note_on_middle(platform)):
         out.note(f"note: {warning}")
     if args.output is None:
@@ -218,42 +223,11 @@ def _write_processes(output: str | None, out: Output) -> int:
     return 0
 
 
-def _measured(output: str | None, out: Output) -> Platform | None:
-    """Return this computer, or those of all ranks of mpiexec; None on ranks above 0."""
-    from evener.files.writing import refuse_unwritable
-    from evener.running.launching import n_ranks
-
-    if output is not None:
-        refuse_unwritable(output)
-    if n_ranks() > 1:
-        return _measured_ranks(out)
-    from evener.measuring.machine import measured_platform
-
-    with out.progress("Measuring this computer") as progress:
-        return measured_platform(progress, out.note)
-
-
-def _measured_ranks(out: Output) -> Platform | None:
-    from evener.measuring.machine import measured_ranks
-    from evener.running.launching import world
-
-    comm = world()
-    if comm.rank > 0:
-        measured_ranks(comm, lambda step, fraction: None, lambda text: None)  # noqa: ARG005
-        return None
-    with out.progress("Measuring the computers of all ranks") as progress:
-        return measured_ranks(comm, progress, out.note)
-
-
 def platform_from(args: argparse.Namespace) -> Platform:
     """Return the machine of the kind and numbers given, none of them measured."""
     from evener.platforms.examples import PLATFORMS, flat, tree
 
     kind = args.machine_kind
-    if kind == "here":
-        from evener.measuring.devices import discover_platform
-
-        return discover_platform()
     if kind == "flat":
         return flat(speeds_of(args.speeds))
     if kind in ("grid", "star", "fat-tree"):

@@ -1,0 +1,194 @@
+"""The kinds of `evener machine` that describe what is there: here, slurm."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.errors import UsageError
+from evener.wording import plural
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.platforms.computer import Computer, ComputerGpu
+    from evener.platforms.described import Described
+    from evener.platforms.platform import Platform
+
+PER = ("core", "numa", "socket", "node", "gpu")
+
+
+def add_here_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `evener machine here`."""
+    parser.add_argument("--measure", action="store_true", help="speeds and links as well")
+    _add_per(parser)
+    parser.add_argument(
+        "--from",
+        action="append",
+        default=[],
+        dest="files",
+        metavar="FILE",
+        help="another computer: its `lstopo --of xml` or `nvidia-smi -q -x`; may be repeated",
+    )
+
+
+def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `evener machine slurm`."""
+    parser.add_argument(
+        "nodes",
+        nargs="?",
+        metavar="NODES",
+        help="as n[001-004] (default: those of the job, outside of one all)",
+    )
+    _add_per(parser)
+    parser.add_argument("--partition", default="", metavar="P", help="nodes of this one only")
+    parser.add_argument(
+        "--from", dest="file", metavar="FILE", help="the text of `scontrol show node`"
+    )
+
+
+def _add_per(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--per",
+        choices=PER,
+        default="core",
+        help="what one device is (default core); gpu: GPUs alone, cores being theirs",
+    )
+
+
+def describe_from(args: argparse.Namespace, out: Output) -> int:
+    """Describe a machine and print or write it."""
+    from evener.files.writing import refuse_unwritable
+    from evener.io.machines.described_files import described_to_toml, write_described
+
+    if args.output is not None:
+        refuse_unwritable(args.output)
+    found = DESCRIBERS[args.machine_kind](args, out)
+    if found is None:
+        return 0  # rank 0 prints and writes for all ranks
+    if args.output is None:
+        out.say(described_to_toml(found).rstrip("\n"), verbatim=True)
+    else:
+        write_described(args.output, found)
+        out.say(f"{args.output}: {plural(found.platform.k, 'device')}")
+        _note_guesses(found, out)
+    out.result(_result(found))
+    return 0
+
+
+def _note_guesses(found: Described, out: Output) -> None:
+    if any("speed" in keys for keys in found.guessed.values()):
+        out.note("note: speeds are guessed, and marked so in the file")
+
+
+def _result(found: Described) -> dict[str, object]:
+    from evener.io.machines.platform_dicts import platform_to_dict
+
+    guessed = {name: sorted(keys) for name, keys in found.guessed.items() if keys}
+    return {
+        **platform_to_dict(found.platform),
+        "guessed": guessed,
+        "remarks": list(found.remarks),
+    }
+
+
+def _here_from(args: argparse.Namespace, out: Output) -> Described | None:
+    from evener.measuring.machine import measured_platform
+    from evener.measuring.this_computer import this_computer
+    from evener.platforms.described import described
+    from evener.running.launching import n_ranks
+
+    if args.files and args.measure:
+        raise UsageError(
+            "--from describes another computer: --measure is done there",
+            hint="On it: `evener machine here --measure -o FILE`.",
+        )
+    if args.files:
+        return described([computer_of_files(args.files)], args.per)
+    if args.measure and n_ranks() > 1:
+        return _measured_ranks(out)
+    found = described([this_computer()], args.per)
+    if not args.measure:
+        return found
+    with out.progress("Measuring this computer") as progress:
+        return measured_platform(found, progress, out.note)
+
+
+def _measured_ranks(out: Output) -> Described | None:
+    from evener.measuring.machine_ranks import measured_ranks
+    from evener.platforms.described import Described
+    from evener.running.launching import world
+
+    comm = world()
+    if comm.rank > 0:
+        measured_ranks(comm, lambda step, fraction: None, lambda text: None)  # noqa: ARG005
+        return None
+    with out.progress("Measuring the computers of all ranks") as progress:
+        platform: Platform = measured_ranks(comm, progress, out.note)
+    return Described(platform)
+
+
+def computer_of_files(files: Sequence[str]) -> Computer:
+    """Return the computer that these files describe: one of lstopo, of nvidia-smi, or both.
+
+    Raises UsageError for two of a kind, InputError for other files.
+    """
+    from dataclasses import replace
+
+    from evener.errors import InputError
+    from evener.files.opening import named, read_bytes
+    from evener.io.machines import hwloc, nvidia_smi
+    from evener.io.machines.xml_tree import MOST_BYTES, outermost, xml_tree
+    from evener.measuring.this_computer import source_of
+    from evener.platforms.computer import Computer, with_gpus
+
+    contents: dict[str, tuple[bytes, Path]] = {}
+    for file in files:
+        content = read_bytes(file, MOST_BYTES)
+        kind = outermost(content)
+        if not kind and content.lstrip().startswith(b"<"):
+            xml_tree(content, hwloc.ROOT, named(file))  # which says what is wrong with it
+        if kind not in (hwloc.ROOT, nvidia_smi.ROOT):
+            raise InputError(
+                "is neither XML of `lstopo --of xml` nor of `nvidia-smi -q -x`",
+                file=named(file),
+                hint="The text of `scontrol show node`: `evener machine slurm --from FILE`.",
+            )
+        if kind in contents:
+            raise UsageError(f"--from: {file} is a second file of the same program")
+        contents[kind] = content, named(file)
+    computer = Computer()
+    if hwloc.ROOT in contents:
+        computer = hwloc.computer_of_hwloc(*contents[hwloc.ROOT])
+    if nvidia_smi.ROOT in contents:
+        listed = nvidia_smi.gpus_of_nvidia_smi(*contents[nvidia_smi.ROOT])
+        gpus: tuple[ComputerGpu, ...] = listed.gpus
+        computer = replace(
+            with_gpus(computer, gpus),
+            read_from=(*computer.read_from, ("GPUs", source_of(listed))),
+            notes=(*computer.notes, *listed.notes),
+        )
+    return computer
+
+
+def _slurm_from(args: argparse.Namespace, out: Output) -> Described:
+    from evener.files.opening import named, read_bytes
+    from evener.io.machines.scontrol import MOST_BYTES, nodes_of_scontrol
+    from evener.measuring.slurm import scontrol_text
+    from evener.platforms.described import described
+
+    if args.file is not None and args.nodes is not None:
+        raise UsageError("NODES are asked of scontrol, and --from reads a file: give one of both")
+    if args.file is not None:
+        content, file = read_bytes(args.file, MOST_BYTES), named(args.file)
+    else:
+        content, file = scontrol_text(args.nodes), Path("scontrol show node")
+    nodes = nodes_of_scontrol(content, file, args.partition)
+    if args.output is not None:
+        for note in nodes.notes:
+            out.note(f"note: {note}")
+    return described(nodes.computers, args.per, nodes.notes)
+
+
+DESCRIBERS = {"here": _here_from, "slurm": _slurm_from}

@@ -1,0 +1,92 @@
+"""XML of other programs, read safely: no entities, no depth, no size beyond what they write."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+from xml.parsers import expat
+
+from evener.errors import InputError
+
+MOST_BYTES = 1 << 26  # lstopo's file of a node of 256 cores is of 1 MB
+MOST_ELEMENTS = 1_000_000
+_HEAD = 1 << 14  # bytes in which the outermost element begins
+DEEPEST = 100  # elements within each other; lstopo's deepest have about 20
+
+
+def outermost(content: bytes) -> str:
+    """Return the name of the outermost element; "" where that is no XML."""
+    parser, names = expat.ParserCreate(), list[str]()
+    parser.StartElementHandler = lambda name, _: names.append(name)
+    with suppress(expat.ExpatError, LookupError, ValueError):  # what came before it tells
+        parser.Parse(content[:_HEAD], False)
+    return names[0] if names else ""
+
+
+def xml_tree(content: bytes, root: str, file: str | Path) -> ET.Element:
+    """Return the tree of an XML file whose outermost element is called `root`.
+
+    A DOCTYPE that names a file is passed over, and the file is not opened; one that declares
+    entities is refused. Raises InputError, with the line, for what is no such file.
+    """
+    parser = expat.ParserCreate()
+    builder = _Builder(root, parser, file)
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.tree.data
+    parser.StartDoctypeDeclHandler = builder.doctype
+    parser.EntityDeclHandler = builder.entity
+    parser.buffer_text = True
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages[error.code]
+        raise InputError(
+            f"is not well-formed XML: {reason}",
+            file=file,
+            line=error.lineno,
+            hint="Was the file cut short, or is it the output of a program that failed?",
+        ) from error
+    except (LookupError, ValueError) as error:
+        raise InputError(
+            f"is in an encoding that is not read: {error}", file=file, line=1
+        ) from error
+    return builder.tree.close()
+
+
+class _Builder:
+    """The tree as it is read; refuses what the programs never write."""
+
+    def __init__(self, root: str, parser: Any, file: str | Path) -> None:
+        self.tree = ET.TreeBuilder()
+        self.root, self.parser, self.file = root, parser, file
+        self.depth = self.count = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if self.depth == 0 and name != self.root:
+            raise self._error(f"has the outermost element <{name[:40]}>, not <{self.root}>")
+        self.depth += 1
+        self.count += 1
+        if self.depth > DEEPEST or self.count > MOST_ELEMENTS:
+            raise self._error(
+                f"has more than {DEEPEST} elements within each other"
+                if self.depth > DEEPEST
+                else f"has more than {MOST_ELEMENTS:,} elements"
+            )
+        self.tree.start(name, attributes)
+
+    def end(self, name: str) -> None:
+        self.depth -= 1
+        self.tree.end(name)
+
+    def doctype(self, _: str, __: str | None, ___: str | None, has_own_part: bool) -> None:
+        if has_own_part:
+            raise self._error("declares a document type of its own, which is not read")
+
+    def entity(self, name: str, *_: object) -> None:
+        raise self._error(f"declares the entity {name[:40]!r}, which is not read")
+
+    def _error(self, message: str) -> InputError:
+        return InputError(message, file=self.file, line=self.parser.CurrentLineNumber)

@@ -1,0 +1,281 @@
+"""A platform of described computers: which cores are a device, where it is, what is guessed.
+
+Its tree has the levels cluster (several computers), machine, socket, numa and cache (an L3), of
+which those are left out that divide nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from evener.errors import InputError
+from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, memory_of_cores
+from evener.platforms.device import Device, Level
+from evener.platforms.guesses import (
+    guessed_core_speed,
+    guessed_gpu_memory,
+    guessed_gpu_speed,
+    guessed_link,
+)
+from evener.platforms.homes import check_node
+from evener.platforms.platform import Platform
+from evener.wording import ranges
+
+PER = ("core", "numa", "socket", "node", "gpu")
+GUESSED_SPEEDS = "guessed rows of spmv a second"
+HOW = {
+    "speed": "speed: guessed rows a second of a sparse product, from clock x vector width of cores "
+    "and the bandwidth of a GPU's memory; --measure measures it",
+    "alpha_us": "alpha_us, GB_per_s: guessed, as such links usually are; --measure measures them",
+    "memory_GiB": "memory_GiB: guessed where marked, the least that GPUs of this name have",
+    "cores": "cores: guessed, numbered as Linux usually does, socket by socket",
+}
+LEVELS = ("cluster", "machine", "socket", "numa", "cache")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A platform, and of what stands in it where it is from.
+
+    guessed: keys of a machine file, as "speed", by device; those of the links by "level NAME".
+    sources: sentences on what was read from where, what was measured and what is left out.
+    """
+
+    platform: Platform
+    guessed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences for the head of the file: the sources, and how guesses were made."""
+        keys = frozenset[str]().union(*self.guessed.values())
+        return (*self.sources, *(HOW[key] for key in HOW if key in keys))
+
+
+class _Part(NamedTuple):
+    """What becomes a device: cores of a computer, or a GPU with the cores that drive it."""
+
+    computer: Computer
+    cores: tuple[ComputerCore, ...]
+    gpu: ComputerGpu | None
+    place: tuple[str, ...]  # below the root, one part a level of LEVELS[1:]
+    name: str
+
+
+def described(
+    computers: Sequence[Computer], per: str = "core", notes: Sequence[str] = ()
+) -> Described:
+    """Return the platform of these computers, speeds and links guessed.
+
+    per: what is one device of cores: "core", "numa", "socket", "node" (a computer), or "gpu": none
+    is, and all cores belong to GPUs. A GPU is always a device of its own, and has a core to drive
+    it, where there are enough. notes: sentences for the head of the file. Raises InputError where
+    that leaves no device.
+    """
+    parts = [part for computer in computers for part in _parts(computer, per, len(computers) > 1)]
+    if not parts:
+        what = "no GPU, and --per gpu" if per == "gpu" else "neither cores nor GPUs"
+        raise InputError(f"the description has {what}: no device is left")
+    kept = _kept_levels(parts)
+    guessed: dict[str, frozenset[str]] = {}
+    devices, shares = [], {id(c): memory_of_cores(c) for c in computers if c.cores}
+    for part in parts:
+        device, guesses = _device(part, kept, shares.get(id(part.computer), {}))
+        devices.append(device)
+        guessed[device.name] = guesses
+    levels = tuple(Level(name, guessed_link(name)) for name in kept)
+    guessed |= {f"level {name}": frozenset({"alpha_us", "GB_per_s"}) for name in kept}
+    name = computers[0].host if len(computers) == 1 else f"{len(computers)} computers"
+    title = f"{name or 'a computer'}: {GUESSED_SPEEDS}"
+    platform = Platform(tuple(devices), levels, name=title)
+    return Described(platform, guessed, (*_sources(computers), *notes))
+
+
+def _parts(computer: Computer, per: str, is_one_of_many: bool) -> list[_Part]:
+    """Return the devices of one computer: cores by place, then GPUs."""
+    drivers = _drivers(computer, per)
+    taken = {core.cpu for cores in drivers for core in cores}
+    groups: dict[tuple[int, ...], list[ComputerCore]] = {}
+    for core in computer.cores:
+        if core.cpu not in taken:
+            groups.setdefault(_key(core, per), []).append(core)
+    before = f"{computer.host}-" if is_one_of_many else ""
+    within: dict[str, int] = {}
+    parts = []
+    for cores in groups.values():
+        name = _name(cores, per, computer, is_one_of_many)
+        if per == "core" and is_one_of_many:  # numbered within their place, in one table each
+            count = within[name] = within.get(name, -1) + 1
+            name = f"{name}{count}"
+        parts.append(_Part(computer, tuple(cores), None, _place(cores, computer, per), name))
+    for i, (gpu, own) in enumerate(zip(computer.gpus, drivers, strict=False)):
+        near = [core for core in computer.cores if _is_near(core, gpu)] or list(computer.cores)
+        parts.append(_Part(computer, own, gpu, _place(near, computer, "gpu"), f"{before}cuda{i}"))
+    return parts
+
+
+def _key(core: ComputerCore, per: str) -> tuple[int, ...]:
+    return {"node": (), "socket": (core.socket,), "numa": (core.numa,)}.get(per, (core.cpu,))
+
+
+def _name(cores: Sequence[ComputerCore], per: str, computer: Computer, many: bool) -> str:
+    """Return the name of a device of cores: those of `evener measure` on one computer."""
+    first = cores[0]
+    if not many:
+        own = {"core": first.cpu, "numa": first.numa, "socket": first.socket}
+        return f"{'cpu' if per == 'core' else per}{own[per]}" if per in own else "cpu"
+    if per == "node":
+        return f"{computer.host}-cpu"
+    numas, sockets = ({getattr(c, key) for c in computer.cores} for key in ("numa", "socket"))
+    by_numa = per == "numa" or (per == "core" and len(numas) > len(sockets))
+    place = f"numa{first.numa}" if by_numa else f"socket{first.socket}"
+    return f"{computer.host}-{place}{'-cpu' if per == 'core' else ''}"
+
+
+def _is_near(core: ComputerCore, gpu: ComputerGpu) -> bool:
+    return not gpu.cpus.isdisjoint(core.cpus) or core.socket in gpu.sockets
+
+
+def _drivers(computer: Computer, per: str) -> list[tuple[ComputerCore, ...]]:
+    """Return the cores of each GPU: one near it; with `per` "gpu", a share of all.
+
+    Of a NUMA node with the most cores left, the last one is taken. A core drives one GPU, unless
+    there are more GPUs than cores.
+    """
+    cores, gpus = computer.cores, computer.gpus
+    if not cores:
+        return [()] * len(gpus)
+    if per == "gpu":
+        return _shared_out(cores, gpus) if gpus else [cores]
+    free, found = list(cores), list[tuple[ComputerCore, ...]]()
+    for gpu in gpus:
+        near = [core for core in free if _is_near(core, gpu)] or free
+        if near:
+            rooms = Counter(core.numa for core in free)
+            chosen = max(near, key=lambda core: (rooms[core.numa], core.numa, core.cpu))
+            free.remove(chosen)
+        else:
+            chosen = cores[len(found) % len(cores)]
+        found.append((chosen,))
+    return found
+
+
+def _shared_out(
+    cores: Sequence[ComputerCore], gpus: Sequence[ComputerGpu]
+) -> list[tuple[ComputerCore, ...]]:
+    """Return the cores of each GPU: each core goes to the GPU near it that has the fewest."""
+    own: list[list[ComputerCore]] = [[] for _ in gpus]
+    for core in cores:
+        near = [i for i, gpu in enumerate(gpus) if _is_near(core, gpu)] or range(len(gpus))
+        own[min(near, key=lambda i: len(own[i]))].append(core)
+    return [tuple(some) or (cores[i % len(cores)],) for i, some in enumerate(own)]
+
+
+def _place(cores: Sequence[ComputerCore], computer: Computer, per: str) -> tuple[str, ...]:
+    """Return the place that all of these cores share, as deep as devices can be told apart."""
+    parts = [computer.host.replace("/", "_") or "computer"]
+    depth = {"core": 3, "numa": 2, "socket": 1}.get(per, 3 if per == "gpu" else 0)
+    for key in ("socket", "numa", "cache")[:depth]:
+        numbers = {getattr(core, key) for core in cores}
+        if len(numbers) != 1:
+            break
+        parts.append(f"{key}{numbers.pop()}")
+    return tuple(parts)
+
+
+def _kept_levels(parts: Sequence[_Part]) -> tuple[str, ...]:
+    """Return the levels that tell devices apart: a level divides some place of the one above it.
+
+    The root, and on one computer the socket, are kept in any case.
+    """
+    kept = ["machine"] if len({part.place[0] for part in parts}) == 1 else ["cluster", "machine"]
+    for depth, level in enumerate(LEVELS[2:], start=1):
+        inner = {part.place[: depth + 1] for part in parts if len(part.place) > depth}
+        outer = {place[:depth] for place in inner}
+        is_shared = len(inner) < sum(len(part.place) > depth for part in parts)
+        if is_shared and (level == "socket" or len(inner) > len(outer)):
+            kept.append(level)
+    return tuple(kept)
+
+
+def _device(
+    part: _Part, kept: Sequence[str], shares: Mapping[int, float]
+) -> tuple[Device, frozenset[str]]:
+    """Return a device and which of its keys are guessed."""
+    guesses = {"speed"}
+    if part.gpu is not None:
+        memory = part.gpu.memory
+        if memory is None and (memory := guessed_gpu_memory(part.gpu)) is not None:
+            guesses.add("memory_GiB")
+        speed, kind = guessed_gpu_speed(part.gpu), "cuda"
+    else:
+        memory = sum(shares[core.cpu] for core in part.cores) or None
+        speed, kind = sum(guessed_core_speed(core, part.computer) for core in part.cores), "cpu"
+    if part.computer.numbering_guessed:
+        guesses.add("cores")
+    device = Device(
+        part.name,
+        float(f"{speed:.3g}"),
+        kind,
+        memory,
+        at="/".join(_at(part.place, kept)),
+        node=_node(part.computer.host),
+        cores=tuple(sorted(core.cpu for core in part.cores)),
+        gpu=None if part.gpu is None else part.gpu.uuid if part.gpu.is_instance else part.gpu.index,
+    )
+    return device, frozenset(guesses)
+
+
+def _at(place: Sequence[str], kept: Sequence[str]) -> list[str]:
+    """Return the parts of a place at the levels that are kept, as far as each is stated."""
+    parts = list(place[:1]) if kept[0] == "cluster" else []
+    for level, part in zip(LEVELS[2:], place[1:], strict=False):
+        if level in kept:
+            parts.append(part)
+    return parts
+
+
+def _node(host: str) -> str:
+    """Return the host where a launcher can have it as a name, else nothing."""
+    try:
+        check_node(host)
+    except InputError:
+        return ""
+    return host
+
+
+def _sources(computers: Sequence[Computer]) -> list[str]:
+    """Return what was read from where, and what the descriptions say beside devices."""
+    hosts: dict[str, list[str]] = {}
+    for computer in computers:
+        for what, source in computer.read_from:
+            hosts.setdefault(f"{what}: read from {source}", []).append(computer.host)
+    for computer in computers:
+        for remark in _traits(computer):
+            hosts.setdefault(remark, []).append(computer.host)
+    return [
+        remark if len(own) == len(computers) else f"{ranges(own)}: {remark}"
+        for remark, own in hosts.items()
+    ]
+
+
+def _traits(computer: Computer) -> list[str]:
+    """Return what is worth knowing of a computer and is no key of a machine file."""
+    words = [computer.model, *map(_cache_text, computer.caches.items())]
+    found = [f"CPU: {text}"] if (text := ", ".join(filter(None, words))) else []
+    models = Counter(gpu.model or "of a type not stated" for gpu in computer.gpus)
+    found += [f"GPUs: {n} x {model}" for model, n in models.items()]
+    if 0 < len(computer.cores) <= len(computer.gpus):
+        found.append(
+            f"{len(computer.gpus)} GPUs take all {len(computer.cores)} cores to drive them"
+        )
+    return [*found, *computer.notes]
+
+
+def _cache_text(cache: tuple[str, tuple[int, int]]) -> str:
+    name, (size, processors) = cache
+    text = f"{size / 2**20:,.4g} MiB" if size >= 2**20 else f"{size / 2**10:,.4g} KiB"
+    return f"{name} {text} of {processors} processors" if processors > 1 else f"{name} {text}"
