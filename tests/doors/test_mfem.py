@@ -55,6 +55,21 @@ def test_every_part_has_our_elements(mfem, shape):
         assert np.allclose(centres(mfem, found.GetMesh()), every[own])
 
 
+@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_mfem_writes_is_read(mfem, tmp_path, shape, order):
+    mesh, path = block_of(mfem, shape), str(tmp_path / "a.mesh")
+    wanted = centres(mfem, mesh)
+    if order:
+        mesh.SetCurvature(order)
+    mesh.Print(path)
+    found = ev.read(path).mesh
+    assert np.array_equal(found.corners, door._mesh_of(mesh).corners)
+    assert np.allclose(found.centres(), wanted)
+    plan = ev.plan(path, [1, 3])
+    assert door.partitioning(plan, mfem.Mesh(path, 1, 1)).Size() == found.n_cells
+
+
 @pytest.fixture
 def planned(mfem, tmp_path):
     """A .msh file of triangles with its plan for three unlike devices, as MFEM reads it."""

@@ -147,6 +147,32 @@ Triangles
 End
 """
 
+MFEM = """\
+MFEM mesh v1.0
+
+# a square and a triangle
+dimension
+2
+
+elements
+2
+5 3 0 1 2 3
+6 2 1 4 2
+
+boundary
+1
+1 1 0 1
+
+vertices
+5
+2
+0 0
+1 0
+1 1
+0 1
+2 0
+"""
+
 OBJ = """\
 # a strip
 v 0 0 0
@@ -224,6 +250,7 @@ TEXTS = {
     "four.msh": (GMSH_41, "gmsh", 2, 5, 1, 6),
     "forty.msh": (GMSH_40, "gmsh", 2, 5, 1, 6),
     "harbour.14": (FORT14, "fort14", 2, 4, 1, 5),
+    "mfem.mesh": (MFEM, "mfem", 2, 5, 1, 6),
     "two.mesh": (MEDIT, "medit", 2, 5, 1, 9),
     "strip.obj": (OBJ, "obj", 3, 6, 2, 8),
     "two.xml": (DOLFIN, "dolfin", 2, 4, 1, 5),

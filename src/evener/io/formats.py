@@ -124,6 +124,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format("openfoam", "mesh", "meshes.openfoam"),
     Format("gmsh", "mesh", "meshes.gmsh", (".msh",)),
+    Format("mfem", "mesh", "meshes.mfem"),
     Format("medit", "mesh", "meshes.medit", (".mesh",)),
     Format("su2", "mesh", "meshes.su2", (".su2",)),
     Format("dolfin", "mesh", "meshes.dolfin", (".xml",)),
