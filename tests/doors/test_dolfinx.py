@@ -9,7 +9,8 @@ import evener as ev
 from evener.cli import main
 from tests.doors.meshes import SPEEDS, write_planned
 from tests.doors.programs import package
-from tests.doors.ranks import needs, results_of
+from tests.doors.ranks import DEBIAN, needs, results_of
+from tests.doors.told import assert_cells, assert_refused
 
 SOLVERS = Path(__file__).parent / "solvers"
 pytestmark = [pytest.mark.doors, pytest.mark.slow]
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.doors, pytest.mark.slow]
 
 @pytest.fixture(scope="module", autouse=True)
 def _programs():
-    needs("dolfinx", "mpi4py")
+    needs(DEBIAN, "dolfinx", "mpi4py")
     package("h5py")  # by which meshio writes .xdmf
 
 
@@ -33,32 +34,23 @@ def planned(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def made(planned):
-    return results_of(3, SOLVERS / "dolfinx_mesh.py", cwd=planned[0])
+    return results_of(DEBIAN, 3, SOLVERS / "dolfinx_mesh.py", cwd=planned[0])
 
 
 @pytest.mark.parametrize("mode", ["none", "shared_facet"])
 @pytest.mark.parametrize("way", ["0.5", "0.6", "0.12", "rows"])
 def test_ranks_own_their_blocks_and_see_beyond_facets(planned, made, way, mode):
-    folder, plan = planned
-    graph, part = ev.read_graph(str(folder / "mesh.xdmf")), plan.partition.part
-    tails = np.repeat(np.arange(graph.n), np.diff(graph.xadj))
-    for rank, result in enumerate(made):
-        block = np.flatnonzero(part == rank)
-        assert np.array_equal(np.sort(result[f"{way} {mode} owned"]), block)
-        assert result[f"{way} {mode} checked"] == block.size
-        near = (part[tails] == rank) & (part[graph.adjncy] != rank)
-        beyond = np.unique(graph.adjncy[near]) if mode == "shared_facet" else []
-        assert np.array_equal(np.sort(result[f"{way} {mode} ghosts"]), beyond)
-        assert mode == "none" or len(beyond) > 5
+    graph = ev.read_graph(str(planned[0] / "mesh.xdmf"))
+    assert_cells(made, way, mode, graph, planned[1].partition.part)
 
 
 def test_poissons_equation_on_three_unequal_ranks_has_one_ranks_solution(planned):
     folder, plan = planned
-    alone = results_of(1, SOLVERS / "dolfinx_poisson.py", cwd=folder)[0]
+    alone = results_of(DEBIAN, 1, SOLVERS / "dolfinx_poisson.py", cwd=folder)[0]
     expected = np.full(600, np.nan)
     expected[alone["nodes"]] = alone["values"]
     assert expected.max() > 0.05
-    ranks = results_of(3, SOLVERS / "dolfinx_poisson.py", cwd=folder)
+    ranks = results_of(DEBIAN, 3, SOLVERS / "dolfinx_poisson.py", cwd=folder)
     sizes = np.bincount(plan.partition.part)
     assert [int(result["cells"]) for result in ranks] == sizes.tolist()
     assert sizes[2] > 3 * sizes[0]
@@ -87,11 +79,6 @@ def test_what_does_not_fit_is_refused_on_all_ranks(planned):
     mesh = str(folder / "mesh.xdmf")
     ev.write_plan(folder / "two.plan", ev.plan(mesh, [1, 2]))
     ev.write_plan(folder / "points.plan", ev.plan(ev.read(mesh, by="points"), SPEEDS))
-    told = results_of(3, SOLVERS / "dolfinx_refusals.py", cwd=folder)
-    for name, (kind, words) in REFUSED.items():
-        messages = {str(result[name]) for result in told}
-        assert len(messages) == 1, name
-        message = messages.pop()
-        assert message.startswith(f"{kind}: "), f"{name}: {message}"
-        assert words in message, f"{name}: {message}"
+    told = results_of(DEBIAN, 3, SOLVERS / "dolfinx_refusals.py", cwd=folder)
+    assert_refused(told, REFUSED)
     assert set(told[0]) == set(REFUSED)

@@ -1,7 +1,8 @@
 """The partitioner answers each way in which DOLFINx, from 0.5 to 0.12, has called such functions.
 
-0.5.2 runs in test_dolfinx.py; here a stub of the package stands in for the other versions, with the
-arguments that their sources and the migration guide of pull request 4403 document.
+0.5 and 0.11 themselves run in test_dolfinx.py and test_dolfinx_newest.py; here a stub of the
+package stands in for all versions, with the arguments that their sources and the migration guide of
+pull request 4403 document.
 """
 
 import sys
@@ -59,6 +60,11 @@ def by_dimension(comm, cells, tdim):
     return DUAL
 
 
+def by_type(comm, kind, cells):
+    assert (kind, cells) == (TRIANGLE, CELLS)
+    return DUAL
+
+
 def by_types(comm, types, cells):
     assert (types, cells) == ([TRIANGLE], FLAT)
     return DUAL
@@ -78,6 +84,7 @@ def never(*_):
 CALLS = {
     "0.5": (by_dimension, lambda mode: (2, CELLS, mode), None),
     "0.6": (by_dimension, lambda _: (2, CELLS), "ours"),
+    "0.8": (by_type, lambda _: (TRIANGLE, CELLS), "ours"),
     "0.9": (by_types, lambda _: ([TRIANGLE], FLAT), "ours"),
     "0.10": (by_types_and_links, lambda _: ([TRIANGLE], FLAT), "ours"),
     "4403": (never, lambda mode: (DUAL, mode is SHARED), None),

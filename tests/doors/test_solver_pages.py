@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.programs import package
-from tests.doors.ranks import environment, needs, run_on_ranks
+from tests.doors.ranks import DEBIAN, environment, needs, run_on_ranks
 from tests.test_docs import assert_printed, blocks_of, commands_of, run_page
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ def run_solvers(page):
     for block in blocks_of(page):
         for command, expected in commands_of(block.text) if block.language == "console" else []:
             if command.startswith("mpirun"):
-                done = subprocess.run(["bash", "-c", command], env=environment(), text=True,
+                done = subprocess.run(["bash", "-c", command], env=environment(DEBIAN), text=True,
                                       capture_output=True, check=False, timeout=120)  # fmt: skip
                 assert done.returncode == 0, done.stderr
                 assert_printed(expected, done.stdout, f"{page.name}: {command}")
@@ -35,7 +35,7 @@ def run_solvers(page):
 @pytest.mark.doors
 @pytest.mark.slow
 def test_the_page_on_petsc(tmp_path, monkeypatch):
-    needs("petsc4py", "mpi4py", "scipy")
+    needs(DEBIAN, "petsc4py", "mpi4py", "scipy")
     monkeypatch.chdir(tmp_path)
     run_solvers(PETSC)
 
@@ -43,7 +43,7 @@ def test_the_page_on_petsc(tmp_path, monkeypatch):
 @pytest.mark.doors
 @pytest.mark.slow
 def test_the_page_on_dolfinx(tmp_path, monkeypatch):
-    needs("dolfinx", "mpi4py")
+    needs(DEBIAN, "dolfinx", "mpi4py")
     package("h5py")
     monkeypatch.chdir(tmp_path)
     run_solvers(DOLFINX)
@@ -54,7 +54,7 @@ def test_the_page_on_dolfinx(tmp_path, monkeypatch):
     )
     assert alone.count("partitioner") == 2  # made, and not used
     (tmp_path / "alone.py").write_text(alone)
-    done = run_on_ranks(1, "alone.py", "mesh.xdmf", "mesh.plan", cwd=tmp_path)
+    done = run_on_ranks(DEBIAN, 1, "alone.py", "mesh.xdmf", "mesh.plan", cwd=tmp_path)
     assert done.stdout.splitlines()[-1] == "highest value 0.07340", done.stderr
 
 

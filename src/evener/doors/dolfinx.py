@@ -97,9 +97,9 @@ def check(mesh: Any, plan: BlocksLike) -> int:
 def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
     """Return what the arguments after the number of parts mean, in any version.
 
-    0.5: dimension, cells, ghost mode. 0.6 and 0.7: dimension, cells. 0.8 to 0.11: types of cells,
-    an array of vertices for each type. From 0.12 on: dual graph, weights of cells and of edges,
-    whether ghosts are wanted; for a while in 2026 without the weights.
+    0.5: dimension, cells, ghost mode. 0.6 and 0.7: dimension, cells. 0.8: type of cells, cells. 0.9
+    to 0.11: types of cells, an array of vertices for each type. From 0.12 on: dual graph, weights
+    of cells and of edges, whether ghosts are wanted; for a while in 2026 without the weights.
     """
     kind, *rest = given
     if hasattr(kind, "num_nodes"):
@@ -107,8 +107,10 @@ def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
     cells, *mode = rest
     ghosts = _ghosts(mode[0]) if mode else None
     mesh = package("dolfinx").cpp.mesh
-    if hasattr(cells, "num_nodes"):
+    if isinstance(kind, int):
         return _Call(cells.num_nodes, ghosts, lambda: mesh.build_dual_graph(comm, cells, kind))
+    if hasattr(cells, "num_nodes"):
+        return _Call(cells.num_nodes, ghosts, lambda: mesh.build_dual_graph(comm, kind, cells))
     if len(kind) != 1:
         raise InputError(
             f"the mesh has {len(kind)} types of cells, which DOLFINx numbers type by type",
@@ -119,7 +121,7 @@ def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
 
 
 def _dual_graph(mesh: Any, comm: Any, kinds: Any, cells: Any) -> Any:
-    """Call build_dual_graph, which from 0.10 on is also told how many cells share a facet."""
+    """Call build_dual_graph; from 0.10 on it also wants the most cells that share a facet."""
     try:
         return mesh.build_dual_graph(comm, kinds, cells)
     except TypeError:
