@@ -8,6 +8,7 @@ import pytest
 
 from evener.io.plans.partitions import write_part
 from tests.doors.programs import program
+from tests.test_docs import ROOT, assert_printed, blocks_of, commands_of, run_command
 
 pytestmark = pytest.mark.doors
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -75,3 +76,17 @@ def test_no_file(reader, words):
     done = run(reader, *words)
     assert done.returncode == 1
     assert b"read_plan: " in done.stderr
+
+
+@pytest.mark.slow
+def test_the_page(tmp_path, monkeypatch):
+    """The commands of docs/doors-own.md that compile print what stands below them."""
+    for name in ("cc", "gfortran"):
+        program(name)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(EXAMPLES)
+    for block in blocks_of(ROOT / "docs" / "doors-own.md"):
+        for command, expected in commands_of(block.text) if block.language == "console" else ():
+            code, printed = run_command(command)
+            assert code == 0, printed
+            assert_printed(expected or "...", printed, command)

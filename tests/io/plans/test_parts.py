@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evener.errors import EvenerError, InputError
 from evener.graphs.graph import Graph
+from evener.io.plans.binary import binary
 from evener.io.plans.partitions import read_part, write_part
 from evener.io.plans.parts import as_text, quoted
 from tests.examples import with_examples
@@ -150,6 +151,7 @@ SEEDS = [
     b"vertex,block\n0,2\n1,0\n2,1\n3,0\n",
     json.dumps({"n": 4, "part": WANTED}).encode(),
     f"{FOAM}4\n(\n2\n0\n1\n0\n)\n".encode(),
+    b"".join(binary(np.array(WANTED, np.int32), ("old", "new", ""))),
     npy(WANTED),
     npz(part=np.array(WANTED)),
 ]
