@@ -106,7 +106,7 @@ def test_json_has_stdout_to_itself(machine):
     told = json.loads(done.stdout)
     assert "solver" in done.stderr
     assert told["exit_code"] == 0
-    assert (told["launcher"], told["version"]) == ("openmpi", "4.1")
+    assert (told["launcher"], told["version"]) == ("openmpi", "4.1.4")
     assert [(r["rank"], r["device"], r["cores"], r["gpu"]) for r in told["ranks"]] == [
         (0, "cpu", [CORE], None), (1, "gpu", [CORE], None)
     ]  # fmt: skip

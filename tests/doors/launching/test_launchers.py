@@ -34,14 +34,14 @@ def programs(tmp_path, monkeypatch):
 def test_the_first_mpirun_is_taken_for_what_it_is(programs):
     first = programs("one", mpirun=HYDRA, mpiexec=HYDRA)
     second = programs("two", mpirun=OPENMPI)
-    assert launcher_of() == Launcher("mpich", f"{first}/mpirun", (4, 2))
-    assert launcher_of("openmpi") == Launcher("openmpi", f"{second}/mpirun", (4, 1))
+    assert launcher_of() == Launcher("mpich", f"{first}/mpirun", (4, 2, 0))
+    assert launcher_of("openmpi") == Launcher("openmpi", f"{second}/mpirun", (4, 1, 4))
     assert launcher_of("mpich").path == f"{first}/mpiexec"
 
 
 def test_slurm_where_there_is_no_mpirun(programs):
     folder = programs("one", srun=SLURM)
-    assert launcher_of() == Launcher("slurm", f"{folder}/srun", (23, 11))
+    assert launcher_of() == Launcher("slurm", f"{folder}/srun", (23, 11, 4))
 
 
 def test_a_launcher_that_is_elsewhere(programs):

@@ -9,13 +9,10 @@ from tests.doors.launching.jobs import ALIKE, MIXED, MIXED_UNLIKE, UNLIKE, WITHO
 BIND = ["-bind-to", "user:0+1,2"]
 
 
-@pytest.fixture(params=[True, False])
-def hydra(request, tmp_path):
-    """A Hydra that knows -rankmap, or does not."""
-    file = tmp_path / "mpiexec"
-    file.write_text(f"#!/bin/sh\necho '{'-rankmap {rank map}' if request.param else 'none'}'\n")
-    file.chmod(0o755)
-    return Launcher("mpich", str(file), (4, 2)), request.param
+@pytest.fixture(params=[(5, 0, 2), (5, 0, 1), ()])
+def hydra(request):
+    """A Hydra that heeds -rankmap, one that does not, and one of which nothing is known."""
+    return Launcher("mpich", "mpiexec", request.param), request.param == (5, 0, 2)
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,11 @@ PROGRAMS = {
     MPICH: ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich"),
     SLURM: ("srun",),
 }
+_VERSION = r"(\d+)\.(\d+)(?:\.(\d+))?"
 _SAYS = (
-    (OPENMPI, re.compile(r"\(Open MPI\)\s+(\d+)\.(\d+)")),
-    (MPICH, re.compile(r"HYDRA build details:\s+Version:\s+(\d+)\.(\d+)")),
-    (SLURM, re.compile(r"^slurm\S*\s+(\d+)\.(\d+)", re.MULTILINE)),
+    (OPENMPI, re.compile(rf"\(Open MPI\)\s+{_VERSION}")),
+    (MPICH, re.compile(rf"HYDRA build details:\s+Version:\s+{_VERSION}")),
+    (SLURM, re.compile(rf"^slurm\S*\s+{_VERSION}", re.MULTILINE)),
 )
 _OTHER = re.compile(r"Intel\(R\) MPI|MVAPICH|Platform MPI|PALS")
 _SECONDS = 20.0  # a program that has not said its version by then is none of these
@@ -29,7 +30,7 @@ _SECONDS = 20.0  # a program that has not said its version by then is none of th
 
 @dataclass(frozen=True)
 class Launcher:
-    """A program that starts ranks. version: (major, minor), or empty where it was not found."""
+    """A program that starts ranks. version: three numbers, or empty where it was not found."""
 
     kind: str
     path: str
@@ -123,5 +124,5 @@ def _said(path: str) -> str:
 def _told(path: str, said: str) -> Launcher | None:
     for kind, pattern in _SAYS:
         if found := pattern.search(said):
-            return Launcher(kind, path, (int(found[1]), int(found[2])))
+            return Launcher(kind, path, tuple(int(part or 0) for part in found.groups()))
     return None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from itertools import groupby
 
 from evener.doors.launching.jobs import HOSTS, Launch, RankJob, with_script
 from evener.doors.launching.launchers import Launcher
 from evener.doors.launching.placing import by_host, is_in_runs
 from evener.doors.launching.rank_script import OF_MPICH, wrapped
+
+# Earlier ones take -rankmap too, and place ranks as if it were not there (4.2.3 to 5.0.1 tried).
+FIRST_MAPPED = (5, 0, 2)
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
@@ -21,7 +23,7 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
     lists = {tuple(place.cores for place in own) for own in hosts.values()}
     longest = max(lists, key=len)
     fits = all(own == longest[: len(own)] and all(own) for own in lists)
-    if is_in_runs(job.places) or (fits and _has_rank_map(launcher)):
+    if is_in_runs(job.places) or (fits and launcher.version >= FIRST_MAPPED):
         listed = "".join(f"{host}:{len(own)}\n" for host, own in hosts.items())
         order = [] if is_in_runs(job.places) else ["-rankmap", _rank_map(job)]
     else:  # each line is taken for a host of its own
@@ -39,17 +41,3 @@ def _rank_map(job: RankJob) -> str:
     """Return the number of the host of each rank."""
     numbers = {host: i for i, host in enumerate(by_host(job.places))}
     return ",".join(str(numbers[place.host]) for place in job.places)
-
-
-def _has_rank_map(launcher: Launcher) -> bool:
-    """Return whether this Hydra can be told which rank is on which host."""
-    if not launcher.is_found:
-        return False
-    try:
-        said = subprocess.run(
-            [launcher.path, "-help"], capture_output=True, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, timeout=20, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return "-rankmap" in said.stdout + said.stderr
