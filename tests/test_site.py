@@ -19,12 +19,21 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
 
 
-@pytest.fixture(scope="module")
-def hooks():
-    spec = spec_from_file_location("site_hooks", ROOT / "docs" / "site" / "hooks.py")
+def module_of_site(name):
+    spec = spec_from_file_location(f"site_{name}", ROOT / "docs" / "site" / f"{name}.py")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    return module_of_site("hooks")
+
+
+@pytest.fixture(scope="module")
+def parameters():
+    return module_of_site("parameters")
 
 
 def pages_in(nav):
@@ -46,6 +55,27 @@ def test_every_public_name_has_a_place(hooks):
     assert sorted(named) == sorted(ev.__all__)
     assert hooks.home_of("plan") == "evener.planning.plan.plan"
     assert hooks.home_of("WORKLOADS") == "evener.plans.workload.WORKLOADS"
+
+
+SENTENCES = (
+    "low, high (k,) [units]: limits; caps (as low), or None. x: a size [B]. All are copied. So."
+)
+LIST = (
+    "- **`low`**, **`high`** (k,) [units]: limits\n- **`caps`** (as low), or None.\n"
+    "- **`x`**: a size [B].\n\nAll are copied. So."
+)
+
+
+@pytest.mark.parametrize(("text", "names", "shown"), [
+    (SENTENCES, ["low", "high", "caps", "x"], LIST),
+    ("x: one name alone is a sentence.", ["x"], "x: one name alone is a sentence."),
+    ("    code: kept\n    x: kept", ["code", "x"], "    code: kept\n    x: kept"),
+    ("All follow. a is first; b (n, 2) and c are kept.", ["a", "b", "c"],
+     "All follow.\n\n- **`a`** is first\n- **`b`** (n, 2) and **`c`** are kept."),
+])  # fmt: skip
+def test_parameters_in_sentences_become_lists(parameters, text, names, shown):
+    first = "Returns what is asked.\n\n"
+    assert parameters.listed(first + text, names) == first + shown
 
 
 @pytest.mark.parametrize(("link", "here", "there"), [
