@@ -1,4 +1,4 @@
-"""The kinds of `evener machine` that describe what is there: here, slurm."""
+"""The kinds of `evener machine` that describe what is there: here, slurm, hosts."""
 
 from __future__ import annotations
 
@@ -45,6 +45,16 @@ def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--partition", default="", metavar="P", help="nodes of this one only")
     parser.add_argument(
         "--from", dest="file", metavar="FILE", help="the text of `scontrol show node`"
+    )
+
+
+def add_hosts_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `evener machine hosts`."""
+    parser.add_argument("hostfile", metavar="HOSTFILE", help="of Open MPI or MPICH: a host a line")
+    parser.add_argument("--measure", action="store_true", help="speeds and links as well")
+    _add_per(parser)
+    parser.add_argument(
+        "--mpirun", metavar="PROGRAM", help="this mpirun, mpiexec or srun starts the processes"
     )
 
 
@@ -191,4 +201,20 @@ def _slurm_from(args: argparse.Namespace, out: Output) -> Described:
     return described(nodes.computers, args.per, nodes.notes)
 
 
-DESCRIBERS = {"here": _here_from, "slurm": _slurm_from}
+def _hosts_from(args: argparse.Namespace, out: Output) -> Described:
+    from evener.doors.launching.launchers import launcher_of
+    from evener.io.machines.hostfile import read_hostfile
+    from evener.measuring.hosts import Starter, described_hosts
+
+    hosts = list(read_hostfile(args.hostfile))
+    launcher = launcher_of(program=args.mpirun)
+    doing = "Measuring" if args.measure else "Describing"
+    with out.progress(f"{doing} {plural(len(hosts), 'computer')}"):
+        starter = Starter(launcher.kind, launcher.path)
+        answer = described_hosts(starter, hosts, args.per, measures=args.measure)
+    for note in answer.notes:
+        out.note(note)
+    return answer.found
+
+
+DESCRIBERS = {"here": _here_from, "slurm": _slurm_from, "hosts": _hosts_from}

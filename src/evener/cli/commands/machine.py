@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from evener.cli.described_machines import (
     DESCRIBERS,
     add_here_arguments,
+    add_hosts_arguments,
     add_slurm_arguments,
     describe_from,
 )
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
     add_here_arguments(here)
     add_slurm_arguments(_kind(kinds, "slurm", "the nodes of a Slurm cluster, by scontrol"))
+    add_hosts_arguments(_kind(kinds, "hosts", "the computers of a hostfile, over mpiexec"))
     _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
     show = _kind(kinds, "show", "draw a machine file's tree", writes=False)
     show.add_argument("file", metavar="FILE", help="a machine file")
