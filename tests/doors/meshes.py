@@ -10,17 +10,41 @@ SPEEDS = [1.0, 2.0, 4.0]
 
 
 def write_mesh(path, points, triangles):
-    """Write triangles for PETSc (.msh of version 2.2) or DOLFINx (.xdmf)."""
-    # Of three coordinates in .msh, as Gmsh writes; of two in .xdmf, where they are the dimension.
-    flat = path.suffix == ".xdmf"
-    points = points if flat else np.column_stack([points, np.zeros(len(points))])
-    mesh = meshio.Mesh(points, [("triangle", triangles)])
-    if flat:
-        meshio.write(path, mesh)
+    """Write triangles for PETSc (.msh) or DOLFINx (.xdmf)."""
+    if path.suffix == ".xdmf":  # of two coordinates, which are its dimension
+        meshio.write(path, meshio.Mesh(points, [("triangle", triangles)]))
     else:
-        tags = [np.ones(len(triangles), np.int32)]
-        mesh.cell_data = {"gmsh:physical": tags, "gmsh:geometrical": tags}
-        meshio.write(path, mesh, file_format="gmsh22", binary=False)
+        write_msh(path, np.column_stack([points, np.zeros(len(points))]), [("triangle", triangles)])
+
+
+def write_msh(path, points, cells):
+    """Write Gmsh's format 2.2, all cells of one group."""
+    tags = [np.ones(len(corners), np.int32) for _, corners in cells]
+    fields = {"gmsh:physical": tags, "gmsh:geometrical": tags}
+    meshio.write(path, meshio.Mesh(points, cells, cell_data=fields), "gmsh22", binary=False)
+
+
+def write_mixed(path, side=12):
+    """Write a square of quadrilaterals, of which every third is two triangles."""
+    corner = np.arange((side + 1) ** 2).reshape(side + 1, side + 1)
+    x, y = np.divmod(corner.ravel(), side + 1)
+    cells = []
+    for i, j in np.ndindex(side, side):
+        a, b, c, d = corner[i, j], corner[i + 1, j], corner[i + 1, j + 1], corner[i, j + 1]
+        split = (i + j) % 3 == 0
+        cells.append(("triangle", [[a, b, c], [a, c, d]]) if split else ("quad", [[a, b, c, d]]))
+    points = np.column_stack([x, y, 0 * x]).astype(float)
+    write_msh(path, points, [(kind, np.array(corners)) for kind, corners in cells])
+
+
+def write_hexahedra(path, side):
+    """Write a cube of hexahedra with corners at these coordinates."""
+    corner = np.arange(side.size**3).reshape(side.size, side.size, side.size)
+    low, high = slice(None, -1), slice(1, None)
+    around = [(low, low), (high, low), (high, high), (low, high)]
+    hexahedra = np.stack([corner[i, j, k].ravel() for k in (low, high) for i, j in around], axis=1)
+    points = np.stack(np.meshgrid(side, side, side, indexing="ij"), axis=-1).reshape(-1, 3)
+    write_msh(path, points.astype(float), [("hexahedron", hexahedra)])
 
 
 def write_planned(folder, suffix, n=600):

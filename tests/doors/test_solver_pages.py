@@ -39,6 +39,11 @@ def test_the_page_on_petsc(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_solvers(PETSC)
 
+    # What every rank says where ranks are fewer, after which mpirun ends.
+    done = run_on_ranks(DEBIAN, 2, "petsc_mesh.py", "mesh.msh", "mesh.plan", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.count("the plan is for 3 devices, the program runs on 2 ranks") == 2
+
 
 @pytest.mark.doors
 @pytest.mark.slow

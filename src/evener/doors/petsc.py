@@ -97,22 +97,35 @@ def check(
     return Checked(cells.size, facets)
 
 
-def rows(plan: BlocksLike, comm: PETSc.Comm | None = None, *, n: int | None = None) -> RankRows:
+def rows(
+    plan: BlocksLike,
+    comm: PETSc.Comm | None = None,
+    *,
+    n: int | None = None,
+    block_size: int = 1,
+) -> RankRows:
     """Return the order of rows in which each rank's are contiguous, and an IS of this rank's.
 
     comm: PETSc.COMM_WORLD if None; as many ranks as devices. n: the number of rows, if it is to be
-    checked. `A.createSubMatrix(index_set, index_set)` returns a matrix of any distribution with its
-    rows and columns in this order, on the plan's ranks.
+    checked. block_size: rows of each vertex of the plan, such as three displacements, one after the
+    other in the matrix. `A.createSubMatrix(index_set, index_set)` returns a matrix of any
+    distribution with its rows and columns in this order, on the plan's ranks.
 
-    Raises UsageError where ranks are not as many as devices, InputError for what is no plan, or one
-    of another number of rows.
+    Raises UsageError where ranks are not as many as devices, or n is no multiple of block_size;
+    InputError for what is no plan, or one of another number of rows.
     """
+    if block_size < 1 or (n is not None and n % block_size):
+        raise UsageError(f"{n} rows cannot come in blocks of {block_size}")
     PETSc = package("petsc4py.PETSc")  # noqa: N806
     comm = PETSc.COMM_WORLD if comm is None else comm
-    blocks = shared_blocks(plan, _mpi4py(comm), n, cells=False)
+    vertices = None if n is None else n // block_size
+    blocks = shared_blocks(plan, _mpi4py(comm), vertices, cells=False)
     order, offsets = contiguous(blocks.part, comm.size)
     mine = order[offsets[comm.rank] : offsets[comm.rank + 1]].astype(PETSc.IntType)
-    return RankRows(order, offsets, PETSc.IS().createGeneral(mine, comm=comm))
+    index_set = PETSc.IS().createBlock(block_size, mine, comm=comm)
+    of_each = np.arange(block_size)
+    rows_in_order = (order[:, None] * block_size + of_each).ravel()
+    return RankRows(rows_in_order, offsets * block_size, index_set)
 
 
 def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
@@ -126,6 +139,8 @@ def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
 
 def _leaves(sf: PETSc.SF, stratum: tuple[int, int]) -> tuple[IntVector, IntVector]:
     """Return rank and number there, of where points of a stratum of this rank come from."""
+    if sf.comm.size == 1:  # whose graph is never set
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     _, leaves, remote = sf.getGraph()
     places = np.asarray(remote, np.int64).reshape(-1, 2)
     at = np.arange(len(places)) if leaves is None else np.asarray(leaves)

@@ -13,10 +13,10 @@ def mesh(name="mesh.msh"):
     return PETSc.DMPlex().createFromFile(name, comm=comm)
 
 
-def shuffled():
-    dm = mesh("shuffled.msh")
-    dm.setPartitioner(petsc.partitioner("mesh.plan", dm))
-    return petsc.check(dm, dm.distribute(), "mesh.plan")
+def distributed(name, plan):
+    dm = mesh(name)
+    dm.setPartitioner(petsc.partitioner(plan, dm))
+    return petsc.check(dm, dm.distribute(), plan)
 
 
 def not_ours():
@@ -42,11 +42,13 @@ tried = {
     "damaged": lambda: petsc.partitioner("damaged.plan", mesh()),
     "missing": lambda: petsc.partitioner("nothing.plan", mesh()),
     "none": lambda: petsc.partitioner(None, mesh()),
-    "shuffled": shuffled,
+    "shuffled": lambda: distributed("shuffled.msh", "mesh.plan"),
     "not ours": not_ours,
     "overlapped": overlapped,
     "rows": lambda: petsc.rows("two.plan"),
     "rows n": lambda: petsc.rows("mesh.plan", n=7),
+    "rows of blocks": lambda: petsc.rows("mesh.plan", n=7, block_size=2),
+    "mixed": lambda: distributed("mixed.msh", "mixed.plan"),
     "firedrake points": lambda: firedrake.partition("points.plan", comm.tompi4py()),
     "firedrake n": lambda: firedrake.partition("mesh.plan", n=7),
 }
