@@ -49,6 +49,7 @@ def on_config(config):
             pages = tabs[row["tab"]] = []
         else:
             pages.append({row["title"]: row["page"]})
+    tabs["Do"] = gathered(tabs["Do"], "doors-", "In other programs")
     tabs["Learn"].insert(0, {"Overview": "overview.md"})
     tabs["Learn"].append({"Examples": [{one.stem.replace("_", " "): f"examples/{one.stem}.md"}
                                        for one in EXAMPLES]})  # fmt: skip
@@ -91,6 +92,14 @@ def on_page_content(html, page, **_):
     if page.file.src_uri.startswith("names/"):
         html = SOURCE.sub(r'[<a href="../references.html">\1</a>]', html)
     return html.replace("<img ", '<img loading="lazy" ')
+
+
+def gathered(pages, prefix, title):
+    """Return pages with those of a prefix under one title, where the first of them was."""
+    own = [one for one in pages if next(iter(one.values())).startswith(prefix)]
+    first = pages.index(own[0])
+    return [*(one for one in pages[:first] if one not in own), {title: own},
+            *(one for one in pages[first:] if one not in own)]  # fmt: skip
 
 
 def linked(found, here):

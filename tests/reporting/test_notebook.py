@@ -123,6 +123,9 @@ CELLS = (
     "plan.platform",
     "plan.plot()",
     "print(repr(plan))",
+    "plan.evaluation",
+    "ev.compare(grid(20, 20), [2, 1], ['rcb', 'metis'])",
+    "ev.advise(grid(20, 20), [2, 1])",
 )
 
 
@@ -130,9 +133,12 @@ CELLS = (
 def test_in_a_notebook():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
-    _, plan, platform, figure, text = [cell.outputs for cell in book.cells]
+    _, plan, platform, figure, text, *others = [cell.outputs for cell in book.cells]
     assert "<image" in plan[0].data["text/html"]
     assert plan[0].data["text/plain"].startswith("Plan(400 vertices, 2 devices")
     assert 'class="evener"' in platform[0].data["text/html"]
     assert figure[0].data["image/png"]
     assert text[0].text.count("\n") == 2
+    for outputs, word in zip(others, ("contract", "metis", "devices"), strict=True):
+        assert 'class="evener"' in outputs[-1].data["text/html"]
+        assert word in outputs[-1].data["text/html"]
