@@ -10,6 +10,8 @@ import pytest
 
 import evener as ev
 from evener.cli import main
+from evener.io.meshes.openfoam_binary import binary_file
+from evener.io.sources import open_source
 from tests.doors.cavity import TOLERANCE, write_case
 from tests.doors.programs import program
 from tests.test_docs import ROOT, assert_printed, blocks_of, commands_of, run_command
@@ -191,6 +193,31 @@ def test_regions_and_meshes_of_a_time(case, place):
     assert main(["export", str(plan), str(mesh), "--to", "openfoam", "--quiet"]) == 0
     foam(case, *words)
     assert_blocks(case, ev.read_plan(plan).partition.part, f"{place}/polyMesh")
+
+
+@pytest.mark.slow
+def test_a_mesh_in_binary(case):
+    text = ev.read(case).mesh
+    control = case / "system" / "controlDict"
+    control.write_text(control.read_text() + "writeFormat binary;\n")
+    shutil.rmtree(case / "constant" / "polyMesh")
+    foam(case, "blockMesh")
+    assert b"faceCompactList" in (case / "constant" / "polyMesh" / "faces").read_bytes()
+    binary = ev.read(case).mesh
+    assert np.allclose(binary.points, text.points, rtol=0, atol=1e-15)
+    for name in ("face_offsets", "face_corners", "owner", "neighbour"):
+        assert np.array_equal(getattr(binary, name), getattr(text, name))
+    plan = case.parent / "x.plan"
+    assert main(["plan", str(case), "--speeds", SPEEDS, "-o", str(plan), "--quiet"]) == 0
+    assert exported(case) == 0
+    foam(case, "decomposePar")
+    part = ev.read_plan(plan).partition.part
+    header = b'class labelList; arch "LSB;label=32;scalar=64";'
+    for rank in range(K):
+        cells = open_source(case / f"processor{rank}/constant/polyMesh/cellProcAddressing")
+        first = re.search(rb"\d+\n\(", cells.data).start()
+        numbers = binary_file(cells, header, first).labels()
+        assert numbers.tolist() == np.flatnonzero(part == rank).tolist()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import tempfile
 from pathlib import Path
 
@@ -242,6 +243,37 @@ FOAM = {
     "owner": _HEAD.format("labelList", "owner") + "11(0 0 0 0 0 0 1 1 1 1 1)\n// end\n",
     "neighbour": _HEAD.format("labelList", "neighbour") + "/* one */ 1\n(\n1\n)\n",
 }
+
+
+def foam_in_binary(order="<", label=4, scalar=8, *, arch=True):
+    """The two cubes as OpenFOAM writes them in binary: bytes by file."""
+    sign = {"<": "LSB", ">": "MSB"}[order]
+    sizes = f'arch "{sign};label={8 * label};scalar={8 * scalar}";\n' if arch else ""
+
+    def numbers(name):
+        body = re.sub(r"FoamFile\s*\{[^}]*\}|//.*|/\*.*\*/", "", FOAM[name])
+        return [float(word) for word in re.findall(r"\d+", body)[1:]]
+
+    def listed(values, dtype, width=1):
+        values = np.array(values, f"{order}{dtype}")
+        return f"{len(values) // width}\n(".encode() + values.tobytes() + b")"
+
+    faces = np.array(numbers("faces")).reshape(-1, 5)[:, 1:]
+    offsets = 4 * np.arange(len(faces) + 1)
+    integers = f"i{label}"
+    content = {
+        "points": ("vectorField", listed(numbers("points"), f"f{scalar}", 3)),
+        "faces": ("faceCompactList", listed(offsets, integers) + b"\n\n"
+                  + listed(faces.ravel(), integers)),
+        "owner": ("labelList", listed(numbers("owner"), integers)),
+        "neighbour": ("labelList", listed(numbers("neighbour"), integers)),
+    }  # fmt: skip
+    head = "FoamFile\n{{\nversion 2.0;\nformat binary;\nclass {};\n{}object {};\n}}\n// * //\n"
+    return {
+        name: head.format(kind, sizes, name).encode() + body + b"\n\n// * //\n"
+        for name, (kind, body) in content.items()
+    }
+
 
 # name: content, format, cells, points, edges of the dual and of the nodal graph
 TEXTS = {

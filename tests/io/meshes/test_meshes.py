@@ -144,7 +144,7 @@ def foam(name, old, new):
         (foam("owner", "11(0", "11(0.5"), "owner", "must be a whole number, not 0.5"),
         (foam("owner", "11(0 0 0 0 0 0 1 1 1 1 1)", "12{0}"), "owner", "12 owners for 11 faces"),
         (foam("neighbour", "(\n1\n)", "(\n0\n)"), "polyMesh", "two different cells"),
-        (foam("neighbour", "format ascii", "format binary"), "neighbour", "is binary"),
+        (foam("neighbour", "format ascii", "format binary"), "neighbour", "not end where it"),
         (foam("neighbour", "(\n1\n)", "(\n1"), "neighbour", "ends within its list"),
         (foam("neighbour", "FoamFile", "File"), "neighbour", "no FoamFile header"),
     ],

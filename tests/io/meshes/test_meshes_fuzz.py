@@ -79,12 +79,17 @@ def test_text(tmp_path_factory, name, changes, by):
 
 
 @with_examples(120)
-@given(st.sampled_from(sorted(samples.FOAM)), CHANGES, st.sampled_from(["cells", "points"]))
-def test_openfoam(tmp_path_factory, name, changes, by):
+@given(
+    st.sampled_from(sorted(samples.FOAM)),
+    CHANGES,
+    st.sampled_from(["cells", "points"]),
+    st.booleans(),
+)
+def test_openfoam(tmp_path_factory, name, changes, by, binary):
     folder = tmp_path_factory.getbasetemp() / "fuzz" / "polyMesh"
     folder.mkdir(parents=True, exist_ok=True)
-    for file, text in samples.FOAM.items():
-        content = text.encode()
+    text = {file: text.encode() for file, text in samples.FOAM.items()}
+    for file, content in (samples.foam_in_binary() if binary else text).items():
         (folder / file).write_bytes(changed(content, changes) if file == name else content)
     assert_read_or_refused(folder, by)
 
