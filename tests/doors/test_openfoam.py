@@ -58,6 +58,10 @@ KEPT = "case/system/decomposeParDict is kept"
             "numberOfSubdomains 2; // method manual;\nmethod scotch; a { b { method manual; } }",
             "the method scotch, no dataFile cellDecomposition. Put in:",
         ),
+        (
+            'numberOfSubdomains 2; method manual; dataFile "cellDecomposition"; constraints { }',
+            "but has constraints, which no list can keep",
+        ),
         ("numberOfSubdomains $n;", "no numberOfSubdomains where the plan has 2 devices, no method"),
     ],
 )

@@ -195,6 +195,34 @@ def test_regions_and_meshes_of_a_time(case, place):
     assert_blocks(case, ev.read_plan(plan).partition.part, f"{place}/polyMesh")
 
 
+ZONE = """FoamFile { version 2.0; format ascii; class dictionary; object topoSetDict; }
+actions
+(
+    {
+        name middle; type faceSet; action new;
+        source boxToFace; sourceInfo { box (0.0149 -1 -1) (0.0151 1 1); }
+    }
+    {
+        name middle; type faceZoneSet; action new;
+        source setToFaceZone; sourceInfo { faceSet middle; }
+    }
+);
+"""
+
+
+@pytest.mark.slow
+def test_constraints_do_not_go_with_a_list(case, capsys):
+    (case / "system" / "topoSetDict").write_text(ZONE)
+    foam(case, "topoSet")
+    assert exported(case) == 0  # zones are beside the mesh
+    settings = case / "system" / "decomposeParDict"
+    constraint = 'constraints { zones { type preserveFaceZones; zones (".*"); enabled true; } }\n'
+    settings.write_text(settings.read_text() + constraint)
+    assert exported(case, "--force") == 0
+    assert "has constraints, which no list can keep" in capsys.readouterr().err
+    assert "Not implemented" in foam(case, "decomposePar", fails=True)
+
+
 @pytest.mark.slow
 def test_a_mesh_in_binary(case):
     text = ev.read(case).mesh
@@ -233,6 +261,43 @@ def test_devices_that_are_left_out(case):
     foam(case, "decomposePar")
     foam(case, *PARALLEL, "icoFoam", "-parallel")
     assert (case / f"processor{part[0]}" / END / "U").exists()
+
+
+HERE = """
+[[device]]
+name = "old"
+host = "localhost"
+cores = "{}"
+speed = 1
+[[device]]
+name = "new"
+host = "localhost"
+cores = "{}"
+speed = 3
+"""
+
+
+@pytest.mark.slow
+def test_launched_on_its_cores(case, monkeypatch, capfd):
+    """A machine that says where its devices are, to a solver with a rank on each."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("two processors are needed")
+    program("mpirun.openmpi")
+    for key, value in ENVIRONMENT.items():
+        monkeypatch.setenv(key, value)
+    machine = case.parent / "m.toml"
+    machine.write_text(HERE.format(*cores[:2]))
+    plan = str(case.parent / "x.plan")
+    words = ["plan", str(case), "--machine", str(machine), "-o", plan, "--quiet"]
+    assert main(words) == 0
+    assert exported(case) == 0
+    foam(case, "decomposePar")
+    assert [cells_of(case, rank).size for rank in (0, 1)] == [100, 300]
+    solver = ["icoFoam", "-case", str(case), "-parallel"]
+    assert main(["launch", plan, "--with", "openmpi", "--run", "--", *solver]) == 0
+    assert "nProcs : 2" in capfd.readouterr().out
+    assert (case / "processor1" / END / "U").exists()
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from evener.wording import plural
 LIST, SETTINGS = "cellDecomposition", "decomposeParDict"
 _TIME = re.compile(r"constant|\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_CONSTRAINT = re.compile(r"\b(constraints|preserve[A-Z]\w*|singleProcessor\w*)\b")
 _INNER = re.compile(r"\{[^{}]*\}")
 
 
@@ -123,5 +124,7 @@ def _lacking(text: str, k: int) -> Iterator[str]:
     methods = re.findall(r"\b(?:method|decomposer)\s+(\w+)\s*;", outer)
     if not methods or set(methods) != {"manual"}:
         yield f"the method {methods[-1]}" if methods else "no method"
+    if constraint := _CONSTRAINT.search(outer):
+        yield f"{constraint[0]}, which no list can keep and decomposePar refuses"
     if not re.search(rf'\bdataFile\s+"?{LIST}"?\s*;', text):
         yield f"no dataFile {LIST}"
