@@ -103,10 +103,11 @@ bench: $(VENV)/.dev
 bench-all: $(VENV)/.warm
 	$(BIN)/python benchmarks/all_small.py
 
+# Python compiles modules when they are imported; pip would compile all of SciPy's, most of which are not.
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Evener needs Python 3.11 or newer; try make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --no-compile --quiet --disable-pip-version-check -e .
 	touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.core
