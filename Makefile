@@ -45,7 +45,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests benchmarks examples docs README.md CHANGELOG.md CONTRIBUTING.md
+	$(BIN)/codespell src tests benchmarks examples packaging docs README.md CHANGELOG.md CONTRIBUTING.md
 
 test: $(VENV)/.warm
 	$(BIN)/pytest -n 2
