@@ -10,6 +10,7 @@ import evener as ev
 from evener.cli import main
 from evener.cli.precompile.rehearsals import write_samples
 from evener.io.meshes.vtu import vtu
+from tests.cli.test_full_disks import limited
 from tests.graphs import test_pieces as shapes
 from tests.io import mesh_samples as samples
 
@@ -160,3 +161,12 @@ def test_a_mesh_without_coordinates(tmp_path, capsys):
     assert planned(path, "1,1") == 0
     assert exported(path) == 3
     assert "no coordinates" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_full_disk_leaves_nothing(square):
+    before = sorted(square.parent.iterdir())
+    done = limited("export x.plan square.su2 --to pvtu -o out.pvtu", 500, square.parent)
+    assert done.returncode == 6
+    assert "evener: out/out_0.vtu: cannot be written: File too large" in done.stderr
+    assert sorted(square.parent.iterdir()) == before
