@@ -46,7 +46,7 @@ def test_annealing_never_returns_a_longer_period():
 
 
 def test_clusters_cost_what_their_filters_do():
-    problem = problem_of("A", k=4, n=1500)
+    problem = problem_of("A", k=4, n=150)
     costs = costs_of(problem)
     levels = levels_of(problem, costs, 1.0, 7)
     assert len(levels) > 1
