@@ -11,8 +11,9 @@ from evener.planning.stream import MapOptions, map_filters
 from evener.platforms.platform import Connection, Device, Link, Platform
 from evener.running.streams.program import StreamChannel, StreamFilter, StreamProgram
 from evener.streams.emulating import emulate_stream
+from evener.streams.period import StreamProblem, period_of
 from evener.streams.readings import reading_of
-from tests.running.streams.programs import drawn_program, slow_outputs
+from tests.running.streams.programs import copied_plan, drawn_program, slow_outputs
 
 NEAR = 0.03  # of the period: what is promised of emulated processors
 
@@ -93,6 +94,33 @@ def test_outputs_are_those_of_a_slow_twin_and_seconds_the_same_each_time():
         assert runs[0].outputs.keys() == expected.keys()
         assert all(np.array_equal(runs[0].outputs[name], expected[name]) for name in expected)
         assert runs[0].seconds == runs[1].seconds > 0
+
+
+def test_copies_take_turns():
+    """Outputs of the slow twin; the busiest processor is as busy in an iteration as the plan says.
+
+    Work and bytes of a copy's iterations are those of the plan in the mean, by the reading in which
+    work is proportional to the data. Arrays that lie between copies at first shift whom they meet.
+    """
+    rng = np.random.default_rng(44)
+    tried = 0
+    while tried < 3:
+        program = drawn_program(rng, 6)
+        plan = copied_plan(rng, program, 3)
+        copied = np.bincount(plan.copy_of) > 1
+        between = [copied[ends].all() for ends in np.c_[program.graph.tails, program.graph.heads]]
+        if any(program.graph.tokens[between]):
+            continue
+        tried += 1
+        reading = reading_of("literal")
+        plan = replace(plan, platform=machine(rng, 3), options=vars(reading))
+        loads = period_of(StreamProblem.of(plan.graph, plan.platform, reading), plan.part).loads
+        iterations = 600
+        run = emulate_stream(program, plan, iterations)
+        expected = slow_outputs(program, iterations)
+        assert run.outputs.keys() == expected.keys()
+        assert all(np.array_equal(run.outputs[name], expected[name]) for name in expected)
+        assert run.busy / iterations == pytest.approx(loads, rel=0.02, abs=1e-9)
 
 
 def test_what_is_refused():

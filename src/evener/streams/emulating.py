@@ -12,23 +12,37 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import UsageError
+from evener.graphs.stream_graph import StreamGraph
 from evener.plans.stream_plan import StreamPlan
 from evener.running.streams.firing import Firing
 from evener.running.streams.processor import FilterTimes
 from evener.running.streams.program import Array, StreamProgram
-from evener.running.streams.results import StreamRun, steady_period
+from evener.running.streams.results import StreamRun, ends_of, outputs_of, steady_period
 from evener.running.streams.stages import SLOTS, PipelineStages
+from evener.running.streams.turns import FilterTurns
 from evener.streams.period import StreamProblem, work_of
 from evener.streams.readings import CostReading
 
 ON_THE_WAY = 2  # more slots where bytes flow meanwhile: one is sent, one received
+
+
+class Connection(NamedTuple):
+    """A channel from one filter of the plan to another, between copies where there are some.
+
+    e: the program's channel. tail, head: the plan's filters.
+    """
+
+    e: int
+    tail: int
+    head: int
 
 
 class StreamSeconds(NamedTuple):
@@ -50,62 +64,127 @@ class StreamSeconds(NamedTuple):
         return cls(own, seconds, receiving)
 
 
+class _TurnSeconds:
+    """What one turn takes [s]: an iteration is run whole by one of a filter's copies.
+
+    filters (c,): of the plan's filters.
+    """
+
+    def __init__(self, turns: FilterTurns, reading: CostReading) -> None:
+        graph, self._part = turns.plan.graph, turns.plan.part
+        whole = np.bincount(turns.of, graph.vector)[turns.of].astype(np.float64)
+        problem = StreamProblem.of(replace(graph, vector=whole), turns.plan.platform, reading)
+        self.filters = work_of(problem, np.arange(graph.n))[np.arange(graph.n), self._part]
+        self._bytes, self._cost = turns.program.graph.nbytes, problem.machine.cost
+        self._sender_pays = reading.pays == "sender"
+
+    def sending(self, one: Connection) -> float:
+        """Return what an array takes its sender; nothing within a processor."""
+        p, q = self._part[one.tail], self._part[one.head]
+        return 0.0 if p == q else float(self._bytes[one.e] * self._cost[p, q])
+
+    def receiving(self, one: Connection) -> float:
+        """Return what an array takes its reader."""
+        return 0.0 if self._sender_pays else self.sending(one)
+
+
 def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) -> StreamRun:
     """Return the run that the plan's processors would have made of a program, on a virtual clock.
 
     Its outputs are those of the program, executed here by one thread; the same seconds each time.
-    Raises UsageError for the plan of another program, no iterations, and the reading `transit`, in
-    which processors pay for bytes that pass through; errors of filters as `run_stream`.
+    Copies of a filter take turns at iterations, as in `run_stream`. Raises UsageError for the plan
+    of another program, no iterations, and the reading `transit`, in which processors pay for bytes
+    that pass through; errors of filters as `run_stream`.
     """
-    if plan.copy_of is not None:
-        raise UsageError(
-            "the plan has filters in copies, which take turns in a run and are not emulated",
-            hint="Run it without --emulate, or plan without --replicate.",
-        )
-    mine, theirs = program.graph, plan.graph
-    same = (mine.names, mine.tails.tolist(), mine.heads.tolist(), mine.nbytes.tolist())
-    if same != (theirs.names, theirs.tails.tolist(), theirs.heads.tolist(), theirs.nbytes.tolist()):
-        raise UsageError(f"the plan is of another graph than {program.name}, or of other channels")
     if iterations < 1:
         raise UsageError(f"{iterations} iterations: at least one is needed")
+    turns = FilterTurns(program, plan, iterations)
+    mine, theirs = program.graph, plan.graph
+    if plan.copy_of is None and _channels(mine) != _channels(theirs):
+        raise UsageError(f"the plan is of another graph than {program.name}, or of other channels")
     known = [one.name for one in fields(CostReading) if one.name in plan.options]
     reading = CostReading(**{key: plan.options[key] for key in known})
     if reading.route == "transit":
         raise UsageError("plans of the reading `transit` are not emulated: processors between pay")
-    return _Emulation(program, plan, iterations, reading).run()
+    return _Emulation(turns, reading).run()
+
+
+def _channels(graph: StreamGraph) -> tuple[list[int], list[int], list[float]]:
+    return graph.tails.tolist(), graph.heads.tolist(), graph.nbytes.tolist()
 
 
 class _Emulation:
-    """The virtual clock's events, and what they change."""
+    """The virtual clock's events, and what they change; filters are those of the plan."""
 
-    def __init__(
-        self, program: StreamProgram, plan: StreamPlan, iterations: int, reading: CostReading
-    ) -> None:
-        self.program, self.plan, self.iterations = program, plan, iterations
-        self.overlap, n, m = reading.overlap, len(program.filters), len(program.channels)
-        self.seconds = StreamSeconds.of(plan, reading)
+    def __init__(self, turns: FilterTurns, reading: CostReading) -> None:
+        self.turns, self.program, self.plan = turns, turns.program, turns.plan
+        self.overlap = reading.overlap
+        self.seconds = _TurnSeconds(turns, reading)
         more = ON_THE_WAY if reading.overlap else 0
-        self.stages = PipelineStages(program, plan.part, SLOTS + more)
-        self.room = self.stages.of_channels.tolist()
-        self.data: list[deque[Array]] = [deque() for _ in range(m)]
-        self.arrived = [0] * m  # of the arrays in `data`, the first so many can be read
-        for e, channel in enumerate(program.channels):
-            self.data[e].extend(np.array(array) for array in channel.initial)
-            self.arrived[e] = len(channel.initial)
-            self.room[e] -= len(channel.initial)
-        names = plan.platform.names
-        self.firings = [Firing(program, i, names[plan.part[i]]) for i in range(n)]
-        self.times = [FilterTimes(plan.names[i], int(plan.part[i])) for i in range(n)]
-        self.given: dict[str, list[Array]] = {}
-        k = plan.platform.k
-        self.own = [[i for i in program.order if plan.part[i] == p] for p in range(k)]
+        self.stages = PipelineStages(self.program, turns.homes, SLOTS + more, turns.ahead)
+        self.data: dict[Connection, deque[Array]] = {}
+        self.arrived: dict[Connection, int] = {}  # of the arrays in `data`, so many can be read
+        self.room: dict[Connection, int] = {}
+        self._connect()
+        names, part, of = self.plan.platform.names, self.plan.part, turns.of.tolist()
+        self.firings = [Firing(self.program, i, names[part[c]]) for c, i in enumerate(of)]
+        self.times = [
+            FilterTimes(self.plan.names[c], int(part[c]), turns=turns.of_copy(c))
+            for c in range(len(of))
+        ]
+        self.given: dict[str, list[tuple[int, Array]]] = {}
+        k = self.plan.platform.k
+        ordered = [c for i in self.program.order for c in turns.copies(i)]
+        self.own = [[c for c in ordered if part[c] == p] for p in range(k)]
         self.is_free, self.since = [True] * k, [0.0] * k
         # Of filters, the places of channels without data, and room, when it became free.
-        self.empty: list[dict[int, list[int]]] = [{i: [] for i in own} for own in self.own]
+        self.empty: list[dict[int, list[int]]] = [{c: [] for c in own} for own in self.own]
         self.full: list[dict[int, list[int]]] = [{} for _ in self.own]
         self.wire = [0.0] * k  # until when each processor sends or receives, with overlap
         self.clock, self.count = 0.0, 0
         self.events: list[tuple[float, int, Callable[[], None]]] = []
+
+    def _connect(self) -> None:
+        """Make the connections, and who fills and reads which array of a channel.
+
+        writers, readers: of each channel, by the number of the array, those at first included.
+        """
+        graph, turns = self.program.graph, self.turns
+        self.writers, self.readers = [], []
+        for e, channel in enumerate(self.program.channels):
+            tail, head, tokens = int(graph.tails[e]), int(graph.heads[e]), len(channel.initial)
+            self.writers.append(turns.owners(tail, -tokens, turns.iterations).tolist())
+            self.readers.append(turns.owners(head, 0, turns.iterations + tokens).tolist())
+            for c, d in product(turns.copies(tail), turns.copies(head)):
+                one = Connection(e, c, d)
+                self.data[one], self.arrived[one] = deque(), 0
+                self.room[one] = int(self.stages.of_channels[e])
+            for array, c, d in zip(channel.initial, self.writers[e], self.readers[e], strict=False):
+                one = Connection(e, c, d)
+                self.data[one].append(np.array(array))
+                self.arrived[one] += 1
+                self.room[one] -= 1
+
+    def _iteration(self, c: int) -> int:
+        """Return the iteration that a filter runs next; once it has run all, the last."""
+        turns = self.times[c].turns
+        return turns[min(self.times[c].firings, len(turns) - 1)]
+
+    def _incoming(self, c: int) -> list[Connection]:
+        """Return from where a filter reads in its next iteration."""
+        t = self._iteration(c)
+        channels = self.program.incoming[self.firings[c].number]
+        return [Connection(e, self.writers[e][t], c) for e in channels]
+
+    def _outgoing(self, c: int) -> list[Connection]:
+        """Return where to a filter's arrays of its next iteration go."""
+        t = self._iteration(c)
+        channels = self.program.outgoing[self.firings[c].number]
+        tokens = [len(self.program.channels[e].initial) for e in channels]
+        return [
+            Connection(e, c, self.readers[e][t + first])
+            for e, first in zip(channels, tokens, strict=True)
+        ]
 
     def at(self, moment: float, happens: Callable[[], None]) -> None:
         """Let something happen later; of two at the same moment, what was said first."""
@@ -120,12 +199,14 @@ class _Emulation:
             while self.events and self.events[0][0] == self.clock:
                 heapq.heappop(self.events)[2]()
             self._look()
-        assert all(one.firings == self.iterations for one in self.times)
+        assert all(one.firings == len(one.turns) for one in self.times)
+        last = [[self.times[c] for c in self.turns.copies(v)] for v in self.stages.last.tolist()]
+        ends = [ends_of(copies, self.turns.iterations) for copies in last]
         return StreamRun(
-            {name: np.stack(arrays) for name, arrays in self.given.items()},
-            self.iterations,
+            {name: outputs_of(given) for name, given in self.given.items()},
+            self.turns.iterations,
             self.clock,
-            steady_period([self.times[v].ends for v in self.stages.last], self.stages.depth),
+            steady_period(ends, self.stages.depth),
             self.plan.period,
             tuple(self.times),
             tuple(self.plan.platform.names),
@@ -138,83 +219,87 @@ class _Emulation:
             if self.is_free[p]:
                 ready = [i for i in own if self._is_ready(i)]
                 if ready:
-                    stages = self.stages.of_filters
-                    self._begin(p, min(ready, key=lambda i: self.times[i].firings + stages[i]))
+                    self._begin(p, min(ready, key=self._round))
 
-    def _has_data(self, i: int) -> bool:
-        return all(self.arrived[e] > 0 for e in self.program.incoming[i])
+    def _round(self, c: int) -> int:
+        return self._iteration(c) + int(self.stages.of_filters[self.firings[c].number])
 
-    def _without_data(self, i: int) -> list[int]:
-        return [at for at, e in enumerate(self.program.incoming[i]) if self.arrived[e] == 0]
+    def _without_data(self, c: int) -> list[int]:
+        return [at for at, one in enumerate(self._incoming(c)) if self.arrived[one] == 0]
 
-    def _without_room(self, i: int) -> list[int]:
-        return [at for at, e in enumerate(self.program.outgoing[i]) if self.room[e] == 0]
+    def _without_room(self, c: int) -> list[int]:
+        return [at for at, one in enumerate(self._outgoing(c)) if self.room[one] == 0]
 
-    def _is_ready(self, i: int) -> bool:
-        return (
-            self.times[i].firings < self.iterations
-            and self._has_data(i)
-            and all(self.room[e] > 0 for e in self.program.outgoing[i])
-        )
+    def _is_ready(self, c: int) -> bool:
+        times = self.times[c]
+        is_over = times.firings == len(times.turns)
+        return not is_over and not self._without_data(c) and not self._without_room(c)
 
-    def _begin(self, p: int, i: int) -> None:
+    def _begin(self, p: int, c: int) -> None:
         """Run a filter's function now; charge the clock for it."""
-        incoming, outgoing = self.program.incoming[i], self.program.outgoing[i]
-        times, seconds = self.times[i], self.seconds
-        waited = self.clock - self.since[p]
-        if i in self.empty[p]:
+        incoming, outgoing = self._incoming(c), self._outgoing(c)
+        self._count_wait(p, c)
+        inputs = [self.data[one].popleft() for one in incoming]
+        slots = [np.empty(one.shape, one.dtype) for one in self.firings[c].channels]
+        for one in incoming:
+            self.arrived[one] -= 1
+        for one in outgoing:
+            self.room[one] -= 1
+        iteration = self._iteration(c)
+        given = self.firings[c].fire(iteration, inputs, slots)
+        if given is not None:
+            name = self.program.filters[self.firings[c].number].name
+            self.given.setdefault(name, []).append((iteration, given))
+        took = float(self.seconds.filters[c])
+        if not self.overlap:
+            took += sum(map(self.seconds.receiving, incoming))
+            took += sum(map(self.seconds.sending, outgoing))
+        self.is_free[p] = False
+        self.at(self.clock + took, lambda: self._end(p, c, slots, took))
+
+    def _count_wait(self, p: int, c: int) -> None:
+        """Count the time since a processor became free as a wait of the filter that begins."""
+        times, waited = self.times[c], self.clock - self.since[p]
+        if c in self.empty[p]:
             times.no_input += waited
-            lacking, by = self.empty[p][i], times.starved
+            lacking, by = self.empty[p][c], times.starved
         else:
             times.no_room += waited
-            lacking, by = self.full[p].get(i, []), times.full
+            lacking, by = self.full[p].get(c, []), times.full
         for at in lacking if waited > 0 else ():
             by[at] = by.get(at, 0.0) + waited / len(lacking)
-        inputs = [self.data[e].popleft() for e in incoming]
-        slots = [np.empty(one.shape, one.dtype) for one in self.firings[i].channels]
-        for e in incoming:
-            self.arrived[e] -= 1
-        for e in outgoing:
-            self.room[e] -= 1
-        given = self.firings[i].fire(times.firings, inputs, slots)
-        if given is not None:
-            self.given.setdefault(times.name, []).append(given)
-        took = float(seconds.filters[i])
-        if not self.overlap:
-            took += float(seconds.receiving[list(incoming)].sum())
-            took += float(seconds.sending[list(outgoing)].sum())
-        self.is_free[p] = False
-        self.at(self.clock + took, lambda: self._end(p, i, slots, took))
 
-    def _end(self, p: int, i: int, slots: list[Array], took: float) -> None:
+    def _end(self, p: int, c: int, slots: list[Array], took: float) -> None:
         """End a filter's iteration: its arrays go on, the slots that it has read are free."""
-        times = self.times[i]
+        incoming, outgoing = self._incoming(c), self._outgoing(c)
+        times = self.times[c]
         times.firings += 1
         times.seconds += took
         times.cpu += took
         times.ends.append(self.clock)
         times.spans.append((self.clock - took, self.clock))
         self.is_free[p], self.since[p] = True, self.clock
-        for e in self.program.incoming[i]:
-            self.room[e] += 1
-        for e, slot in zip(self.program.outgoing[i], slots, strict=True):
-            self.data[e].append(slot)
-            if self.overlap and self.seconds.sending[e] > 0:
-                self._transfer(p, e, sends=True)
+        for one in incoming:
+            self.room[one] += 1
+        for one, slot in zip(outgoing, slots, strict=True):
+            self.data[one].append(slot)
+            if self.overlap and self.seconds.sending(one) > 0:
+                self._transfer(p, one, sends=True)
             else:
-                self.arrived[e] += 1
-        self.empty[p] = {j: self._without_data(j) for j in self.own[p] if not self._has_data(j)}
-        self.full[p] = {j: self._without_room(j) for j in self.own[p]}
+                self.arrived[one] += 1
+        empty = {d: self._without_data(d) for d in self.own[p]}
+        self.empty[p] = {d: places for d, places in empty.items() if places}
+        self.full[p] = {d: self._without_room(d) for d in self.own[p]}
 
-    def _transfer(self, p: int, e: int, *, sends: bool) -> None:
+    def _transfer(self, p: int, one: Connection, *, sends: bool) -> None:
         """Let a processor send, then the other one receive, as soon as each is done with others."""
-        took = float((self.seconds.sending if sends else self.seconds.receiving)[e])
+        took = self.seconds.sending(one) if sends else self.seconds.receiving(one)
         self.wire[p] = max(self.wire[p], self.clock) + took
         if sends:
-            to = int(self.plan.part[self.program.graph.heads[e]])
-            self.at(self.wire[p], lambda: self._transfer(to, e, sends=False))
+            to = int(self.plan.part[one.head])
+            self.at(self.wire[p], lambda: self._transfer(to, one, sends=False))
         else:
-            self.at(self.wire[p], lambda: self._arrive(e))
+            self.at(self.wire[p], lambda: self._arrive(one))
 
-    def _arrive(self, e: int) -> None:
-        self.arrived[e] += 1
+    def _arrive(self, one: Connection) -> None:
+        self.arrived[one] += 1

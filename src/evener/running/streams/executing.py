@@ -21,7 +21,7 @@ from evener.running.streams.cuda_firing import CudaFiring, refuse_cuda
 from evener.running.streams.firing import Firing
 from evener.running.streams.processor import FilterTimes, PlacedFilter, Processor, Waker
 from evener.running.streams.program import Array, StreamProgram
-from evener.running.streams.results import StreamRun, steady_period
+from evener.running.streams.results import StreamRun, ends_of, outputs_of, steady_period
 from evener.running.streams.run_channels import RunChannels
 from evener.running.streams.stages import SLOTS, PipelineStages
 from evener.running.streams.turns import FilterTurns
@@ -260,9 +260,12 @@ class _Run:
                 for i, given in own.items():
                     outputs.setdefault(i, []).extend(given)
             seconds = max(took for *_, took in found)
-        last = [self._ends_of(v, times) for v in self.stages.last.tolist()]
+        last = [
+            ends_of([times[c] for c in self.turns.copies(v)], self.turns.iterations)
+            for v in self.stages.last.tolist()
+        ]
         return StreamRun(
-            {self.program.filters[i].name: self._in_order(outputs[i])
+            {self.program.filters[i].name: outputs_of(outputs[i], self.watch.keep)
              for i in sorted(outputs) if outputs[i]},
             self.turns.iterations,
             seconds,
@@ -271,15 +274,3 @@ class _Run:
             tuple(times),
             tuple(self.plan.platform.names),
         )  # fmt: skip
-
-    def _in_order(self, given: list[tuple[int, Array]]) -> Array:
-        """Return what a filter gave, by iteration; its copies have given their own."""
-        kept = sorted(given, key=lambda one: one[0])
-        return np.stack([array for _, array in kept[-(self.watch.keep or len(kept)) :]])
-
-    def _ends_of(self, i: int, times: Sequence[FilterTimes]) -> list[float]:
-        """Return when each iteration of a filter had ended, and those before it."""
-        ends = np.empty(self.turns.iterations)
-        for c in self.turns.copies(i):
-            ends[list(times[c].turns)] = times[c].ends
-        return [float(end) for end in np.maximum.accumulate(ends)]

@@ -11,7 +11,7 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.running.records import MICROSECOND, named, sorted_by
 from evener.running.streams.processor import FilterTimes
-from evener.running.streams.program import Outputs
+from evener.running.streams.program import Array, Outputs
 from evener.wording import duration, plural, two_lines
 
 
@@ -83,6 +83,20 @@ def steady_period(ends: Sequence[Sequence[float]], depth: int) -> float | None:
         return None
     # Clocks of several computers differ: each filter is compared with itself.
     return max((own[last] - own[first]) / (last - first) for own in ends)
+
+
+def ends_of(copies: Sequence[FilterTimes], iterations: int) -> list[float]:
+    """Return when each iteration of a filter, and those before it, had ended in all its copies."""
+    ends = np.empty(iterations)
+    for one in copies:
+        ends[list(one.turns)] = one.ends
+    return [float(end) for end in np.maximum.accumulate(ends)]
+
+
+def outputs_of(given: Sequence[tuple[int, Array]], keep: int | None = None) -> Array:
+    """Return what a filter gave (iterations, ...), in order; keep: of the last so many alone."""
+    kept = sorted(given, key=lambda one: one[0])
+    return np.stack([array for _, array in kept[-(keep or len(kept)) :]])
 
 
 def stream_trace_of(run: StreamRun) -> dict[str, Any]:
