@@ -34,7 +34,7 @@ from evener.streams.readings import CostReading
 ON_THE_WAY = 2  # more slots where bytes flow meanwhile: one is sent, one received
 
 
-class Connection(NamedTuple):
+class PlacedChannel(NamedTuple):
     """A channel from one filter of the plan to another, between copies where there are some.
 
     e: the program's channel. tail, head: the plan's filters.
@@ -78,12 +78,12 @@ class _TurnSeconds:
         self._bytes, self._cost = turns.program.graph.nbytes, problem.machine.cost
         self._sender_pays = reading.pays == "sender"
 
-    def sending(self, one: Connection) -> float:
+    def sending(self, one: PlacedChannel) -> float:
         """Return what an array takes its sender; nothing within a processor."""
         p, q = self._part[one.tail], self._part[one.head]
         return 0.0 if p == q else float(self._bytes[one.e] * self._cost[p, q])
 
-    def receiving(self, one: Connection) -> float:
+    def receiving(self, one: PlacedChannel) -> float:
         """Return what an array takes its reader."""
         return 0.0 if self._sender_pays else self.sending(one)
 
@@ -122,9 +122,9 @@ class _Emulation:
         self.seconds = _TurnSeconds(turns, reading)
         more = ON_THE_WAY if reading.overlap else 0
         self.stages = PipelineStages(self.program, turns.homes, SLOTS + more, turns.ahead)
-        self.data: dict[Connection, deque[Array]] = {}
-        self.arrived: dict[Connection, int] = {}  # of the arrays in `data`, so many can be read
-        self.room: dict[Connection, int] = {}
+        self.data: dict[PlacedChannel, deque[Array]] = {}
+        self.arrived: dict[PlacedChannel, int] = {}  # of the arrays in `data`, so many can be read
+        self.room: dict[PlacedChannel, int] = {}
         self._connect()
         names, part, of = self.plan.platform.names, self.plan.part, turns.of.tolist()
         self.firings = [Firing(self.program, i, names[part[c]]) for c, i in enumerate(of)]
@@ -156,11 +156,11 @@ class _Emulation:
             self.writers.append(turns.owners(tail, -tokens, turns.iterations).tolist())
             self.readers.append(turns.owners(head, 0, turns.iterations + tokens).tolist())
             for c, d in product(turns.copies(tail), turns.copies(head)):
-                one = Connection(e, c, d)
+                one = PlacedChannel(e, c, d)
                 self.data[one], self.arrived[one] = deque(), 0
                 self.room[one] = int(self.stages.of_channels[e])
             for array, c, d in zip(channel.initial, self.writers[e], self.readers[e], strict=False):
-                one = Connection(e, c, d)
+                one = PlacedChannel(e, c, d)
                 self.data[one].append(np.array(array))
                 self.arrived[one] += 1
                 self.room[one] -= 1
@@ -170,19 +170,19 @@ class _Emulation:
         turns = self.times[c].turns
         return turns[min(self.times[c].firings, len(turns) - 1)]
 
-    def _incoming(self, c: int) -> list[Connection]:
+    def _incoming(self, c: int) -> list[PlacedChannel]:
         """Return from where a filter reads in its next iteration."""
         t = self._iteration(c)
         channels = self.program.incoming[self.firings[c].number]
-        return [Connection(e, self.writers[e][t], c) for e in channels]
+        return [PlacedChannel(e, self.writers[e][t], c) for e in channels]
 
-    def _outgoing(self, c: int) -> list[Connection]:
+    def _outgoing(self, c: int) -> list[PlacedChannel]:
         """Return where to a filter's arrays of its next iteration go."""
         t = self._iteration(c)
         channels = self.program.outgoing[self.firings[c].number]
         tokens = [len(self.program.channels[e].initial) for e in channels]
         return [
-            Connection(e, c, self.readers[e][t + first])
+            PlacedChannel(e, c, self.readers[e][t + first])
             for e, first in zip(channels, tokens, strict=True)
         ]
 
@@ -291,7 +291,7 @@ class _Emulation:
         self.empty[p] = {d: places for d, places in empty.items() if places}
         self.full[p] = {d: self._without_room(d) for d in self.own[p]}
 
-    def _transfer(self, p: int, one: Connection, *, sends: bool) -> None:
+    def _transfer(self, p: int, one: PlacedChannel, *, sends: bool) -> None:
         """Let a processor send, then the other one receive, as soon as each is done with others."""
         took = self.seconds.sending(one) if sends else self.seconds.receiving(one)
         self.wire[p] = max(self.wire[p], self.clock) + took
@@ -301,5 +301,5 @@ class _Emulation:
         else:
             self.at(self.wire[p], lambda: self._arrive(one))
 
-    def _arrive(self, one: Connection) -> None:
+    def _arrive(self, one: PlacedChannel) -> None:
         self.arrived[one] += 1

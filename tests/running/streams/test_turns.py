@@ -9,7 +9,6 @@ from evener.errors import UsageError
 from evener.platforms.platform import Platform
 from evener.running.streams.executing import StreamWatch, run_stream
 from evener.running.streams.turns import FilterTurns, places
-from evener.streams.emulating import emulate_stream
 from tests.running.streams.programs import (
     chain,
     copied_plan,
@@ -94,8 +93,3 @@ def test_copies_that_cannot_run_are_refused():
     for of in ([0, 0, 1, 1, 2], [0, 1, 1, 2, 2], [1, 0, 1, 1, 2], [0, 1, 1, 1, 9]):
         with pytest.raises(UsageError, match="the plan is of 5 filters, f0, f1 1/3"):
             run_stream(program, replace(plan, copy_of=np.array(of)), 3)
-
-
-def test_plans_with_copies_are_not_emulated():
-    with pytest.raises(UsageError, match="copies, which take turns"):
-        emulate_stream(*in_three(), 3)
