@@ -23,6 +23,7 @@ from evener.platforms.platform import Link
 from evener.rebalancing.row_rebalancer import RowRebalancer
 from tests.io import graph_samples, mesh_samples
 from tests.io.dataflow.test_reading import SAMPLES as STREAMS
+from tests.io.machines import descriptions
 from tests.io.machines.test_networks import HOSTED
 
 LARGEST = 400_000  # bytes of a real file, unpacked
@@ -150,6 +151,9 @@ def make(folder):
     write_speeds(_in(folder, "speeds", "v.toml"), _speeds())
     _decisions(folder, graph, plans["seconds.plan"], machine)
     _journal(_in(folder, "journal", "x.journal"))
+    names = (*descriptions.HWLOC, *descriptions.NVIDIA, *descriptions.SLURM)
+    described = {descriptions.file_of(n).name: descriptions.content_of(n) for n in names}
+    _put_all(folder, "description", described)
     _put_all(folder, "real", _real())
 
 

@@ -23,6 +23,7 @@ from evener.io.machines.surfaces import read_surfaces, write_surfaces
 from evener.io.plans.manifest import manifest
 from evener.io.plans.plan import read_plan, write_plan
 from evener.measuring.journal import Journal
+from evener.platforms.described import PER
 from evener.wording import without_marks
 
 CODES = (0, 2, 3, 4, 5)
@@ -81,6 +82,7 @@ def use(kind, name, random):
         "edge-plan": _edge_plan, "stream": _stream,
         "machine": _machine, "kernel": _kernel, "speeds": _speeds, "surface": _surface,
         "trace": _trace, "decisions": _decisions, "journal": _journal,
+        "description": _description,
     }  # fmt: skip
     chosen[kind](name, random)
 
@@ -320,6 +322,23 @@ def _machine(name, random):
             _check_page("x.html")
             _written_again("x.plan")
             _exported("x.plan", "grid.graph", random)
+
+
+def _description(name, random):
+    """What describes a computer becomes a machine file, which is read and drawn."""
+    kind = "slurm" if "slurm" in name else "here"
+    per = ["--per", random.choice(PER)]
+    if run("machine", kind, "--from", name, *per, "-o", "x.toml"):
+        return
+    platform = read_platform("x.toml")
+    owned = [(device.node, core) for device in platform.devices for core in device.cores]
+    gpus = sum(device.kind == "cuda" for device in platform.devices)
+    if len(owned) - len(set(owned)) > gpus:  # GPUs may share a core where there are few
+        raise FoundError("a core has several devices")
+    run("machine", "show", "x.toml")
+    run("machine", kind, "--from", name, *per, "--json")
+    if platform.k <= 100:
+        run("sizes", "--machine", "x.toml", "--n", "1000")
 
 
 def _kernel(name, random):

@@ -27,7 +27,8 @@ RCB = ("plan", "grid.graph", *uses.MACHINE, *uses.FAST, "--with", "rcb", "-o", "
 # How often each kind is drawn.
 SHARES = {"graph": 20, "mesh": 10, "meshio": 0.15, "real": 3, "foam": 4, "coords": 5, "weights": 5,
           "part": 12, "plan": 12, "machine": 14, "kernel": 4, "speeds": 7, "surface": 3,
-          "trace": 6, "decisions": 4, "journal": 3, "edge-plan": 5, "stream": 5}  # fmt: skip
+          "trace": 6, "decisions": 4, "journal": 3, "edge-plan": 5, "stream": 5,
+          "description": 4}  # fmt: skip
 
 WORK = ".work"
 SKIPPED = {"real": 20, "meshio": 20}  # only every so manyth is used at first

@@ -11,7 +11,7 @@ from evener.platforms.guesses import (
     ROW_BYTES,
     clock_in,
     gpu_model,
-    guessed_core_speed,
+    guessed_core_speeds,
     guessed_gpu_memory,
     guessed_gpu_speed,
     guessed_link,
@@ -21,8 +21,7 @@ GIB = 2.0**30
 
 
 def speeds(*cores, **more):
-    computer = Computer("a", cores=cores, **more)
-    return [guessed_core_speed(core, computer) for core in cores]
+    return list(guessed_core_speeds(Computer("a", cores=cores, **more)).values())
 
 
 def test_a_core_as_it_was_measured():

@@ -17,7 +17,10 @@ rectangles.py  speeds of rectangles by height and width
 links.py       links, by round trips (pings.py; messages.py is the other process)
 processes.py   devices of a process file, each bound as it says
 devices.py     cores and CUDA devices of this computer
-machine.py     this computer, or the computers of all ranks, as a machine file
+this_computer.py  all that is known of this computer, by hwloc, /sys (sysfs.py) and nvidia-smi;
+               slurm.py: the nodes of Slurm
+machine.py     this computer's speeds and links for a machine file; machine_ranks.py: those of all
+               ranks; hosts.py: of the computers of a hostfile (machine_hosts.py: on each of them)
 ratio.py       how much faster a GPU is than a CPU, by arcs, here or emulated; its file
 traces.py      samples from times that a program took, or from Paraver (paraver.py)
 

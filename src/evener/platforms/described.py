@@ -15,7 +15,7 @@ from evener.errors import InputError
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, memory_of_cores
 from evener.platforms.device import Device, Level
 from evener.platforms.guesses import (
-    guessed_core_speed,
+    guessed_core_speeds,
     guessed_gpu_memory,
     guessed_gpu_speed,
     guessed_link,
@@ -81,9 +81,12 @@ def described(
         raise InputError(f"the description has {what}: no device is left")
     kept = _kept_levels(parts)
     guessed: dict[str, frozenset[str]] = {}
-    devices, shares = [], {id(c): memory_of_cores(c) for c in computers if c.cores}
+    devices = []
+    memories = {id(c): memory_of_cores(c) for c in computers}
+    speeds = {id(c): guessed_core_speeds(c) for c in computers}
     for part in parts:
-        device, guesses = _device(part, kept, shares.get(id(part.computer), {}))
+        which = id(part.computer)
+        device, guesses = _device(part, kept, speeds[which], memories[which])
         devices.append(device)
         guessed[device.name] = guesses
     levels = tuple(Level(name, guessed_link(name)) for name in kept)
@@ -104,9 +107,9 @@ def _parts(computer: Computer, per: str, is_one_of_many: bool) -> list[_Part]:
             groups.setdefault(_key(core, per), []).append(core)
     before = f"{computer.host}-" if is_one_of_many else ""
     within: dict[str, int] = {}
-    parts = []
+    parts, names_numa = [], _has_more_nodes_than_sockets(computer)
     for cores in groups.values():
-        name = _name(cores, per, computer, is_one_of_many)
+        name = before + _name(cores[0], per, names_numa, is_one_of_many)
         if per == "core" and is_one_of_many:  # numbered within their place, in one table each
             count = within[name] = within.get(name, -1) + 1
             name = f"{name}{count}"
@@ -121,18 +124,24 @@ def _key(core: ComputerCore, per: str) -> tuple[int, ...]:
     return {"node": (), "socket": (core.socket,), "numa": (core.numa,)}.get(per, (core.cpu,))
 
 
-def _name(cores: Sequence[ComputerCore], per: str, computer: Computer, many: bool) -> str:
-    """Return the name of a device of cores: those of `evener measure` on one computer."""
-    first = cores[0]
-    if not many:
-        own = {"core": first.cpu, "numa": first.numa, "socket": first.socket}
-        return f"{'cpu' if per == 'core' else per}{own[per]}" if per in own else "cpu"
+def _name(first: ComputerCore, per: str, names_numa: bool, is_one_of_many: bool) -> str:
+    """Return the name of a device of cores: those of `evener measure` on one computer.
+
+    first: its first core. names_numa: whether cores of several computers are called by NUMA node,
+    not by socket.
+    """
     if per == "node":
-        return f"{computer.host}-cpu"
-    numas, sockets = ({getattr(c, key) for c in computer.cores} for key in ("numa", "socket"))
-    by_numa = per == "numa" or (per == "core" and len(numas) > len(sockets))
-    place = f"numa{first.numa}" if by_numa else f"socket{first.socket}"
-    return f"{computer.host}-{place}{'-cpu' if per == 'core' else ''}"
+        return "cpu"
+    if per != "core":
+        return f"{per}{first.numa if per == 'numa' else first.socket}"
+    if not is_one_of_many:
+        return f"cpu{first.cpu}"
+    return f"numa{first.numa}-cpu" if names_numa else f"socket{first.socket}-cpu"
+
+
+def _has_more_nodes_than_sockets(computer: Computer) -> bool:
+    nodes, sockets = ({getattr(c, key) for c in computer.cores} for key in ("numa", "socket"))
+    return len(nodes) > len(sockets)
 
 
 def _is_near(core: ComputerCore, gpu: ComputerGpu) -> bool:
@@ -202,7 +211,7 @@ def _kept_levels(parts: Sequence[_Part]) -> tuple[str, ...]:
 
 
 def _device(
-    part: _Part, kept: Sequence[str], shares: Mapping[int, float]
+    part: _Part, kept: Sequence[str], speeds: Mapping[int, float], memories: Mapping[int, float]
 ) -> tuple[Device, frozenset[str]]:
     """Return a device and which of its keys are guessed."""
     guesses = {"speed"}
@@ -212,8 +221,8 @@ def _device(
             guesses.add("memory_GiB")
         speed, kind = guessed_gpu_speed(part.gpu), "cuda"
     else:
-        memory = sum(shares[core.cpu] for core in part.cores) or None
-        speed, kind = sum(guessed_core_speed(core, part.computer) for core in part.cores), "cpu"
+        memory = sum(memories[core.cpu] for core in part.cores) or None
+        speed, kind = sum(speeds[core.cpu] for core in part.cores), "cpu"
     if part.computer.numbering_guessed:
         guesses.add("cores")
     device = Device(

@@ -57,16 +57,17 @@ GPU_MODELS = (
 )  # fmt: skip
 
 
-def guessed_core_speed(core: ComputerCore, computer: Computer) -> float:
-    """Return the speed of a core [rows/s]: clock times lanes, times a constant.
+def guessed_core_speeds(computer: Computer) -> dict[int, float]:
+    """Return the speed of each core [rows/s] by its first processor: clock times lanes.
 
     Where Linux rates the cores' capacities unlike, they have speeds in these ratios.
     """
-    capacities = {other.capacity for other in computer.cores}
-    if None not in capacities and len(capacities) > 1:
-        best = max(computer.cores, key=lambda other: other.capacity or 0.0)
-        return _by_clock(best, computer) * (core.capacity or 1.0) / (best.capacity or 1.0)
-    return _by_clock(core, computer)
+    capacities = {core.capacity for core in computer.cores}
+    if None in capacities or len(capacities) < 2:
+        return {core.cpu: _by_clock(core, computer) for core in computer.cores}
+    best = max(computer.cores, key=lambda core: core.capacity or 0.0)
+    unit = _by_clock(best, computer) / (best.capacity or 1.0)
+    return {core.cpu: unit * (core.capacity or 1.0) for core in computer.cores}
 
 
 def _by_clock(core: ComputerCore, computer: Computer) -> float:
