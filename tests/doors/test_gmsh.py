@@ -12,6 +12,7 @@ from evener.io.meshes.gmsh import read_elements
 from evener.io.sources import open_source
 from evener.io.write import write_mesh
 from tests.doors.programs import package
+from tests.io.meshes.test_gmsh_writing import told as said_of
 
 pytestmark = pytest.mark.doors
 
@@ -194,30 +195,36 @@ def test_other_meshes_are_refused(gmsh, tmp_path):
     with pytest.raises(InputError, match="points of its mesh"):
         door.partition(ev.plan(ev.read(tmp_path / "2.2.msh", by="points"), 2))
     assert gmsh.model.getNumberOfPartitions() == 0
-    gmsh.model.removePhysicalGroups()  # for meshio, which reads binary files
-    gmsh.option.setNumber("Mesh.Binary", 1)
-    write(gmsh, tmp_path / "binary.msh", 4.1)
-    with pytest.raises(InputError, match=r"no \.msh file in text"):
-        door.partition(ev.plan(tmp_path / "binary.msh", 2), mesh=tmp_path / "binary.msh")
+    (tmp_path / "x.vtk").write_text("# vtk")
+    with pytest.raises(InputError, match=r"no \.msh file whose elements are read"):
+        door.partition([0] * ev.read(tmp_path / "4.1.msh").graph.n, mesh=tmp_path / "x.vtk")
     gmsh.clear()
     with pytest.raises(InputError, match="has no mesh"):
         door.partition(plan)
 
 
-def test_a_binary_file_loses_groups_and_says_so(gmsh, tmp_path, capsys):
-    tiles(gmsh)
-    gmsh.model.removePhysicalGroups()
-    gmsh.option.setNumber("Mesh.Binary", 1)
-    mesh, target = tmp_path / "binary.msh", tmp_path / "divided.msh"
-    write(gmsh, mesh, 4.1)
-    ev.write_plan(tmp_path / "x.plan", ev.plan(mesh, 2))
-    capsys.readouterr()
-    command = ["export", str(tmp_path / "x.plan"), str(mesh), "--to", "gmsh", "-o", str(target)]
-    assert main(command) == 0
-    assert "are not: the file is binary." in capsys.readouterr().err
+@pytest.mark.parametrize("version", [4.1, 2.2])
+@pytest.mark.parametrize("make", [tiles, box])
+@pytest.mark.parametrize("parts", [0, 3])
+def test_binary_files_are_read_as_text_is(gmsh, tmp_path, make, version, parts):
+    make(gmsh)
+    if parts:
+        gmsh.model.mesh.partition(parts)
+    found = []
+    for binary in (0, 1):
+        gmsh.option.setNumber("Mesh.Binary", binary)
+        write(gmsh, tmp_path / f"{binary}.msh", version)
+        found.append(read_elements(open_source(tmp_path / f"{binary}.msh")))
+    assert said_of(found[1]) == said_of(found[0])
+    assert np.allclose(found[1].points, found[0].points)
+    assert found[1].names == found[0].names
+    assert found[1].physical == found[0].physical
+    assert set(found[1].partitions) == ({1, 2, 3} if parts else {0})
     gmsh.clear()
-    gmsh.open(str(target))
-    assert gmsh.model.getNumberOfPartitions() == 2
+    gmsh.open(str(tmp_path / "1.msh"))
+    if not parts:
+        door.partition(ev.plan(tmp_path / "1.msh", 2), mesh=tmp_path / "1.msh")
+        assert gmsh.model.getNumberOfPartitions() == 2
 
 
 def test_without_gmsh(monkeypatch):

@@ -57,7 +57,10 @@ def test_another_mesh_has_its_cells(tmp_path, capsys, to):
     write_mesh(path, mesh)
     assert main(["plan", str(path), "--k", "3", "-o", str(tmp_path / "a.plan"), "--quiet"]) == 0
     assert export((tmp_path / "a.plan", path), to, target) == 0
-    assert "boundary elements and physical groups are not" in capsys.readouterr().err
+    assert (
+        "boundary elements and physical groups are not: a .msh file has them."
+        in capsys.readouterr().err
+    )
     found = read_elements(open_source(target))
     order = np.argsort(found.tags)
     plan = ev.read_plan(tmp_path / "a.plan")

@@ -31,7 +31,7 @@ _NAME = "Gmsh's current model"
 def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
     """Divide the mesh of Gmsh's current model by a plan, elements of lower dimension too.
 
-    plan: a Plan, its file, a Partition or the block of each cell. mesh: the .msh file, in text,
+    plan: a Plan, its file, a Partition or the block of each cell. mesh: the .msh file
     that was planned and that the model was opened from: its tags say which element each cell is.
     Without it cells are taken entity after entity, as Gmsh writes them in version 4, and the
     facets between blocks must be as many as the plan counts.
@@ -82,7 +82,7 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
     found = read_elements(source) if source.data.startswith(b"$") else None
     if found is None:
         hint = "Save it by gmsh -save -format msh41, and plan that file."
-        raise InputError("is no .msh file in text", file=path, hint=hint)
+        raise InputError("is no .msh file whose elements are read", file=path, hint=hint)
     if blocks.inputs and source.sha256 not in blocks.inputs.values():
         hint = f"The plan was made from {', '.join(blocks.inputs)}."
         raise InputError(

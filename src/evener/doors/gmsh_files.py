@@ -23,7 +23,7 @@ Writer = Callable[[GmshElements, int], Iterable[bytes]]
 def files(request: ExportRequest) -> ExportFiles:
     """Return the mesh as a .msh file of version 4.1 in which every element has its partition.
 
-    Of a .msh file in text all elements, their tags, entities and physical groups are kept; of
+    Of a .msh file all elements, their tags, entities and physical groups are kept; of
     another mesh its cells alone. Raises UsageError for a plan of points; InputError for cells that
     Gmsh has not.
     """
@@ -63,5 +63,5 @@ def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
         raise InputError("the mesh has polyhedra, which Gmsh has not", file=request.source)
     kept = "Cells and points are kept; boundary elements and physical groups are not"
     if request.reading.format == "gmsh":
-        return elements_of(request.mesh), [f"{kept}: the file is binary."]
-    return elements_of(request.mesh), [f"{kept}: a .msh file in text has them."]
+        return elements_of(request.mesh), [f"{kept}: the file is of version 4.0 and binary."]
+    return elements_of(request.mesh), [f"{kept}: a .msh file has them."]

@@ -1,4 +1,4 @@
-"""Gmsh's .msh in text, versions 2.x, 4.0 and 4.1; binary files go to meshio.
+"""Gmsh's .msh, versions 2.x, 4.0 and 4.1; binary ones of 2.2 and 4.1, others go to meshio.
 
 Each cell's physical group is the field `physical`, its partition, from 1, the field `partition`;
 0 where it has none. `read_elements` returns elements of all dimensions.
@@ -13,6 +13,7 @@ import numpy as np
 from evener.arrays import IntVector
 from evener.graphs.mesh import Mesh
 from evener.io.meshes import meshio
+from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
 from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
 from evener.io.meshes.gmsh_numbers import known_types, places
@@ -47,15 +48,15 @@ def read(source: Source) -> Mesh:
 
 
 def read_elements(source: Source) -> GmshElements | None:
-    """Return the elements of all dimensions, or None for a binary file."""
+    """Return the elements of all dimensions, or None for a binary file of version 4.0."""
     sections = _sections(source)
     version, binary = _format(source, sections)
-    if binary:
-        return None
     for name in ("Nodes", "Elements"):
         if name not in sections:
             raise source.error(f"has no section ${name}")
     names = source.data[slice(*sections.get("PhysicalNames", (0, 0)))].strip()
+    if binary:
+        return read_binary(source, sections, version, names)
     if version < 4:
         return _read_2(source, sections, names)
     return MshBlocks(source, sections, version).read(names)
