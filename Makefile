@@ -59,7 +59,8 @@ test-fast: $(VENV)/.warm
 # of what is absent are skipped, and say so.
 DEBIAN := openfoam python3-petsc4py python3-dolfinx openmpi-bin hwloc slurmctld slurmd slurm-client \
 	munge g++ gfortran
-# PyPI has DOLFINx and PETSc of 2026 as a wheel for newer Pythons, which gets an environment of its own.
+# PyPI has DOLFINx and PETSc of 2026 as a wheel for newer Pythons, which gets an environment of its own;
+# so does VTK, of which nothing else is needed.
 NEWER := python3.12 python3.13 $(wildcard $(HOME)/.pyenv/versions/3.1[23]*/bin/python3)
 test-doors: $(VENV)/.warm
 	-test "$$(id -u)" != 0 || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
@@ -69,6 +70,8 @@ test-doors: $(VENV)/.warm
 		$$python -c "" 2>/dev/null && $$python -m venv $(VENV)/dolfinx && \
 		$(VENV)/dolfinx/bin/pip install --quiet --disable-pip-version-check dolfinx-solver-real && \
 		break; done
+	-test -x $(VENV)/vtk/bin/python || { $(PYTHON) -m venv $(VENV)/vtk && \
+		$(VENV)/vtk/bin/pip install --quiet --disable-pip-version-check --no-deps vtk numpy; }
 	$(BIN)/pytest -n 2 -m doors -rs tests/doors
 
 # All kernels with bounds checked, and on small cases without the compiler.

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -28,15 +29,23 @@ def package(name):
 
 def system_python(name):
     """Return Debian's Python, if it can import the package; skip the test otherwise."""
-    if not _system_has(name):
+    if not _can_import(SYSTEM_PYTHON, name):
         pytest.skip(f"{SYSTEM_PYTHON} has no {name}: make test-doors installs what Debian has")
     return SYSTEM_PYTHON
 
 
+def python_beside(name, module):
+    """Return the Python of the environment `name` beside ours, if it can import the module."""
+    python = Path(sys.prefix) / name / "bin" / "python"
+    if not _can_import(str(python), module):
+        pytest.skip(f"{python} has no {module}: make test-doors installs what PyPI has")
+    return python
+
+
 @cache
-def _system_has(name):
-    if not Path(SYSTEM_PYTHON).exists():
+def _can_import(python, name):
+    if not Path(python).exists():
         return False
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    command = [SYSTEM_PYTHON, "-c", f"import {name}"]
+    command = [python, "-c", f"import {name}"]
     return subprocess.run(command, env=clean, capture_output=True, check=False).returncode == 0
