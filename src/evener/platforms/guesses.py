@@ -15,8 +15,9 @@ from evener.platforms.device import Link
 # A core of 2.6 GHz whose vectors have 8 lanes did 4.0e7 rows/s of `evener machine here --measure`.
 ROWS_PER_CLOCK_AND_LANE = 4.0e7 / (2.6e9 * 8)
 CLOCK = 2.5e9  # Hz, where it is not known
-# Lanes of 64 bits of what every server CPU of the last ten years has: AVX2, NEON, VSX.
-LANES = {"x86_64": 4, "aarch64": 2, "ppc64le": 2}
+# Lanes of 64 bits of what every server CPU of the last ten years has: AVX2, NEON, VSX. Of nodes
+# that are powered down Slurm does not know the architecture.
+LANES = {"x86_64": 4, "": 4, "aarch64": 2, "ppc64le": 2}
 ONE_LANE = 1
 # Bytes of a row of 7 entries: 8 of the value and 4 of the column each, x, y and the row's begin.
 ROW_BYTES = 7 * 12 + 8 + 8 + 4

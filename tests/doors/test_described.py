@@ -1,0 +1,138 @@
+"""Machines as hwloc and Slurm themselves describe them: planned for, and started on."""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+
+from evener.cli import main
+from evener.io.machines.platforms import read_platform
+from evener.measuring.devices import cores
+from tests.doors.programs import program
+
+pytestmark = [pytest.mark.doors, pytest.mark.slow]
+SLURM = """\
+ClusterName=described
+SlurmctldHost={host}(127.0.0.1)
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.sock
+CredType=cred/munge
+SlurmUser={user}
+SlurmctldPort={port}
+StateSaveLocation={folder}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmctldLogFile={folder}/slurmctld.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+GresTypes=gpu
+PrivateData=cloud
+SuspendTime=3600
+SuspendProgram=/bin/true
+ResumeProgram=/bin/true
+NodeName=gn[1-2] CPUs=64 Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=256000 \
+MemSpecLimit=6000 Gres=gpu:a100:4 State=CLOUD
+NodeName=cn1 Sockets=2 CoresPerSocket=8 State=CLOUD
+NodeName=bad NodeAddr=127.0.0.3 Sockets=2 CoresPerSocket=8 State=DOWN \
+Reason="a fan, CoresPerSocket=99"
+PartitionName=all Nodes=ALL Default=YES State=UP
+PartitionName=gpu Nodes=gn[1-2] State=UP
+"""
+
+
+def evener(*words):
+    assert main([str(word) for word in words]) == 0
+
+
+@pytest.mark.parametrize("per", ["core", "socket"])
+def test_this_computer_is_described_planned_for_and_started_on(tmp_path, monkeypatch, capfd, per):
+    program("lstopo")
+    if shutil.which("mpirun") is None:
+        pytest.skip("there is no mpirun: make test-doors installs it")
+    for key in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(key, "1")
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.chdir(tmp_path)
+    evener("machine", "here", "--per", per, "-o", "here.toml")
+    assert "read from hwloc" in (tmp_path / "here.toml").read_text()
+    platform = read_platform("here.toml")
+    cpus = [device for device in platform.devices if device.kind == "cpu"]
+    if len(cpus) < platform.k:
+        pytest.skip("a program of GPUs is not started here")
+    assert sorted(c for d in cpus for c in d.cores) == sorted(core.cpu for core in cores())
+    evener("generate", "grid", "--shape", "20x20", "-o", "g.graph")
+    evener("plan", "g.graph", "--machine", "here.toml", "--preset", "fast", "-o", "g.plan")
+    capfd.readouterr()
+    say = "import os; print('cores', sorted(os.sched_getaffinity(0)))"
+    evener("launch", "g.plan", "--run", "--", "python3", "-c", say)
+    said = [line for line in capfd.readouterr().out.splitlines() if line.startswith("cores")]
+    assert sorted(said) == sorted(f"cores {list(device.cores)}" for device in cpus)
+
+
+@pytest.fixture
+def controller(tmp_path, monkeypatch):
+    """A controller of Slurm with nodes that are not started: it describes them all the same."""
+    programs = {name: program(name) for name in ("scontrol", "slurmctld", "munged")}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    monkeypatch.setenv("SLURM_CONF", str(tmp_path / "slurm.conf"))
+    for key in ("SLURM_JOB_NODELIST", "SLURM_NODELIST"):
+        monkeypatch.delenv(key, raising=False)
+    text = SLURM.format(host=socket.gethostname().split(".")[0], folder=tmp_path, port=port,
+                        user=os.environ.get("USER") or "root")  # fmt: skip
+    (tmp_path / "slurm.conf").write_text(text)
+    (tmp_path / "munge.key").write_bytes(os.urandom(128))
+    (tmp_path / "munge.key").chmod(0o600)
+    munge = [f"--key-file={tmp_path}/munge.key", f"--socket={tmp_path}/munge.sock",
+             f"--pid-file={tmp_path}/munged.pid", f"--log-file={tmp_path}/munged.log",
+             f"--seed-file={tmp_path}/munge.seed"]  # fmt: skip
+    daemons = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL) for command in (
+        [programs["munged"], "--foreground", "--force", *munge],
+        [programs["slurmctld"], "-D", "-f", str(tmp_path / "slurm.conf")])]  # fmt: skip
+    try:
+        _await(programs["scontrol"], tmp_path, daemons)
+        yield
+    finally:
+        for daemon in reversed(daemons):
+            daemon.terminate()
+            daemon.wait(20)
+
+
+def _await(scontrol, folder, daemons):
+    """Wait until the controller answers; skip the test where it does not come up."""
+    for _ in range(100):
+        done = subprocess.run([scontrol, "ping"], capture_output=True, text=True, check=False)
+        if "UP" in done.stdout:
+            return
+        if any(daemon.poll() is not None for daemon in daemons):
+            break
+        time.sleep(0.2)
+    logs = [path.read_text()[-300:] for path in folder.glob("*.log")]
+    pytest.skip(f"Slurm does not come up here: {' '.join(logs)[-400:]}")
+
+
+def test_nodes_of_a_controller_of_slurm(controller, tmp_path, capsys):
+    file = tmp_path / "m.toml"
+    evener("machine", "slurm", "--per", "socket", "-o", file)
+    assert "node bad is left out: its state is DOWN" in capsys.readouterr().err
+    devices = read_platform(file).devices
+    assert [device.name for device in devices if device.kind == "cpu"] == [
+        "cn1-socket0", "cn1-socket1", "gn1-socket0", "gn1-socket1", "gn2-socket0", "gn2-socket1"
+    ]  # fmt: skip
+    assert devices[0].cores == tuple(range(8))
+    assert devices[0].memory is None  # not configured
+    assert [len(device.cores) for device in devices if device.node == "gn1"] == [14] * 2 + [1] * 4
+    assert devices[2].memory == pytest.approx(250_000 * 2**20 * 14 / 32)
+    evener("machine", "slurm", "gn2", "--per", "gpu", "-o", file)
+    (*gpus,) = read_platform(file).devices
+    assert [(d.name, d.gpu, len(d.cores)) for d in gpus] == [(f"cuda{i}", i, 8) for i in range(4)]
+    evener("machine", "slurm", "--partition", "gpu", "--per", "node", "-o", file)
+    assert {device.node for device in read_platform(file).devices} == {"gn1", "gn2"}
+    assert main(["machine", "slurm", "nosuch"]) == 5
+    assert "nosuch not found" in capsys.readouterr().err
