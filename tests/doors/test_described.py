@@ -5,13 +5,16 @@ import shutil
 import socket
 import subprocess
 import time
+from dataclasses import replace
 
 import pytest
 
 from evener.cli import main
+from evener.io.machines.hwloc import computer_of_hwloc
 from evener.io.machines.platforms import read_platform
 from evener.measuring.devices import cores
 from tests.doors.programs import program
+from tests.io.machines.descriptions import content_of, file_of
 
 pytestmark = [pytest.mark.doors, pytest.mark.slow]
 SLURM = """\
@@ -46,6 +49,26 @@ PartitionName=gpu Nodes=gn[1-2] State=UP
 
 def evener(*words):
     assert main([str(word) for word in words]) == 0
+
+
+def relabelled(found):
+    """Cores with their NUMA nodes numbered in turn: hwloc leaves out nodes that are not allowed."""
+    turns = {}
+    return [replace(core, numa=turns.setdefault(core.numa, len(turns))) for core in found]
+
+
+@pytest.mark.parametrize(
+    "name", ["laptop_hybrid", "two_sockets_nps4", "two_sockets_v1", "gpu_node", "big_little",
+             "container", "hbm_many"]
+)  # fmt: skip
+def test_hwloc_takes_our_descriptions_and_says_the_same(name, tmp_path):
+    command = [program("lstopo"), "-i", str(file_of(name)), "--of", "xml"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    ours, theirs = computer_of_hwloc(content_of(name), name), computer_of_hwloc(done.stdout, name)
+    assert relabelled(theirs.cores) == relabelled(ours.cores)
+    assert theirs.memories == ours.memories
+    assert theirs.near == ours.near
+    assert [gpu.memory for gpu in theirs.gpus] == [gpu.memory for gpu in ours.gpus]
 
 
 @pytest.mark.parametrize("per", ["core", "socket"])

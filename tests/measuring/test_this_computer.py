@@ -3,19 +3,15 @@
 import os
 import shutil
 import stat
-import subprocess
-from dataclasses import replace
 
 import pytest
 
 from evener.errors import ToolError
-from evener.io.machines.hwloc import computer_of_hwloc
 from evener.measuring import this_computer as room
 from evener.measuring.devices import CGROUP_FOLDER, cores, usable_memory
 from evener.measuring.this_computer import output_of, this_computer
 from evener.platforms.computer import memory_of_cores
-from tests.doors.programs import program
-from tests.io.machines.descriptions import content_of, file_of
+from tests.io.machines.descriptions import file_of
 
 
 @pytest.fixture
@@ -100,24 +96,3 @@ def test_output_of_programs(tools):
         output_of(["hangs"], 0.2)
     with pytest.raises(ToolError, match="none cannot be run"):
         output_of(["none"])
-
-
-def relabelled(found):
-    """Cores with their NUMA nodes numbered in turn: hwloc leaves out nodes that are not allowed."""
-    turns = {}
-    return [replace(core, numa=turns.setdefault(core.numa, len(turns))) for core in found]
-
-
-@pytest.mark.doors
-@pytest.mark.parametrize(
-    "name", ["laptop_hybrid", "two_sockets_nps4", "two_sockets_v1", "gpu_node", "big_little",
-             "container", "hbm_many"]
-)  # fmt: skip
-def test_hwloc_takes_our_descriptions_and_says_the_same(name, tmp_path):
-    command = [program("lstopo"), "-i", str(file_of(name)), "--of", "xml"]
-    done = subprocess.run(command, capture_output=True, check=True)
-    ours, theirs = computer_of_hwloc(content_of(name), name), computer_of_hwloc(done.stdout, name)
-    assert relabelled(theirs.cores) == relabelled(ours.cores)
-    assert theirs.memories == ours.memories
-    assert theirs.near == ours.near
-    assert [gpu.memory for gpu in theirs.gpus] == [gpu.memory for gpu in ours.gpus]
