@@ -10,16 +10,14 @@ from tests.doors.programs import program
 from tests.test_docs import ROOT, Block, blocks_of, run_console
 
 PAGE = ROOT / "docs" / "tutorial-mesh.md"
-MPIRUN = "mpirun.openmpi --oversubscribe"  # Debian's OpenFOAM is built for it
 
 pytestmark = [pytest.mark.doors, pytest.mark.slow]
 
 
 def here(text, case):
-    """The commands of a block, with this computer's paths."""
-    return text.replace("$ mpirun ", f"$ {MPIRUN} ").replace(
-        "$FOAM_TUTORIALS/incompressible/icoFoam/cavity/cavity", shlex.quote(str(case))
-    )
+    """The commands of a block, with this computer's path of the case."""
+    tutorial = "$FOAM_TUTORIALS/incompressible/icoFoam/cavity/cavity"
+    return text.replace(tutorial, shlex.quote(str(case)))
 
 
 def test_from_a_mesh_to_a_running_solver(tmp_path, monkeypatch):
@@ -31,6 +29,7 @@ def test_from_a_mesh_to_a_running_solver(tmp_path, monkeypatch):
     monkeypatch.setenv("WM_PROJECT_DIR", "/usr/share/openfoam")
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
     monkeypatch.setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    monkeypatch.setenv("OMPI_MCA_mpi_yield_when_idle", "1")  # three ranks on perhaps two cores
     monkeypatch.chdir(tmp_path)
     for block in blocks_of(PAGE):
         if block.mark.startswith("file: "):
