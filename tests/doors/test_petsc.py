@@ -128,6 +128,7 @@ REFUSED = {
     "rows": ("UsageError", "the plan is for 2 devices"),
     "rows n": ("InputError", "the program has 7 cells or rows"),
     "rows of blocks": ("UsageError", "7 rows cannot come in blocks of 2"),
+    "rows of no blocks": ("UsageError", "block_size is 0"),
     "mixed": ("InputError", "cells stand in another order"),
     "firedrake points": ("InputError", "divides the points of its mesh"),
     "firedrake n": ("InputError", "the program has 7 cells or rows"),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class RankRows(NamedTuple):
-    """RankRows block after block: rank r owns order[offsets[r] : offsets[r + 1]], in this order.
+    """Rows block after block: rank r owns order[offsets[r] : offsets[r + 1]], in this order.
 
     order (n,): the number, in the file, of each row of the reordered matrix. offsets (k + 1,).
     index_set: an IS of the rows that this rank owns, by their numbers in the file.
@@ -114,8 +114,10 @@ def rows(
     Raises UsageError where ranks are not as many as devices, or n is no multiple of block_size;
     InputError for what is no plan, or one of another number of rows.
     """
-    if block_size < 1 or (n is not None and n % block_size):
-        raise UsageError(f"{n} rows cannot come in blocks of {block_size}")
+    if block_size < 1:
+        raise UsageError(f"block_size is {block_size}; it is at least 1")
+    if n is not None and n % block_size:
+        raise UsageError(f"{n:,} rows cannot come in blocks of {block_size}")
     PETSc = package("petsc4py.PETSc")  # noqa: N806
     comm = PETSc.COMM_WORLD if comm is None else comm
     vertices = None if n is None else n // block_size

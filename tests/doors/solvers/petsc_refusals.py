@@ -48,6 +48,7 @@ tried = {
     "rows": lambda: petsc.rows("two.plan"),
     "rows n": lambda: petsc.rows("mesh.plan", n=7),
     "rows of blocks": lambda: petsc.rows("mesh.plan", n=7, block_size=2),
+    "rows of no blocks": lambda: petsc.rows("mesh.plan", block_size=0),
     "mixed": lambda: distributed("mixed.msh", "mixed.plan"),
     "firedrake points": lambda: firedrake.partition("points.plan", comm.tompi4py()),
     "firedrake n": lambda: firedrake.partition("mesh.plan", n=7),
