@@ -219,8 +219,9 @@ def cache_place(used: Mapping[str, str] | None = None) -> tuple[Path, str]:
     packed = [path for path in (used or {}).values() if path.endswith(SUFFIX)]
     if packed and len(packed) == len(used or {}):
         return Path(packed[0]).parent, "a pack"
-    kernel = next(iter(kernels().values()))
-    folder = Path(kernel.stats.cache_path)
+    from evener.graphs.graph_kernels import components  # of all kernels, the soonest imported
+
+    folder = Path(components.stats.cache_path)
     if folder.name == "__pycache__":
         return Path(evener.__path__[0]), "the package"
     given = Path(config.CACHE_DIR) if config.CACHE_DIR else None  # type: ignore[attr-defined]

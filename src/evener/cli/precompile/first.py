@@ -51,12 +51,16 @@ def repairing() -> None:
     enforce(graph, *_halves(graph))
 
 
-def refining() -> None:
-    """Move vertices between blocks so that fewer edges are cut."""
-    from evener.partitioning.refine import refine
+def grouping() -> None:
+    """Divide blocks into groups that are refined side by side, as on meshes that are large."""
+    from evener.partitioning.levels.levels import finest
+    from evener.partitioning.refinement.fm import grouped
 
     graph = next(places())
-    refine(graph, _halves(graph)[0])
+    blocks = _halves(graph)[0]
+    everywhere = np.arange(graph.n, dtype=np.int32)
+    level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), 1)
+    grouped(level, blocks.part, everywhere, blocks.k, seed=7, threads=1)
 
 
 def judging() -> None:
@@ -85,10 +89,10 @@ def reading() -> None:
 
 FIRST: dict[str, Callable[[], None]] = {
     "first: dividing": dividing,
-    "first: refining": refining,
     "first: seconds": seconds,
     "first: repairing": repairing,
     "first: judging": judging,
     "first: reading": reading,
+    "first: grouping": grouping,
     "first: planning": partial(dividing, "seconds"),
 }

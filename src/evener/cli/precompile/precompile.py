@@ -43,8 +43,9 @@ class Warmed:
 
     compiled: names of the kernels compiled by all processes, one entry for each combination of
     argument types. used: all that were compiled or found, as machine_code.cache.USED. n_kernels:
-    how many kernels there are. folder, place: where the machine code is kept, and whose folder that
-    is (see compiler.cache_place). seconds: wall time; cpu_seconds: CPU time of all processes.
+    how many kernels there are; of a first plan, how many it uses. folder, place: where the machine
+    code is kept, and whose folder that is (see compiler.cache_place). seconds: wall time;
+    cpu_seconds: CPU time of all processes.
     """
 
     compiled: list[str]
@@ -84,7 +85,7 @@ def warm(
     return Warmed(
         done.compiled,
         done.used,
-        len(kernels()),
+        len({name.rpartition(".")[0] for name in done.used} if first else kernels()),
         folder,
         place,
         processes,
@@ -134,7 +135,8 @@ def _in_processes(
 
     with ThreadPoolExecutor(count) as pool:
         working = pool.map(one, range(min(count, len(pieces))))
-        kernels()  # imports all modules while others compile: `warm` counts kernels at the end
+        if pieces is REHEARSALS:
+            kernels()  # imports all modules while others compile: `warm` counts kernels at the end
         for _ in working:
             pass
     return _Done(compiled, used)

@@ -1,0 +1,48 @@
+"""The kernels of a first plan are enough for one."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# A kernel's signatures are those that it was called with in this process, compiled or loaded.
+CHILD = """
+import json, sys
+from pathlib import Path
+from evener.cli import main
+from evener.cli.precompile.compiler import kernels
+from evener.cli.precompile.first import FIRST
+sys.path.insert(0, "examples")
+import demo
+
+def signatures():
+    return {(name, str(one)) for name, kernel in kernels().items() for one in kernel.signatures}
+
+for piece in FIRST.values():
+    piece()
+before, folder = signatures(), Path(sys.argv[1])
+mesh, machine, made = (str(folder / name) for name in ("mesh.su2", "machine.toml", "mesh.plan"))
+Path(machine).write_text(demo.MACHINE + "".join(demo.NODES.format(n=n) for n in range(2)))
+for words in (
+    ["generate", "airfoil", "--n-triangles", "40000", "--seed", "7", "-o", mesh],
+    ["plan", mesh, "--machine", machine, "-o", made],
+    ["export", made, mesh, "--to", "vtu", "-o", str(folder / "plan.vtu")],
+):
+    assert main([*words, "--quiet"]) == 0
+print(json.dumps(sorted(name for name, _ in signatures() - before)))
+"""
+
+
+@pytest.mark.slow
+def test_a_plan_of_a_mesh_compiles_hardly_anything_else(tmp_path):
+    """In a process of its own: in this one other tests have called kernels."""
+    ended = subprocess.run(
+        [sys.executable, "-c", CHILD, str(tmp_path)],
+        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3],
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    rare = "partitioning.repair.routing_kernels"  # of vertices that must go farther than a block
+    others = [name for name in json.loads(ended.stdout) if not name.startswith(rare)]
+    assert others == []
