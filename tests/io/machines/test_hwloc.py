@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evener.errors import InputError
-from evener.io.machines.hwloc import bus_address, computer_of_hwloc
+from evener.io.machines.hwloc import computer_of_hwloc
 from evener.platforms.computer import memory_of_cores
 from tests.io.machines.descriptions import HWLOC, content_of
 
@@ -72,6 +72,13 @@ def test_gpus_that_hwloc_lists_by_cuda():
             (("3b", first), ("3c", first), ("af", second), ("b0", second))
         )
     ]  # fmt: skip
+
+
+def test_gpus_of_others_are_said():
+    text = content_of("gpu_node").replace(b'"NVML"', b'"RSMI"').replace(b'"nvml', b'"rsmi')
+    assert computer_of_hwloc(text, "x").notes == (
+        "GPUs that are not CUDA's are left out: rsmi0..rsmi3",
+    )
 
 
 def test_capacities_of_arm_cores():
@@ -158,8 +165,3 @@ def test_a_file_that_was_cut_is_refused(name):
     for length in range(1, len(content), len(content) // 20):
         with pytest.raises(InputError):
             computer_of_hwloc(content[:length], name)
-
-
-def test_pci_addresses_of_both_programs():
-    assert bus_address("00000000:3B:00.0") == bus_address("0000:3b:00.0") == "0000:3b:00.0"
-    assert bus_address("") == bus_address("N/A") == ""

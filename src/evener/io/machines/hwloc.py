@@ -15,6 +15,15 @@ from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from evener.errors import InputError
+from evener.io.machines.hwloc_values import (
+    ANY,
+    bitmap,
+    bus_address,
+    cpus_of,
+    infos_of,
+    number_of,
+    whole,
+)
 from evener.io.machines.xml_tree import xml_tree
 from evener.platforms.computer import (
     MOST_COMPUTER_CORES,
@@ -25,11 +34,12 @@ from evener.platforms.computer import (
     LocalMemory,
     with_gpus,
 )
+from evener.wording import ranges
 
 ROOT = "topology"
-ANY = -1  # the cpuset of all processors
 MOST_MEMORY = 2**60  # bytes
 KIB, MHZ = 2.0**10, 1e6
+OTHER_GPUS = ("RSMI", "LevelZero")  # hwloc's names for GPUs of AMD and of Intel
 HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that take a vector of 256 bits in halves
 _PACKAGES = ("Package", "Socket")
 _CACHE = re.compile(r"L(\d)(d?)Cache|L(\d)")
@@ -46,8 +56,8 @@ def computer_of_hwloc(content: bytes, file: str | Path) -> Computer:
     machine = next(iter(tree.iter("object")), None)
     if machine is None:
         raise InputError("describes no object of a computer", file=file)
-    found = _Found(file, _bitmap(machine.get("allowed_cpuset"), file))
-    nodes = _bitmap(machine.get("allowed_nodeset"), file)
+    found = _Found(file, bitmap(machine.get("allowed_cpuset"), file))
+    nodes = bitmap(machine.get("allowed_nodeset"), file)
     for place in _objects(tree, file):
         _take(found, place, nodes)
     if not found.cores:
@@ -78,6 +88,7 @@ class _Found:
     caches: dict[str, tuple[int, int]] = field(default_factory=dict)
     buses: dict[str, int] = field(default_factory=dict)
     gpus: list[ComputerGpu] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
 
 
 def _objects(tree: ET.Element, file: str | Path) -> Iterator[_Place]:
@@ -90,9 +101,9 @@ def _objects(tree: ET.Element, file: str | Path) -> Iterator[_Place]:
         kind = place.element.get("type", "")
         own = place.element.get("cpuset")
         if own is not None:
-            place = place._replace(cpuset=_bitmap(own, file))
+            place = place._replace(cpuset=bitmap(own, file))
         if kind in _PACKAGES:
-            number = _number(place.element, "os_index", file, MOST_COMPUTER_CORES, seen["socket"])
+            number = number_of(place.element, "os_index", file, MOST_COMPUTER_CORES, seen["socket"])
             if number in sockets:
                 number = max(sockets) + 1
             sockets.add(number)
@@ -114,7 +125,7 @@ def _take(found: _Found, place: _Place, nodes: int) -> None:
     element, file = place.element, found.file
     kind = element.get("type", "")
     if kind == "PU":
-        cpu = _number(element, "os_index", file, MOST_COMPUTER_CORES)
+        cpu = number_of(element, "os_index", file, MOST_COMPUTER_CORES)
         if found.allowed >> cpu & 1:
             # Where cores are not known, each processor is taken as one.
             core = place.core if place.core >= 0 else -2 - cpu
@@ -123,28 +134,30 @@ def _take(found: _Found, place: _Place, nodes: int) -> None:
             if len(found.cores) > MOST_COMPUTER_CORES:
                 raise InputError(f"describes more than {MOST_COMPUTER_CORES:,} cores", file=file)
     elif kind == "NUMANode" or (kind == "Machine" and element.get("local_memory")):
-        number = _number(element, "os_index", file, MOST_COMPUTER_CORES, len(found.memories))
-        size = _number(element, "local_memory", file, MOST_MEMORY, 0)
+        number = number_of(element, "os_index", file, MOST_COMPUTER_CORES, len(found.memories))
+        size = number_of(element, "local_memory", file, MOST_MEMORY, 0)
         is_allowed = kind == "Machine" or nodes >> number & 1
         found.memories.append((number, place.cpuset, float(size) if is_allowed else 0.0))
     elif name := _cache_name(element):
-        size = _number(element, "cache_size", file, MOST_MEMORY, 0)
+        size = number_of(element, "cache_size", file, MOST_MEMORY, 0)
         found.caches.setdefault(name, (size, place.cpuset))
     elif kind == "PCIDev" and place.bus and _GPU_CLASS.match(element.get("pci_type", "")):
         found.buses[place.bus] = place.cpuset
     elif kind == "OSDev" and (gpu := _cuda_device(place, file)) is not None:
         found.gpus.append(gpu)
+    elif kind == "OSDev" and element.get("subtype") in OTHER_GPUS:
+        found.others.append(element.get("name", "")[:20])
 
 
 def _cuda_device(place: _Place, file: str | Path) -> ComputerGpu | None:
     """Return the GPU of an OSDev object, if hwloc found it by CUDA."""
-    infos = _infos(place.element)
+    infos = infos_of(place.element)
     named = _CUDA_NAME.fullmatch(place.element.get("name", ""))
     if named is None or "CUDA" not in {
         place.element.get("subtype"), infos.get("CoProcType"), infos.get("Backend")
     }:  # fmt: skip
         return None
-    size = _whole(infos.get("CUDAGlobalMemorySize"), "CUDAGlobalMemorySize", file, MOST_MEMORY)
+    size = whole(infos.get("CUDAGlobalMemorySize"), "CUDAGlobalMemorySize", file, MOST_MEMORY)
     return ComputerGpu(
         int(named[1]), infos.get("GPUModel", ""), memory=size * KIB or None, bus=place.bus
     )
@@ -157,11 +170,14 @@ def _computer(found: _Found, tree: ET.Element, machine: ET.Element) -> Computer:
     pairs = (len(found.memories) + len(found.buses)) * len(processors)
     if pairs > MOST_PAIRS:
         raise InputError("describes more NUMA nodes and GPUs than can be", file=found.file)
-    infos = _infos(machine)
-    packages = (_infos(e).get("CPUModel") for e in machine.iter("object"))
+    infos = infos_of(machine)
+    packages = (infos_of(e).get("CPUModel") for e in machine.iter("object"))
     memories = [
-        LocalMemory(size, _cpus(cpuset, processors)) for _, cpuset, size in found.memories if size
+        LocalMemory(size, cpus_of(cpuset, processors)) for _, cpuset, size in found.memories if size
     ]
+    notes = [] if memories else ["the description states no memory: devices have no limit"]
+    if found.others:
+        notes.append(f"GPUs that are not CUDA's are left out: {ranges(found.others)}")
     version = infos.get("hwlocVersion", tree.get("version", "1"))
     computer = Computer(
         infos.get("HostName", ""),
@@ -170,13 +186,13 @@ def _computer(found: _Found, tree: ET.Element, machine: ET.Element) -> Computer:
         _cores(found, tree),
         tuple(memories),
         caches={
-            name: (size, len(_cpus(cpuset, processors)))
+            name: (size, len(cpus_of(cpuset, processors)))
             for name, (size, cpuset) in found.caches.items()
             if size
         },
-        near={bus: _cpus(cpuset, processors) for bus, cpuset in found.buses.items()},
+        near={bus: cpus_of(cpuset, processors) for bus, cpuset in found.buses.items()},
         read_from=(("cores, memory and caches", f"hwloc {version}"),),
-        notes=() if memories else ("the description states no memory: devices have no limit",),
+        notes=tuple(notes),
     )
     return with_gpus(computer, found.gpus)
 
@@ -210,20 +226,16 @@ class _Kind(NamedTuple):
 
 
 def _kind(element: ET.Element, file: str | Path) -> _Kind:
-    infos = _infos(element)
+    infos = infos_of(element)
     clock = infos.get("FrequencyMaxMHz") or infos.get("FrequencyBaseMHz")
-    megahertz = _whole(clock, "a frequency", file, 10**6)
-    capacity = _whole(infos.get("LinuxCapacity"), "LinuxCapacity", file, 10**6)
+    megahertz = whole(clock, "a frequency", file, 10**6)
+    capacity = whole(infos.get("LinuxCapacity"), "LinuxCapacity", file, 10**6)
     return _Kind(
-        _bitmap(element.get("cpuset"), file),
+        bitmap(element.get("cpuset"), file),
         megahertz * MHZ or None,
         HALF_WIDE.get(infos.get("CoreType", "")),
         float(capacity) or None,
     )
-
-
-def _infos(element: ET.Element) -> dict[str, str]:
-    return {e.get("name", ""): e.get("value", "") for e in element if e.tag == "info"}
 
 
 def _is_l3(element: ET.Element) -> bool:
@@ -242,52 +254,3 @@ def _cache_name(element: ET.Element) -> str:
     if code == "2" or depth not in {"1", "2", "3", "4", "5"}:
         return ""
     return "L1d" if depth == "1" else f"L{depth}"
-
-
-def bus_address(text: str) -> str:
-    """Return a PCI address, hwloc's or nvidia-smi's, as "0000:3b:00.0"; "" where it is none."""
-    found = re.fullmatch(r"\s*([0-9a-fA-F]{4,8}):([0-9a-fA-F:.]{4,8})\s*", text)
-    return f"{int(found[1], 16):04x}:{found[2].lower()}" if found else ""
-
-
-def _cpus(cpuset: int, processors: list[int]) -> frozenset[int]:
-    return frozenset(cpu for cpu in processors if cpuset >> cpu & 1)
-
-
-def _bitmap(text: str | None, file: str | Path) -> int:
-    """Return a bitmap such as "0x0000000f,,0xffffffff" or "0xf...f,0x0" as a whole number.
-
-    Words have 32 bits, the highest first; an empty one is zero. None: all bits.
-    """
-    if text is None:
-        return ANY
-    words = text.strip().split(",")
-    endless = words[0] == "0xf...f"
-    found = ANY if endless else 0
-    for word in words[endless:]:
-        if re.fullmatch(r"(0x[0-9a-fA-F]{1,8})?", word) is None or len(words) > MOST_COMPUTER_CORES:
-            raise InputError(f"has a set of processors {text[:40]!r} that is no bitmap", file=file)
-    digits = "".join(word.removeprefix("0x").rjust(8, "0") for word in words[endless:])
-    return found << 4 * len(digits) | int(digits or "0", 16)
-
-
-def _number(
-    element: ET.Element, key: str, file: str | Path, most: int, default: int | None = None
-) -> int:
-    """Return an attribute that is a whole number below `most`; where absent, `default`."""
-    text = element.get(key)
-    if text is None and default is None:
-        raise InputError(f"has a {element.get('type', '')[:20]} without {key}", file=file)
-    if text is None or text.strip() == "-1" or text == "4294967295":  # hwloc's "not known"
-        return default or 0
-    return _whole(text, f"{key} of a {element.get('type', '')[:20]}", file, most)
-
-
-def _whole(text: str | None, what: str, file: str | Path, most: int) -> int:
-    if text is None:
-        return 0
-    if re.fullmatch(r"\s*[0-9]{1,20}\s*", text) is None or int(text) >= most:
-        raise InputError(
-            f"{what} must be a whole number below {most:,}, not {text[:40]!r}", file=file
-        )
-    return int(text)
