@@ -132,13 +132,14 @@ def make(folder):
     _put_all(folder, "mesh", {name: text[0].encode() for name, text in mesh_samples.TEXTS.items()})
     _put_all(folder, "meshio", {name: two[0] for name, two in mesh_samples.by_meshio().items()})
     _put_all(folder, "foam", {name: text.encode() for name, text in mesh_samples.FOAM.items()})
+    _put_all(folder, "foam-binary", mesh_samples.foam_in_binary())
     for name, plan in plans.items():
         write_plan(_in(folder, "plan", name), plan)
     write_edge_plan(_in(folder, "edge-plan", "edge.plan"), ev.split(graph, machine, preset="fast"))
     lines = split_file(folder / "lines.edges", machine)
     write_edge_plan(_in(folder, "edge-plan", "lines.plan"), lines)
     part = plans["seconds.plan"].partition.part
-    for form in ("metis", "scotch", "npy", "csv", "json"):
+    for form in ("metis", "scotch", "npy", "csv", "json", "binary"):
         write_part(_in(folder, "part", f"a.{form}"), part, form, devices=machine.names)
     np.savez_compressed(_in(folder, "part", "a.npz"), part=part)
     texts = {"machine": {"full.toml": MACHINE, "plain.toml": PLAIN, "deep.toml": DEEP,

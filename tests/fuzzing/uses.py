@@ -78,6 +78,7 @@ def use(kind, name, random):
     """Read and use the file `name` of a kind in the current folder; a random choice of its uses."""
     chosen = {
         "graph": _graph, "mesh": _graph, "meshio": _graph, "real": _real, "foam": _foam,
+        "foam-binary": _foam,
         "coords": _coords, "weights": _weights, "part": _part, "plan": _plan,
         "edge-plan": _edge_plan, "stream": _stream,
         "machine": _machine, "kernel": _kernel, "speeds": _speeds, "surface": _surface,
@@ -220,12 +221,13 @@ def _real(name, random):
 
 
 def _foam(name, random):
-    to = random.choice(("vtu", "openfoam"))
+    folder = Path(name).parent.name
+    to = random.choice(("vtu", "pvtu", "openfoam"))
     if (
-        run("info", "foam", "--by", random.choice(("cells", "points"))) == 0
-        and run("plan", "foam", "--k", "2", *FAST, "-o", "x.plan") == 0
+        run("info", folder, "--by", random.choice(("cells", "points"))) == 0
+        and run("plan", folder, "--k", "2", *FAST, "-o", "x.plan") == 0
     ):
-        run("export", "x.plan", "foam", "--to", to, "-o", "x.out", "--force")
+        run("export", "x.plan", folder, "--to", to, "-o", f"x.{to}", "--force")
 
 
 def _coords(name, random):

@@ -25,11 +25,13 @@ ROOM = 2**30  # bytes beyond what the process has once all is imported and compi
 # Drawn too rarely for the good files to use it: its kernels would be compiled within a case.
 RCB = ("plan", "grid.graph", *uses.MACHINE, *uses.FAST, "--with", "rcb", "-o", "x.plan")
 # How often each kind is drawn.
-SHARES = {"graph": 20, "mesh": 10, "meshio": 0.15, "real": 3, "foam": 4, "coords": 5, "weights": 5,
-          "part": 12, "plan": 12, "machine": 14, "kernel": 4, "speeds": 7, "surface": 3,
+SHARES = {"graph": 20, "mesh": 10, "meshio": 0.15, "real": 3, "foam": 4, "foam-binary": 4,
+          "coords": 5, "weights": 5, "part": 12, "plan": 12,
+          "machine": 14, "kernel": 4, "speeds": 7, "surface": 3,
           "trace": 6, "decisions": 4, "journal": 3, "edge-plan": 5, "stream": 5,
           "description": 4}  # fmt: skip
 
+FOLDERS = ("foam", "foam-binary")  # kinds whose files make one mesh together
 WORK = ".work"
 SKIPPED = {"real": 20, "meshio": 20}  # only every so manyth is used at first
 
@@ -52,7 +54,7 @@ def placed(folder, kind, name, content):
     for pattern in ("x.*", "x-*", "y.*", "again.*"):
         for file in folder.glob(pattern):
             file.unlink()
-    path = folder / "foam" / name if kind == "foam" else folder / f"x-{name}"
+    path = folder / kind / name if kind in FOLDERS else folder / f"x-{name}"
     path.write_bytes(content)
     return path
 
@@ -72,8 +74,8 @@ def once(files, folder, seed, number):
     except BaseException:
         return f"{kind} {name}:\n{traceback.format_exc()[-6000:]}"
     finally:
-        if kind == "foam":
-            path.write_bytes(dict(files["foam"])[name])
+        if kind in FOLDERS:
+            path.write_bytes(dict(files[kind])[name])
     return ""
 
 
@@ -85,7 +87,8 @@ def prepared(source):
     for file in source.iterdir():
         if file.is_file():
             shutil.copy(file, folder)
-    shutil.copytree(source / "foam", folder / "foam")
+    for kind in FOLDERS:
+        shutil.copytree(source / kind, folder / kind)
     shutil.copy(source / "speeds" / "v.toml", folder / "speeds.toml")
     os.chdir(folder)
     return files, folder
