@@ -9,6 +9,7 @@ import evener as ev
 from evener.cli import main
 from evener.doors import mfem_files
 from evener.doors.requests import ExportRequest
+from evener.errors import InputError
 from tests.io import mesh_samples as samples
 
 
@@ -53,3 +54,31 @@ def test_points_are_refused(square, capsys):
     assert plan_and_export(square, "--by", "points") == 2
     assert "MFEM divides elements" in capsys.readouterr().err
     assert not (square / "partitioning.txt").exists()
+
+
+def test_it_is_read_back(square):
+    assert plan_and_export(square) == 0
+    part = ev.read_plan(square / "a.plan").partition.part
+    assert ev.read_part(square / "partitioning.txt", 4).tolist() == part.tolist()
+
+
+LINES = "number_of_elements 3\nnumber_of_processors 2\n0\n1\n1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (LINES.replace("elements 3", "elements 4"), "after 3 of the 4 elements"),
+        (LINES + "0\n", "here is one more"),
+        (LINES.replace("0\n1\n1", "0\n2\n1"), "block 2 is one of 2 from 0 on"),
+        (LINES.replace("0\n1\n1", "0\n1.5\n1"), "a block must be a whole number"),
+        (LINES.replace("0\n1\n1", "0\n1 1\n1"), "the line has 2 numbers"),
+        (LINES.replace("processors 2", "processors x"), "are to have numbers"),
+        (LINES.replace("0\n1\n1", "0\n-1\n1"), "blocks begin at 0"),
+    ],
+)
+def test_damaged_files(tmp_path, text, words):
+    (tmp_path / "p.txt").write_text(text)
+    assert text != LINES
+    with pytest.raises(InputError, match=words):
+        ev.read_part(tmp_path / "p.txt", 3)

@@ -124,6 +124,7 @@ def _planned(name, options, random):
             raise FoundError("a plan is not replayed")
         _written_again("x.plan")
         _exported("x.plan", name, random)
+        _as_msh(name, random)
         if random.random() < 0.3:
             app = random.choice(APPS)
             if run("run", "x.plan", name, "--app", app, "--verify"):
@@ -263,6 +264,16 @@ def _plan(name, random):
     if random.random() < 0.3:
         run("replay", name, "grid.graph")
     _exported(name, "grid.graph", random)
+
+
+def _as_msh(name, random):
+    """Written as a .msh file, the mesh comes back with as many cells in each partition."""
+    to = random.choice(("gmsh", "gmsh2"))
+    if run("export", "x.plan", name, "--to", to, "-o", "divided.msh", "--force") == 0:
+        sizes = np.bincount(read_plan("x.plan").partition.part)
+        found = np.bincount(ev.read("divided.msh").mesh.cell_data["partition"])
+        if found[1:].tolist() != sizes.tolist():
+            raise FoundError(f"{to} does not bring partitions back")
 
 
 def _exported(name, graph, random):

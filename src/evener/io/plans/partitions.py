@@ -260,8 +260,8 @@ def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | Non
     """Return the block, from 0 on, of each of n vertices, from any tool's file.
 
     Known by content: METIS (a block a line), Scotch (a mapping), Evener's binary form, NumPy's
-    .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList;
-    plain or packed.
+    .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList,
+    MFEM's partitioning file; plain or packed.
     labels (n,): the graph's, by which a CSV file with names of vertices is put in order.
 
     Raises InputError, with the line where there is one, for another length, blocks below 0 or

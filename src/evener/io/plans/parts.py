@@ -27,6 +27,7 @@ from evener.wording import without_marks
 
 Labels = list[str] | None  # names of the graph's vertices
 _FOAM = re.compile(rb"FoamFile\s*\{[^{}]*\}\s*(\d{1,15})\s*\(([^()]*)\)\s*\Z")
+_MFEM = re.compile(rb"\s*number_of_elements\s+(\d{1,15})\s+number_of_processors\s+(\d{1,15})\s")
 _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters of fields that are computed
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
@@ -79,6 +80,8 @@ def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.in
         return _read_json
     if b"FoamFile" in source.head:
         return _read_openfoam
+    if head.startswith(b"number_of_elements"):
+        return _read_mfem
     first = head.split(b"\n", 1)[0]
     if b"," in first or b";" in first:
         return _read_csv
@@ -151,6 +154,19 @@ def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
             offset=found.start(1),
         )
     return rows.integers(np.arange(rows.values.size), "a block")
+
+
+def _read_mfem(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
+    """Read two lines of counts, then a line for each element."""
+    match = _MFEM.match(source.data)
+    if match is None:
+        raise source.error("number_of_elements and number_of_processors are to have numbers")
+    rows = scan(source, match.end(2)).expect(int(match[1]), "elements")
+    rows.columns(0, 1)
+    blocks = rows.integers(rows.first[:-1], "a block")
+    if (bad := np.flatnonzero(blocks >= int(match[2]))).size:
+        rows.refuse(int(bad[0]), f"block {blocks[bad[0]]} is one of {int(match[2]):,} from 0 on")
+    return blocks
 
 
 def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
