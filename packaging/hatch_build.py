@@ -1,7 +1,8 @@
 """Puts a pack of compiled kernels into a wheel, which then is for one Python on one system.
 
 EVENER_PACK names the pack. Without it the wheel is for any Python, and its folder of packs holds
-only a note, by which Evener knows that it is no checkout.
+only a note, by which Evener knows that it is no checkout. EVENER_SHARE names a folder whose files
+are installed below `share`: manual pages and completion, of share.py.
 """
 
 import os
@@ -23,6 +24,11 @@ class Packs(BuildHookInterface):
             return
         note = Path(__file__).with_name("packs.txt")
         build_data["force_include"][str(note)] = f"{FOLDER}/{note.name}"
+        if share := os.environ.get("EVENER_SHARE"):
+            for path in sorted(Path(share).resolve().rglob("*")):
+                if path.is_file():
+                    place = path.relative_to(Path(share).resolve())
+                    build_data["shared_data"][str(path)] = f"share/{place.as_posix()}"
         named = os.environ.get("EVENER_PACK")
         if not named:
             return

@@ -76,7 +76,12 @@ def wheel(python: Path, out: Path, pack: Path | None) -> Path:
     """Build a wheel with a pack, or for any Python; return its path."""
     fresh = BUILD / "new"
     shutil.rmtree(fresh, ignore_errors=True)
-    variables = {} if pack is None else {"EVENER_PACK": str(pack)}
+    share = BUILD / "share"
+    shutil.rmtree(share, ignore_errors=True)
+    run(python, "-P", ROOT / "packaging" / "share.py", share)
+    variables = {"EVENER_SHARE": str(share)}
+    if pack is not None:
+        variables["EVENER_PACK"] = str(pack)
     run(python, *PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", fresh, ROOT, **variables)
     (made,) = fresh.glob("*.whl")
     out.mkdir(exist_ok=True)
