@@ -16,7 +16,7 @@ from evener.graphs.generating.adaptive import bubbles_dual, trace_dual
 from evener.graphs.generating.airways import airways
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.random_graphs import rgg
-from evener.jit import cpu_seconds
+from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.external.matching import MatchedLevel, _matching
 from evener.partitioning.geographer import georef_blocks
 from evener.partitioning.levels.levels import contracted
