@@ -1,6 +1,7 @@
 """`evener doctor` says what is there, tries the core, and its exit code follows."""
 
 import json
+import re
 
 import pytest
 
@@ -14,6 +15,7 @@ def test_for_people(capsys):
     out, err = capsys.readouterr()
     assert "numpy" in out
     assert "METIS in a child process" in out
+    assert re.search(r"; compiled in \S+\.(nbc|pack)\n", out)
     assert "The core is fine." in out
     assert err == ""
 

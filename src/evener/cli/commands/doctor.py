@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,7 @@ def _try_metis() -> str:
 
 
 def _try_kernel() -> str:
+    from evener.cli.precompile.compiler import kernels_used
     from evener.graphs import graph_kernels
 
     xadj, adjncy = _grid(50)
@@ -154,7 +156,9 @@ def _try_kernel() -> str:
     count = graph_kernels.components(xadj, adjncy, np.empty_like(label), label)
     if count != 1 or label.any():
         raise EvenerError(f"a connected graph was found to have {count} components")
-    return "1 component, as it should be"
+    own = f"{graph_kernels.__name__}.components."
+    homes = [Path(path) for name, path in kernels_used().items() if name.startswith(own)]
+    return "1 component, as it should be" + "".join(f"; compiled in {home.name}" for home in homes)
 
 
 def _try_temporary_file() -> str:
