@@ -16,7 +16,7 @@ from evener.doors.launching.launchers import launcher_of
 from tests.assertions import grid
 from tests.doors.launching.jobs import ALIKE, MIXED, MIXED_UNLIKE, UNLIKE, WITHOUT
 from tests.doors.launching.played import AS_ROOT, REMOTE, REPORT, played, program, reported
-from tests.doors.programs import system_python
+from tests.doors.programs import package, system_python
 
 pytestmark = [pytest.mark.doors, pytest.mark.slow]
 UUID = "GPU-8f6d5c2e-1111-2222-3333-444455556666"
@@ -117,7 +117,7 @@ print(comm.rank, len(comm.allgather(0)), os.environ["CUDA_VISIBLE_DEVICES"], flu
 
 def test_the_rank_is_that_of_mpi(launcher, tmp_path, monkeypatch, capfd):
     if launcher.kind == "mpich":
-        pytest.importorskip("mpi4py")
+        package("mpi4py")
         python = sys.executable
     else:
         python = system_python("mpi4py")
