@@ -88,3 +88,8 @@ def test_a_plan_without_digests_is_recounted(request_of, tmp_path):
     plan = ev.plan(request.reading.mesh.dual_graph(), [1, 3])
     assert not plan.inputs
     exports.refuse_other_input(plan, request.reading, "square.su2")
+    turned = tmp_path / "turned.su2"
+    cells = samples.SQUARE.splitlines()[2:6]
+    turned.write_text(samples.SQUARE.replace("\n".join(cells), "\n".join(cells[::-1])))
+    with pytest.raises(InputError, match=r"turned.su2: is not what the plan divides"):
+        exports.refuse_other_input(plan, ev.read(turned), "turned.su2")

@@ -36,8 +36,6 @@ DOORS: dict[str, Door] = {
     "petsc": Door(petsc_files.files),
     "pvtu": Door(vtk_files.files, needs="mesh"),
 }
-
-
 _PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
 
 
@@ -75,7 +73,7 @@ def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
     counting the plan's certificate again.
     """
     from evener.io.plans.inputs import same_inputs
-    from evener.planning.evaluate import refuse_forged
+    from evener.planning.evaluate import misstated
 
     n = reading.graph.n
     if n != plan.partition.n:
@@ -86,7 +84,10 @@ def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
             "was changed, renumbered perhaps, or is not the file the plan was made from (SHA-256)"
         )
         raise InputError(message, file=path, hint=_PLAN_AGAIN)
-    refuse_forged(plan, reading.undirected, path)
+    wrong = misstated(plan, reading.undirected)
+    if wrong:
+        message = f"is not what the plan divides, or the plan was changed: {wrong[0]}"
+        raise InputError(message, file=path, hint=_PLAN_AGAIN)
 
 
 def _refuse_missing(to: str, reading: Reading | None) -> None:

@@ -2,7 +2,7 @@
 
 decomposePar's method `manual` reads a labelList that lies beside the folder polyMesh, and its name
 from decomposeParDict. The entry that chooses the method is `method` in ESI's OpenFOAM, `decomposer`
-in that of OpenFOAM.org from version 12 on; each overlooks the other's.
+in that of OpenFOAM.org from version 12 on; both are written, since versions between read both.
 """
 
 from __future__ import annotations
