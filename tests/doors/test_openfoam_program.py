@@ -317,6 +317,8 @@ def test_the_page(case, monkeypatch):
             code, printed = run_command(words)
             assert code == 0, printed
             assert_printed(expected, printed, command)
+    script = next(block.text for block in blocks_of(page) if block.language == "python")
+    exec(compile(script, str(page), "exec"), {})
     settings = (case / "system" / "decomposeParDict").read_text()
     entries = next(b.text for b in blocks_of(page) if "numberOfSubdomains" in b.text)
     assert re.sub(r"\s*//.*", "", settings).endswith(entries)
