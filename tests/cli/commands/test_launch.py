@@ -192,6 +192,16 @@ def test_a_gpu_of_two_devices_is_a_note(evener, machine, tmp_path):
     assert "has 2 ranks: 0, 1" in said.err
 
 
+def test_a_program_of_another_mpi(evener, machine, tmp_path):
+    ldd = tmp_path / "bin" / "ldd"
+    ldd.write_text("#!/bin/sh\necho 'libmpi.so.12 => /x'\n")
+    ldd.chmod(0o755)
+    said = evener("launch", machine, "--run", "--", "./solver")
+    assert (said.code, said.out) == (2, "")
+    assert "./solver is linked with mpich" in said.err
+    assert "--with mpich" in said.err
+
+
 def test_ranks_do_not_start_ranks(evener, machine, monkeypatch):
     monkeypatch.setenv("PMI_SIZE", "3")
     said = evener("launch", machine, "--", "./solver")

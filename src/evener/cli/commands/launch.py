@@ -81,8 +81,10 @@ def _prepared(
     """Return the launch, its files written to the folder asked for, or to a private one."""
     from evener.doors.launching.jobs import RankJob
     from evener.doors.launching.launch import launch_of, needs_shared_folder
+    from evener.doors.launching.linked import refuse_other_mpi
 
     launcher = _launcher(options)
+    refuse_other_mpi(options.program[0], launcher)
     folder = private or options.output
     job = RankJob(tuple(places), options.program, str(folder or "."), options.mpirun[1:])
     launch = launch_of(job, launcher)
