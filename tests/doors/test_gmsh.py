@@ -1,5 +1,7 @@
 """Gmsh itself: it reads our files without a warning, and divides its model as the plan says."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -225,6 +227,26 @@ def test_binary_files_are_read_as_text_is(gmsh, tmp_path, make, version, parts):
     if not parts:
         door.partition(ev.plan(tmp_path / "1.msh", 2), mesh=tmp_path / "1.msh")
         assert gmsh.model.getNumberOfPartitions() == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mfem_anu", "fluidity_MMS_F"])
+@pytest.mark.parametrize("to", ["gmsh", "gmsh2"])
+def test_real_meshes(gmsh, tmp_path, data_dir, name, to):
+    source = data_dir / "meshes" / f"{name}.msh.zst"
+    plan = ev.plan(source, [1, 1, 4, 2], preset="fast")
+    ev.write_plan(tmp_path / "x.plan", plan)
+    target = tmp_path / "divided.msh"
+    command = ["export", str(tmp_path / "x.plan"), str(source), "--to", to, "-o", str(target)]
+    assert main([*command, "--quiet"]) == 0
+    gmsh.open(str(target))
+    found = told(gmsh, gmsh.model.getDimension())
+    assert found == {tag: (part,) for tag, part in wanted(source, plan).items()}
+    assert warnings_of(gmsh) == []
+    groups = {key[:2]: len(tags) for key, tags in named_groups(gmsh).items()}
+    elements = read_elements(open_source(source))
+    pairs = zip(elements.dims.tolist(), elements.groups.tolist(), strict=True)
+    assert groups == {pair: n for pair, n in Counter(pairs).items() if pair[1]}
 
 
 def test_without_gmsh(monkeypatch):

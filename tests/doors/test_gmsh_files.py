@@ -129,3 +129,15 @@ def test_what_gmsh_has_not_is_refused(planned, tmp_path, capsys, to):
     assert main(["export", str(tmp_path / "x.plan"), "--to", to, "-o", str(target)]) == 2
     assert f"{to} needs the mesh" in capsys.readouterr().err
     assert not target.exists()
+
+
+def test_polyhedra_are_refused(tmp_path, capsys):
+    folder = tmp_path / "polyMesh"
+    folder.mkdir()
+    for name, text in samples.FOAM.items():
+        (folder / name).write_text(text)
+    plan = tmp_path / "x.plan"
+    assert main(["plan", str(folder), "--k", "1", "-o", str(plan), "--quiet"]) == 0
+    assert export((plan, folder), "gmsh", tmp_path / "b.msh") == 3
+    assert "is a mesh of polyhedra, which Gmsh has not" in capsys.readouterr().err
+    assert not (tmp_path / "b.msh").exists()

@@ -11,8 +11,10 @@ from evener.cli import main
 from evener.doors import mfem as door
 from evener.errors import InputError, ToolError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
+from evener.io.sources import open_source
 from evener.io.write import write_mesh
 from tests.doors.programs import package
+from tests.io.meshes.test_gmsh_writing import BAR
 
 pytestmark = pytest.mark.doors
 SHAPES = ["TRIANGLE", "QUADRILATERAL", "TETRAHEDRON", "HEXAHEDRON", "WEDGE", "PYRAMID"]
@@ -168,3 +170,36 @@ def test_without_mfem(monkeypatch, planned):
     monkeypatch.setitem(sys.modules, "mfem.ser", None)
     with pytest.raises(ToolError, match="cannot import mfem"):
         door.partitioning(plan, mesh)
+
+
+GROUPS = BAR.replace("7\n1 15 2 0 3 10\n2 15 2 0 4 20\n", "4\n").replace("5 1 2 0 2 70 80\n", "")
+
+
+def test_groups_are_mfems_attributes(mfem, tmp_path):
+    """In version 2.2, as the page on Gmsh says; of 4.1 with partitions MFEM overlooks them."""
+    (tmp_path / "a.msh").write_text(GROUPS.replace("15 3 2 9 1", "15 3 2 8 1"))
+    ev.write_plan(tmp_path / "a.plan", ev.plan(tmp_path / "a.msh", 2))
+    found = {}
+    for to in ("gmsh", "gmsh2"):
+        target = tmp_path / f"{to}.msh"
+        command = ["export", str(tmp_path / "a.plan"), str(tmp_path / "a.msh"), "--to", to]
+        assert main([*command, "-o", str(target), "--quiet"]) == 0
+        mesh = mfem.Mesh(str(target), 1, 1)
+        inside = [mesh.GetAttribute(i) for i in range(mesh.GetNE())]
+        found[to] = inside, [mesh.GetBdrAttribute(i) for i in range(mesh.GetNBE())]
+    assert found == {"gmsh": ([1, 1], [1, 1]), "gmsh2": ([9, 8], [7, 7])}
+
+
+@pytest.mark.slow
+def test_a_real_mesh(mfem, tmp_path, data_dir):
+    path = data_dir / "meshes" / "mfem_anu.msh.zst"
+    source = tmp_path / "a.msh"
+    source.write_bytes(open_source(path).data)
+    plan = ev.plan(source, [1, 1, 4, 2], preset="fast")
+    mesh = mfem.Mesh(str(source), 1, 1)
+    part = door.partitioning(plan, mesh)
+    partitioner = mfem.MeshPartitioner(mesh, 4, part.GetData())
+    for block in range(4):
+        found = mfem.MeshPart()
+        partitioner.ExtractPart(block, found)
+        assert found.num_elements == np.count_nonzero(plan.partition.part == block)

@@ -60,7 +60,10 @@ def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
             lost = sections_not_held(source)
             return found, [f"Not kept: {', '.join(f'${name}' for name in lost)}."] if lost else []
     if isinstance(request.mesh, PolyMesh):
-        raise InputError("the mesh has polyhedra, which Gmsh has not", file=request.source)
+        hint = "`--to openfoam` and `--to vtu` write its cells."
+        raise InputError(
+            "is a mesh of polyhedra, which Gmsh has not", file=request.source, hint=hint
+        )
     kept = "Cells and points are kept; boundary elements and physical groups are not"
     if request.reading.format == "gmsh":
         return elements_of(request.mesh), [f"{kept}: the file is of version 4.0 and binary."]
