@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray
+from evener.arrays import IntArray, NumberArray
 from evener.graphs import graph_checks as arrays
 from evener.graphs.foreign import MeshioMesh, NetworkXGraph, SparseMatrix
 from evener.graphs.lists import AdjacencyLists, Arcs
@@ -91,6 +91,21 @@ class Graph(AdjacencyLists):
         return made
 
     @classmethod
+    def trusted(
+        cls, xadj: IntArray, adjncy: IntArray, vwgt: NumberArray, adjwgt: NumberArray | None
+    ) -> Graph:
+        """Return the graph of lists that are known to be those of one, which are not checked.
+
+        xadj (n + 1,) int64, adjncy (2m,) int32, lists in any order; vwgt (n,), adjwgt (2m,).
+        """
+        made = copy(_EMPTY)
+        for name, value in (
+            ("xadj", xadj), ("adjncy", adjncy), ("vwgt", vwgt), ("adjwgt", adjwgt),
+        ):  # fmt: skip
+            object.__setattr__(made, name, value)
+        return made
+
+    @classmethod
     def from_edges(
         cls,
         n: int,
@@ -158,3 +173,6 @@ class Graph(AdjacencyLists):
         from evener.graphs.mesh import Mesh
 
         return Mesh.from_meshio(mesh).graph(by)
+
+
+_EMPTY = Graph(np.zeros(1, np.int64), np.empty(0, np.int32))

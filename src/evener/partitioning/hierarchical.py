@@ -33,7 +33,7 @@ from evener.partitioning.initial.trees import Tree, simplest
 from evener.partitioning.label_propagation.cycles import lower_cut, state_for_cut
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
 from evener.partitioning.levels.levels import GraphLevel, finest, scattered, subgraph
-from evener.partitioning.multilevel.level_state import MultilevelTask, balanced
+from evener.partitioning.multilevel.level_state import MultilevelTask, balanced, eased
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,
@@ -91,7 +91,8 @@ def hierarchical_blocks(
         groups = _summed(contract, row)
         part = _divided(task, part, owner, row, groups, depth)
         # A group outside its limits would push all the groups inside it off their targets.
-        part = balanced(level, _refined(task, part, groups, depth), groups)
+        limits = eased(groups, level, depth=0)
+        part = balanced(level, _refined(task, part, groups, depth), limits)
         owner = row
     if objective != "cut":
         whole = MultilevelTask(contract, task.chosen, seed, threads)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Unpack
 
@@ -91,13 +92,19 @@ def plan(
         | {"reading": dict(reading or taken.reading or {})},
         graph=describe(taken.graph),
         inputs=dict(inputs or taken.inputs or {}),
-        versions={**made.versions, "evener": version("evener"), "numpy": version("numpy")},
+        versions={**made.versions, **_own_versions()},
         notes=(*taken.notes, *notes, *made.notes),
         mapping=made.mapping,
         stages=made.stages,
         cpu_seconds=made.cpu_seconds,
         source=(taken.graph, taken.mesh) if taken.graph.n <= MOST_DRAWN else None,
     )
+
+
+@cache
+def _own_versions() -> dict[str, str]:
+    # Cached: to ask the installation takes milliseconds.
+    return {name: version(name) for name in ("evener", "numpy")}
 
 
 @dataclass(frozen=True, eq=False)

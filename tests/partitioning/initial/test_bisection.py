@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError
 from evener.graphs.graph import Graph
 from evener.partitioning.initial import bisection_kernels as kernels
+from evener.partitioning.initial import bisection_levels_kernels as halving
 from evener.partitioning.initial.bisection import (
     DEALS,
-    _bisect,
+    TRIES,
+    by_halves,
     cut_of,
     recursive_bisection,
     side_of,
+    slack_of_one,
 )
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from tests.assertions import grid, path, random_graphs
@@ -24,11 +27,41 @@ from tests.examples import with_examples
 from tests.partitioning.levels_by_hand import edges_of, level_of
 
 
+def halved(level, share=0.5, slack=0.02, state=12_345, tries=8):
+    """Side 0 or 1 (n,) of every vertex."""
+    side = np.zeros(level.n, np.int32)
+    halving.halve(level.arrays, share, slack, np.uint64(state), tries, side)
+    return side
+
+
+def bisected_slowly(level, targets, epsilon, seed):
+    """As recursive_bisection by "count": each half is taken out as a graph of its own."""
+    slack = slack_of_one(epsilon, targets.size)
+
+    def halve(piece, blocks, number):
+        half = blocks.size // 2
+        share = targets[blocks[:half]].sum() / targets[blocks].sum()
+        state = np.random.default_rng(number).integers(1, 2**63, dtype=np.uint64)
+        return halved(piece, float(share), slack, state, TRIES), blocks, half
+
+    return by_halves(level, np.argsort(-targets, kind="stable"), seed, halve, side_of)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 5, 12])
+def test_all_halves_in_one_call_are_those_made_one_by_one(k, weighted):
+    rng = np.random.default_rng(k)
+    whole = grid(25, 25, vwgt=rng.integers(1, 4, 625)) if weighted else grid(25, 25)
+    level, targets = level_of(whole), rng.integers(1, 9, k).astype(np.float64)
+    expected = bisected_slowly(level, targets, 0.03, 7)
+    assert (recursive_bisection(level, targets, 0.03, 7) == expected).all()
+
+
 @pytest.mark.parametrize("share", [0.5, 0.25, 0.03])
 @pytest.mark.parametrize("graph", [grid(20, 20), path(300), Graph.from_edges(200, [], [])])
 def test_sides_keep_their_limits(graph, share):
     level = level_of(graph)
-    side = _bisect(level, share, 0.02, 3)
+    side = halved(level, share)
     assert set(side.tolist()) == {0, 1}
     off = abs((side == 0).sum() - share * level.n)
     assert off <= max(0.02 * share * level.n, 0.5) + 0.02 * level.n
@@ -36,18 +69,18 @@ def test_sides_keep_their_limits(graph, share):
 
 def test_a_grid_is_cut_about_straight():
     level = level_of(grid(24, 24))
-    assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) <= 1.5 * 24
+    assert cut_of(level, halved(level)) <= 1.5 * 24
 
 
 def test_a_path_is_cut_once():
     level = level_of(path(200))
-    assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) == 1
+    assert cut_of(level, halved(level)) == 1
 
 
 def test_components_are_not_cut_where_they_fit():
     u = np.r_[np.arange(0, 99), np.arange(100, 199)]
     level = level_of(Graph.from_edges(200, u, u + 1))
-    assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) == 0
+    assert cut_of(level, halved(level)) == 0
 
 
 @given(

@@ -5,12 +5,13 @@ import pytest
 import scipy.sparse
 
 from evener.graphs.graph import Graph
+from evener.partitioning.initial import diffusion
 from evener.partitioning.initial import diffusion_kernels as kernels
 from evener.partitioning.initial.bisection import cut_of, recursive_bisection
 from evener.partitioning.initial.diffusion import (
     AGAIN,
-    STAYS,
     THOROUGH,
+    Spread,
     Spreading,
     diffused_blocks,
 )
@@ -51,7 +52,7 @@ def spread_slowly(matrix, part, k, steps):
     dense = matrix.toarray()
     degree = dense.sum(axis=1, keepdims=True)
     move = np.where(degree > 0, dense / np.maximum(degree, 1), np.eye(len(dense)))
-    move = float(STAYS) * np.eye(len(dense)) + (1 - float(STAYS)) * move
+    move = float(kernels.STAYS) * np.eye(len(dense)) + (1 - float(kernels.STAYS)) * move
     loads = np.eye(k)[part]
     for _ in range(steps):
         loads = move @ loads
@@ -94,11 +95,65 @@ def test_every_vertex_joins_the_largest_scaled_load(seed=3):
     rng = np.random.default_rng(seed)
     level = level_of(random_graph(80, 200, rng), rng.random(80))
     part = rng.integers(6, size=80).astype(np.int32)
+    before = part.copy()
     loads, held = spread(level, part, 6, 2)
-    factor, weight = rng.uniform(0.5, 2, 6), np.empty(6)
-    kernels.assign(level.vwgt, held, factor, part, weight)
-    assert (part == (loads * factor).argmax(axis=1)).all()
-    assert weight == pytest.approx(np.bincount(part, weights=level.vwgt, minlength=6))
+    factor = rng.uniform(0.5, 2, 6)
+    expected = (loads * factor).argmax(axis=1)
+    targets = np.bincount(expected, weights=level.vwgt, minlength=6)  # so that factors may stay
+    given = factor.copy()
+    changed = kernels.settle(level.vwgt, held, targets, factor, part, np.empty(80, np.int32))
+    assert (part == expected).all() and (factor == given).all()
+    assert changed == (before != part).sum() > 0
+
+
+def test_factors_follow_from_what_blocks_weigh(seed=4):
+    rng = np.random.default_rng(seed)
+    level = level_of(random_graph(90, 260, rng))
+    part = rng.integers(3, size=90).astype(np.int32)
+    loads, held = spread(level, part, 3, 3)
+    targets, factor = np.array([60.0, 20.0, 10.0]), np.ones(3)
+    kernels.settle(level.vwgt, held, targets, factor, part, np.empty(90, np.int32))
+    slow, expected = np.ones(3), part
+    for _ in range(kernels.CORRECTIONS):
+        expected = (loads * slow).argmax(axis=1)
+        ratio = np.bincount(expected, minlength=3) / targets
+        if np.abs(ratio - 1).max() < kernels.BALANCED:
+            break
+        slow *= np.clip(ratio**-0.5, 0.9, 1.1)
+    assert (part == expected).all()
+    assert factor == pytest.approx(slow)
+
+
+@pytest.mark.parametrize("spread_as", [THOROUGH, AGAIN, Spread(8, 8, settled=0.003)])
+def test_one_call_for_all_rounds_does_what_threads_do(monkeypatch, spread_as):
+    level = level_of(grid(70, 70))
+    targets = np.r_[np.full(3, 900.0), np.full(22, 100.0)]
+    start = recursive_bisection(level, targets, 0.02, 1)
+    alone = diffused_blocks(level, targets, start, spread_as)
+    monkeypatch.setattr(diffusion, "LARGE", 100)
+    shared = diffused_blocks(level, targets, start, spread_as, threads=3)
+    assert (alone == shared).all() and (alone != start).any()
+
+
+def test_a_round_that_changes_little_is_the_last():
+    level = level_of(grid(60, 60))
+    targets = np.full(9, 400.0)
+    start = recursive_bisection(level, targets, 0.02, 1)
+    first = diffused_blocks(level, targets, start, Spread(1, 8))
+    ends = diffused_blocks(level, targets, start, Spread(14, 8, settled=1.0))
+    assert (ends == first).all()
+    assert (diffused_blocks(level, targets, start, Spread(14, 8)) != first).any()
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_loads_of_all_blocks_lead_to_about_the_same_blocks(k):
+    level = level_of(random_graph(30 * k, 90 * k, np.random.default_rng(k)))
+    targets = np.full(k, 30.0)
+    start = recursive_bisection(level, targets, 0.1, 1)
+    few, all_loads = (
+        diffused_blocks(level, targets, start, Spread(1, 2, dense=dense)) for dense in (0, k)
+    )
+    assert (few == all_loads).mean() > 0.95  # small loads that are dropped decide little
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

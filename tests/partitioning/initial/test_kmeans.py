@@ -43,6 +43,19 @@ def test_every_point_goes_to_its_nearest_centre(d, n, weighted):
             assert moment[:, j] == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_rounds_in_one_call_do_what_round_after_round_does(monkeypatch, d, weighted):
+    rng = np.random.default_rng(d)
+    points = rng.random((3000, d))
+    weights = rng.integers(1, 4, 3000) if weighted else None
+    targets = np.r_[np.full(3, 16.0), np.full(20, 1.0)]
+    once = kmeans_blocks(points, weights, targets)
+    monkeypatch.setattr(kmeans, "_is_small", lambda _: False)
+    slowly = kmeans_blocks(points, weights, targets)
+    assert (once == slowly).mean() > 0.999  # powers may differ in their last digits
+
+
 def test_leaves_hold_their_points():
     rng = np.random.default_rng(3)
     points, weights = rng.random((2, 77)).astype(np.float32), rng.random(77)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evener.partitioning.multilevel.presets import PRESETS
+from evener.partitioning.multilevel.presets import MOST_SMALL, PRESETS, preset_for
 
 PAGE = Path(__file__).parents[3] / "docs" / "partitioner.md"
 SEARCHES = {
@@ -42,16 +42,56 @@ ROWS = {
 }
 
 
+SMALL_ROWS = {
+    "rounding on the smallest graph: rounds, steps that loads spread": lambda preset: (
+        preset.first_rounding.rounds,
+        preset.first_rounding.steps,
+    ),
+    "rounding on finer graphs: rounds, steps": lambda preset: (
+        preset.finer_rounding.rounds,
+        preset.finer_rounding.steps,
+    ),
+    "share of the vertices: a round that changes fewer is the last": lambda preset: (
+        preset.finer_rounding.settled
+    ),
+    "up to so many blocks, small loads are kept: it takes less time than to drop them": (
+        lambda preset: preset.finer_rounding.dense
+    ),
+    "bisections that are tried, and refined": lambda preset: (preset.deals, preset.deals_refined),
+    "rounded once more in the end: up to so many vertices, rounds, steps": lambda preset: (
+        (preset.most_anew, preset.anew.rounds, preset.anew.steps) if preset.anew else ()
+    ),
+}
+
+
 def cell(value):
     values = value if isinstance(value, tuple) else (value,)
     return ", ".join(f"{one:g}" for one in values)
 
 
+def tables():
+    """The lines of each table of the page's section."""
+    section = PAGE.read_text(encoding="utf-8").split("## Presets")[1].split("## Objectives")[0]
+    found = [part.strip().splitlines() for part in section.split("\n\n")]
+    return [lines for lines in found if lines and lines[0].startswith("|")]
+
+
 def test_the_page_has_every_number_of_every_preset():
-    rows = PAGE.read_text(encoding="utf-8").split("## Presets")[1].split("## Objectives")[0]
-    found = [line for line in rows.splitlines() if line.startswith("|")]
+    found = tables()[0]
     assert found[0] == f"| | {' | '.join(f'`{name}`' for name in PRESETS)} |"
     assert found[2:] == [
         f"| {what} | {' | '.join(cell(of(preset)) for preset in PRESETS.values())} |"
         for what, of in ROWS.items()
     ]
+
+
+def test_the_page_has_the_numbers_of_small_graphs():
+    small = [preset_for(name, MOST_SMALL) for name in PRESETS]
+    assert tables()[1][2:] == [
+        f"| {what} | {' | '.join(cell(of(preset)) for preset in small)} |".replace("|  |", "| |")
+        for what, of in SMALL_ROWS.items()
+    ]
+
+
+def test_larger_graphs_have_the_presets_as_they_are():
+    assert all(preset_for(name, MOST_SMALL + 1) is preset for name, preset in PRESETS.items())

@@ -7,6 +7,7 @@ level by level on the way back, as [KK98]_ does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InfeasibleError
 from evener.partitioning.initial import bisection_levels_kernels as halving
+from evener.partitioning.initial.bisection_levels_kernels import HalvingTree
 from evener.partitioning.levels.levels import GraphLevel, subgraph
 
 TRIES = 8  # starts on the smallest graph of a bisection
@@ -40,13 +42,35 @@ def recursive_bisection(
     sizes = np.zeros(targets.size) if deal == "given" else -targets
     order: IntArray = np.argsort(sizes, kind="stable")
 
-    def halve(piece: GraphLevel, blocks: IntArray, number: int) -> tuple[Part, IntArray, int]:
-        blocks, half = _dealt(targets, blocks, deal)
-        total = np.cumsum(targets[blocks])
-        share = float(total[half - 1] / total[-1]) if total[-1] > 0 else 0.5
-        return _bisect(piece, share, slack, number), blocks, half
+    part = np.zeros(level.n, np.int32)
+    if order.size == 1:
+        part[:] = order[0]
+    else:
+        tree = _tree(targets.tolist(), order.tolist(), seed, deal)
+        halving.halve_again(level.arrays, tree, slack, TRIES, part)
+    return part
 
-    return by_halves(level, order, seed, halve, side_of)
+
+def _tree(targets: list[float], order: list[int], seed: int, deal: str) -> HalvingTree:
+    """Return the halves of the blocks, in this order, down to single ones."""
+    share: list[float] = []
+    below: list[list[int]] = []
+    numbers, waiting = [seed], [order]
+    for together, number in zip(waiting, numbers, strict=True):  # both grow meanwhile
+        blocks, half = _dealt(targets, together, deal)
+        total = list(accumulate(targets[b] for b in blocks))
+        share.append(total[half - 1] / total[-1] if total[-1] > 0 else 0.5)
+        next_ones = []
+        for s, own in enumerate((blocks[:half], blocks[half:])):
+            if len(own) == 1:
+                next_ones.append(-1 - own[0])
+                continue
+            next_ones.append(len(waiting))
+            waiting.append(own)
+            numbers.append(2 * number + s + 1)
+        below.append(next_ones)
+    states = [np.random.default_rng(one).integers(1, 2**63, dtype=np.uint64) for one in numbers]
+    return HalvingTree(np.array(share), np.array(states), np.array(below, np.int32))
 
 
 def slack_of_one(epsilon: float, k: int) -> float:
@@ -95,31 +119,23 @@ def by_halves(
     return part
 
 
-def _dealt(targets: FloatArray, blocks: IntArray, deal: str) -> tuple[IntArray, int]:
+def _dealt(targets: list[float], blocks: list[int], deal: str) -> tuple[list[int], int]:
     """Return blocks in the order in which the first `half` of them go to side 0, and `half`."""
-    large = int((targets[blocks] > LARGE * targets[blocks[-1]]).sum())
     if deal == "weight":
-        total = np.cumsum(targets[blocks])
-        return blocks, int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
+        total = list(accumulate(targets[b] for b in blocks))
+        middle = total[-1] / 2
+        return blocks, min(range(len(blocks) - 1), key=lambda i: abs(total[i] - middle)) + 1
     if deal == "alternate":
-        return np.concatenate([blocks[0::2], blocks[1::2]]), (blocks.size + 1) // 2
-    if deal == "large" and 0 < large < blocks.size:
-        return blocks, large + (blocks.size - large) // 2
-    return blocks, blocks.size // 2
-
-
-def _bisect(level: GraphLevel, share: float, slack: float, seed: int) -> Part:
-    """Return side 0 or 1 (n,) of every vertex: side 0 holds `share` of the weight."""
-    side = np.zeros(level.n, np.int32)
-    state = np.random.default_rng(seed).integers(1, 2**63, dtype=np.uint64)
-    halving.halve(level.arrays, share, slack, state, TRIES, side)
-    return side
+        return blocks[0::2] + blocks[1::2], (len(blocks) + 1) // 2
+    large = sum(targets[b] > LARGE * targets[blocks[-1]] for b in blocks) if deal == "large" else 0
+    if 0 < large < len(blocks):
+        return blocks, large + (len(blocks) - large) // 2
+    return blocks, len(blocks) // 2
 
 
 def cut_of(level: GraphLevel, part: Part) -> float:
     """Return the weight of the edges between blocks."""
-    between = np.repeat(part, level.xadj[1:] - level.xadj[:-1]) != part[level.adjncy]
-    return float(between.sum() if level.adjwgt.size == 0 else level.adjwgt[between].sum()) / 2
+    return float(halving.cut_weight(level.xadj, level.adjncy, level.adjwgt, part)) / 2
 
 
 def side_of(level: GraphLevel, side: Part, s: int) -> tuple[GraphLevel, npt.NDArray[np.int32]]:

@@ -23,6 +23,7 @@ from evener.partitioning.levels.coarsening_kernels import (
     CoarseVertices,
     contract,
     number_clusters,
+    take_members,
 )
 from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
@@ -230,6 +231,17 @@ def _first_sides(graph, goal, room, seed, tries, sides, tried, walk, scratch):
     return held
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def cut_weight(xadj, adjncy, adjwgt, part):
+    """Return the weight of the edges between blocks, counted from both ends."""
+    unit, total = adjwgt.size == 0, np.int64(0)
+    for v in range(part.size):
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != part[v]:
+                total += 1 if unit else np.int64(adjwgt[e])
+    return total
+
+
 @inner(error_model="numpy", counted=False)
 def _room_for(vwgt, goal, total, slack):
     """Return what side 0 may be off its goal: slack of the lighter side, or half a vertex."""
@@ -270,6 +282,73 @@ def halve(graph, share, slack, seed, tries, side):
     cut = _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch)
     copy_to(sides[:n], side)
     return cut
+
+
+class HalvingTree(NamedTuple):
+    """A tree of halves: share (h,) of the weight for side 0 of each, and what each side is next.
+
+    seed (h,) uint64. below (h, 2): the half that a side is halved by, or -1 less its only block.
+    """
+
+    share: np.ndarray
+    seed: np.ndarray
+    below: np.ndarray
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def halve_again(graph, halves, slack, tries, part):
+    """Set part (n,) to the block of every vertex: the graph is halved, and the halves again.
+
+    halves: the whole tree, the first the half of the whole graph. Others as of `halve`.
+    """
+    n = part.size
+    members, moved, rank = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint32)
+    ends = np.zeros((halves.share.size, 2), np.int64)
+    for v in range(n):
+        members[v], part[v] = v, 0
+    ends[0, 1] = n
+    for h in range(halves.share.size):  # part holds the number of the half meanwhile
+        first, last = ends[h]
+        if first == last:
+            continue
+        piece = _piece(graph, part, members[first:last], rank)
+        side = np.zeros(last - first, np.int32)
+        halve(piece, halves.share[h], slack, halves.seed[h], tries, side)
+        middle, right = first, 0
+        for i in range(last - first):
+            v = members[first + i]
+            part[v] = halves.below[h, side[i]]
+            if side[i] == 0:
+                members[middle] = v
+                middle += 1
+            else:
+                moved[right] = v
+                right += 1
+        copy_to(moved[:right], members[middle:last])
+        for s in range(2):
+            below = halves.below[h, s]
+            if below >= 0:
+                ends[below, 0], ends[below, 1] = (first, middle) if s == 0 else (middle, last)
+    for v in range(n):
+        part[v] = -1 - part[v]
+
+
+@inner(error_model="numpy")
+def _piece(graph, part, members, rank):
+    """Return the graph of members, all those vertices whose `part` is that of the first."""
+    room = np.int64(0)
+    for i in range(members.size):
+        v = members[i]
+        rank[v] = i
+        room += np.int64(graph.xadj[v + 1]) - np.int64(graph.xadj[v])
+    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(room, np.uint32)
+    adjwgt = np.empty(room if graph.adjwgt.size > 0 else 0, np.int32)
+    vwgt = np.empty(members.size)
+    for i in range(members.size):
+        vwgt[i] = graph.vwgt[members[i]]
+    used = take_members(graph, part, members, rank, xadj, adjncy, adjwgt)
+    weights = adjwgt[:used] if graph.adjwgt.size > 0 else adjwgt
+    return CSRGraph(xadj, adjncy[:used], weights, vwgt)
 
 
 @inner(error_model="numpy", counted=False)

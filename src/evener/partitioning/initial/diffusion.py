@@ -23,20 +23,24 @@ from evener.partitioning.initial.diffusion_kernels import DiffusedLoads
 from evener.partitioning.levels.levels import GraphLevel
 from evener.threads import MOST_SLICES, in_rounds, slice_ends
 
-STAYS = np.float32(0.1)  # share of a vertex's load that stays there in a step
-CORRECTIONS = 10  # of the factors in a round, at most
-LARGEST_CORRECTION = 0.1  # relative change of a factor
 LEAST_TARGET = 1e-9  # of the mean target: targets of 0 count as this
+LARGE = 1 << 16  # vertices from which threads share a step; below, all rounds are one call
+DENSE_PER_BLOCK = 250  # vertices: on larger graphs most loads would be 0
 SLICE = 1 << 11  # least vertices of a slice
-BALANCED = 0.01  # relative deviation from the targets that needs no correction
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How often blocks are formed anew, and steps that their loads spread each time."""
+    """How often blocks are formed anew, and steps that their loads spread each time.
+
+    settled: share of the vertices; a round that changes fewer is the last. dense: up to so many
+    blocks, small loads are kept too on small graphs, which takes less time than to drop them.
+    """
 
     rounds: int
     steps: int
+    settled: float = 0.0
+    dense: int = 0
 
 
 # Loads reach the middle of the next block where it has some 30 vertices.
@@ -58,17 +62,18 @@ def diffused_blocks(
     k = targets.size
     targets = np.maximum(targets, LEAST_TARGET * targets.mean())
     part = part.copy()
-    loads = Spreading.of(level, k, threads)
-    factor, weight = np.ones(k), np.empty(k)
+    least_changed = int(np.ceil(spread.settled * level.n))
+    if level.n < LARGE or threads == 1:
+        dense = k <= spread.dense and level.n <= DENSE_PER_BLOCK * k
+        kernels.diffuse(
+            level.arrays, targets, spread.rounds, spread.steps, least_changed, dense, part
+        )
+        return part
+    loads, factor, scratch = Spreading.of(level, k, threads), np.ones(k), np.empty_like(part)
     for _ in range(spread.rounds):
         held = loads.after(part, spread.steps)
-        for _ in range(CORRECTIONS):
-            kernels.assign(level.vwgt, held, factor, part, weight)
-            ratio = weight / targets
-            if np.abs(ratio - 1).max() < BALANCED:
-                break
-            change = np.maximum(ratio, 1e-3) ** -0.5
-            factor *= np.clip(change, 1 - LARGEST_CORRECTION, 1 + LARGEST_CORRECTION)
+        if kernels.settle(level.vwgt, held, targets, factor, part, scratch) < least_changed:
+            break
     return part
 
 
@@ -98,7 +103,7 @@ class Spreading:
         """Return what spreads over the edges of this level, for k blocks."""
         n = level.n
         share = np.empty(n, np.float32)
-        kernels.shares(level.xadj, level.adjwgt, np.float32(1) - STAYS, share)
+        kernels.shares(level.xadj, level.adjwgt, kernels.MOVES, share)
         layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
         return cls(level, k, threads, share, layer, queue, _no_loads(n), _no_loads(n))
 
@@ -115,8 +120,8 @@ class Spreading:
         def one(step: int, i: int) -> None:
             before, after = (self.now, self.later) if step % 2 == 0 else (self.later, self.now)
             kernels.spread(
-                level.arrays, STAYS, self.share, self.layer, step, ends[i], ends[i + 1], before,
-                after, pools[0][i], pools[1][i],
+                level.arrays, kernels.STAYS, self.share, self.layer, step, ends[i], ends[i + 1],
+                before, after, pools[0][i], pools[1][i],
             )  # fmt: skip
 
         in_rounds(one, steps, slices, self.threads)

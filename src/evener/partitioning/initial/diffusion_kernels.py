@@ -7,8 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.jit import njit
+from evener.arrays_kernels import copy_to
+from evener.jit import inner, njit
 
+STAYS = np.float32(0.1)  # share of a vertex's load that stays there in a step
+MOVES = np.float32(1) - STAYS
+CORRECTIONS = 10  # of the factors in a round, at most
+LARGEST_CORRECTION = 0.1  # relative change of a factor
+BALANCED = 0.01  # relative deviation from the targets that needs no correction
+LEAST_RATIO = 1e-3  # of a block's weight to its target, in corrections
 MOST = 5  # max. blocks tracked per vertex
 DUST = np.float32(0.05)  # loads below this share of the largest at a vertex are dropped
 
@@ -136,19 +143,132 @@ def _keep_largest(pool, near, found, block, load):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def assign(vwgt, loads, scale, part, weight):
-    """Give every vertex to the block with the largest load times scale (k,); sum up weight (k,).
+def settle(vwgt, loads, targets, factor, part, contested):
+    """Give every vertex to the block with the largest load times its factor, and correct factors.
 
-    Of equal ones, to the block of the lowest number.
+    Of equal ones, to the block of the lowest number. factor (k,): changed until blocks weigh about
+    `targets` (k,). part (n,): set; contested (n,) is scratch. Returns how many vertices change.
     """
     block, load, count = loads
-    weight[:] = 0.0
-    for v in range(count.size):
-        best, most = block[v, 0], load[v, 0] * scale[block[v, 0]]
-        for i in range(1, count[v]):
-            b = block[v, i]
-            x = load[v, i] * scale[b]
-            if x > most or (x == most and b < best):
-                best, most = b, x
-        part[v] = best
-        weight[best] += vwgt[v]
+    n, k = part.size, targets.size
+    certain, weight = np.zeros(k), np.empty(k)
+    changed, many = 0, 0
+    for v in range(n):
+        if count[v] > 1:
+            contested[many] = v
+            many += 1
+        else:
+            certain[block[v, 0]] += vwgt[v]
+            changed += part[v] != block[v, 0]
+            part[v] = block[v, 0]
+    before = np.empty(many, np.int32)
+    for i in range(many):
+        before[i] = part[contested[i]]
+    for _ in range(CORRECTIONS):
+        copy_to(certain, weight)
+        for i in range(many):
+            v = contested[i]
+            best, most = block[v, 0], load[v, 0] * factor[block[v, 0]]
+            for j in range(1, count[v]):
+                b = block[v, j]
+                x = load[v, j] * factor[b]
+                if x > most or (x == most and b < best):
+                    best, most = b, x
+            part[v] = best
+            weight[best] += vwgt[v]
+        if not _correct(weight, targets, factor):
+            break
+    for i in range(many):
+        changed += before[i] != part[contested[i]]
+    return changed
+
+
+@inner(error_model="numpy", counted=False)
+def _correct(weight, targets, factor):
+    """Change factors (k,) so that blocks come nearer to their targets; return whether one was off.
+
+    Where none was, factors stay.
+    """
+    worst = 0.0
+    for b in range(targets.size):
+        worst = max(worst, abs(weight[b] / targets[b] - 1))
+    if worst < BALANCED:
+        return False
+    for b in range(targets.size):
+        change = 1 / np.sqrt(max(weight[b] / targets[b], LEAST_RATIO))
+        factor[b] *= min(max(change, 1 - LARGEST_CORRECTION), 1 + LARGEST_CORRECTION)
+    return True
+
+
+@inner(error_model="numpy", counted=False)
+def _start_densely(part, now, later):
+    now[:], later[:] = np.float32(0.0), np.float32(0.0)
+    for v in range(part.size):
+        now[v, part[v]] = later[v, part[v]] = np.float32(1.0)
+
+
+@inner(error_model="numpy", counted=False)
+def _spread_densely(graph, share, layer, step, before, after):
+    """As spread, of the loads (n, k) of all blocks: for few blocks in small space, many edges."""
+    xadj, adjncy, adjwgt, _ = graph
+    unit, k = adjwgt.size == 0, before.shape[1]
+    for v in range(layer.size):
+        if layer[v] > step or share[v] == 0:
+            continue
+        for b in range(k):
+            after[v, b] = STAYS * before[v, b]
+        for e in range(xadj[v], xadj[v + 1]):
+            x = share[v] if unit else share[v] * np.float32(adjwgt[e])
+            u = np.int64(adjncy[e])
+            for b in range(k):
+                after[v, b] += x * before[u, b]
+
+
+@inner(error_model="numpy", counted=False)
+def _sparse(loads, near, held):
+    """Take the largest loads of each vertex from those of all blocks (n, k), which become 0."""
+    for v in range(len(loads)):
+        found = 0
+        for b in range(loads.shape[1]):
+            if loads[v, b] > 0:
+                near[found] = b
+                found += 1
+        held.count[v] = _keep_largest(loads[v], near, found, held.block[v], held.load[v])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def diffuse(graph, targets, rounds, steps, least_changed, dense, part):
+    """Form the blocks (n,) of `part` anew, so many rounds at most, in place.
+
+    Loads spread `steps` steps in a round; one that changes fewer than least_changed vertices is the
+    last. dense: whether loads of all blocks are kept on the way.
+    """
+    xadj, adjncy, adjwgt, vwgt = graph
+    n, k = part.size, targets.size
+    share, factor = np.empty(n, np.float32), np.ones(k)
+    layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+    pool, near = np.zeros(k, np.float32), np.empty(k, np.int32)
+    first = DiffusedLoads(
+        np.empty((n, MOST), np.int32), np.empty((n, MOST), np.float32), np.empty(n, np.int32)
+    )
+    second = DiffusedLoads(
+        np.empty((n, MOST), np.int32), np.empty((n, MOST), np.float32), np.empty(n, np.int32)
+    )
+    rows = np.empty((2, n if dense else 0, k), np.float32)
+    shares(xadj, adjwgt, MOVES, share)
+    for _ in range(rounds):
+        layers(xadj, adjncy, part, steps, layer, queue)
+        now, later = first, second
+        if dense:
+            _start_densely(part, rows[0], rows[1])
+            for step in range(steps):
+                _spread_densely(graph, share, layer, step, rows[step % 2], rows[1 - step % 2])
+            _sparse(rows[steps % 2], near, now)
+        else:
+            start(part, first)
+            start(part, second)
+            for step in range(steps):
+                spread(graph, STAYS, share, layer, step, 0, n, now, later, pool, near)
+                now, later = later, now
+        if settle(vwgt, now, targets, factor, part, queue) < least_changed:
+            break

@@ -143,13 +143,13 @@ SPARSEST = 64  # one point of this many is enough of any sample
 BALANCE = 0.01  # relative deviation from its target that k-means may leave to a block
 FULL_ROUNDS = 3  # at most, on all points, after the samples
 FEWEST_ROUNDS = 15  # before centres may count as settled
+NEAR = 0.05  # relative deviation of blocks of settled centres, at most
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
 LARGEST_STEP = 0.1  # relative change of an influence in a round
 FAR_OFF = 0.25  # relative deviation at which balancing goes on, if asked
 FEWEST_POINTS = 50  # of the smallest block: with fewer, it is off by the weight of a few anyway
 PROGRESS = 0.9  # x the least deviation so far: one below it counts as progress
 HALF_OF_LARGEST = 8e307  # of float64: coordinates beyond it are scaled, or differences overflow
-LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
 GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
 LEAVES_A_SLICE = 1 << 12  # leaves that are worth a slice of their own
 
@@ -196,6 +196,11 @@ def _cloud(points: FloatMatrix, weights: FloatArray, threads: int = 1) -> Cloud:
 
 def _total(cloud: Cloud) -> float:
     return float(cloud.leaf_mass.sum())
+
+
+def _is_small(cloud: Cloud) -> bool:
+    """Whether all rounds are one call: so few points that calls would take longer than work."""
+    return len(cloud.bough_low) == 1
 
 
 def kmeans_blocks(
@@ -298,11 +303,17 @@ class _Rounds:
         """Move centres to the middle of their blocks, until they rest, and correct influences."""
         k, d = centres.places.shape
         diameter = (1.0 / k) ** (1 / d)
+        if _is_small(cloud):
+            goal = kernels.Goal(
+                self.shares, turns, FEWEST_ROUNDS, NEAR, SETTLED * diameter, LARGEST_STEP, 1.0
+            )
+            kernels.settle(cloud, centres.places, centres.influence, goal)
+            return
         for turn in range(turns):
             mass, moment = self._assign(cloud, centres, _NOWHERE)
             worst = self._correct(centres, mass, LARGEST_STEP, 1.0)
             moved = _move(centres, mass, moment)
-            if turn >= FEWEST_ROUNDS and worst < 0.05 and moved < SETTLED * diameter:
+            if turn >= FEWEST_ROUNDS and worst < NEAR and moved < SETTLED * diameter:
                 return
 
     def balance(
@@ -312,6 +323,14 @@ class _Rounds:
 
         Returns how far the worst block is off its target, relative.
         """
+        if _is_small(cloud):
+            goal = kernels.Goal(self.shares, how.rounds, 0, 0.0, 0.0, LARGEST_STEP / 2, how.damping)
+            return float(
+                kernels.balance(
+                    cloud, centres.places, centres.influence, goal, how.patience, self.tolerance,
+                    PROGRESS, part,
+                )
+            )  # fmt: skip
         least, worst, idle = np.inf, np.inf, 0
         for _ in range(how.rounds):
             mass, _ = self._assign(cloud, centres, part)
@@ -325,7 +344,7 @@ class _Rounds:
     def _correct(self, centres: Centres, mass: FloatArray, limit: float, damping: float) -> float:
         """Change influences so that blocks come nearer to their targets; how far one was off."""
         ratio = mass / (self.shares * (mass.sum() or 1.0))  # a sample may miss all weight
-        change = np.maximum(ratio, 1e-3) ** (-damping / centres.places.shape[1])
+        change = np.maximum(ratio, kernels.LEAST_RATIO) ** (-damping / centres.places.shape[1])
         centres.influence *= np.clip(change, 1 - limit, 1 + limit)
         return float(np.abs(ratio - 1).max())
 
@@ -337,7 +356,7 @@ class _Rounds:
         groups = min(boughs, GROUPS)
         mass, moment = np.zeros((groups, k)), np.zeros((groups, k, d))
         places = np.ascontiguousarray(centres.places.T)
-        scales = (np.maximum(centres.influence, LEAST_INFLUENCE) ** -2).astype(np.float32)
+        scales = (np.maximum(centres.influence, kernels.LEAST_INFLUENCE) ** -2).astype(np.float32)
 
         def one(group: int) -> None:
             kernels.assign(

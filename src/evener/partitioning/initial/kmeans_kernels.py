@@ -16,6 +16,8 @@ from evener.jit import inner, njit
 LEAF = 32  # points of a leaf
 FAN = 16  # leaves of a branch, branches of a bough
 FAR = np.float32(3e38)  # more than any distance
+LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
+LEAST_RATIO = 1e-3  # of a block's weight to its share, in corrections
 
 
 class Cloud(NamedTuple):
@@ -185,3 +187,91 @@ def assign(cloud, places, scales, first_bough, last_bough, write, part, mass, mo
                         moment[c, j] += weight * points[j, first + i]
                     if write:
                         part[first + i] = c
+
+
+class Goal(NamedTuple):
+    """What rounds are to reach, and when they end; see Balancing and `settle` of kmeans.py.
+
+    shares (k,): of the whole weight. rounds: at most. least: rounds before centres may rest. near:
+    how far a block may be off its share once they rest. resting: how far centres may move then.
+    limit: relative change of an influence. damping: of its correction.
+    """
+
+    shares: np.ndarray
+    rounds: int
+    least: int
+    near: float
+    resting: float
+    limit: float
+    damping: float
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle(cloud, places, influence, goal):
+    """Move centres to the middle of their blocks until they rest, and correct influences.
+
+    As _Rounds.settle, for clouds of one bough: so few points that calls take longer than work.
+    places (k, d) and influence (k,) are changed.
+    """
+    k, d = places.shape
+    mass, moment, scales = np.empty((1, k)), np.empty((1, k, d)), np.empty(k, np.float32)
+    along, nowhere = np.empty((d, k), np.float32), np.empty(0, np.int32)
+    for turn in range(goal.rounds):
+        _assign_all(cloud, places, influence, along, scales, nowhere, mass, moment)
+        worst = _correct(influence, mass[0], goal, d)
+        most = 0.0
+        for b in range(k):
+            if mass[0, b] > 0:
+                moved = 0.0
+                for j in range(d):
+                    after = moment[0, b, j] / mass[0, b]
+                    moved += (after - places[b, j]) ** 2
+                    places[b, j] = after
+                most = max(most, moved)
+        if turn >= goal.least and worst < goal.near and np.sqrt(most) < goal.resting:
+            break
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def balance(cloud, places, influence, goal, patience, tolerance, progress, part):
+    """Correct influences alone until blocks weigh what they should; fill `part` (n,).
+
+    As _Rounds.balance, for clouds of one bough. Returns how far the worst block is off, relative.
+    """
+    k, d = places.shape
+    mass, moment, scales = np.empty((1, k)), np.empty((1, k, d)), np.empty(k, np.float32)
+    along = np.empty((d, k), np.float32)
+    least, worst, idle = np.inf, np.inf, 0
+    for _ in range(goal.rounds):
+        _assign_all(cloud, places, influence, along, scales, part, mass, moment)
+        worst = _correct(influence, mass[0], goal, d)
+        idle = 0 if worst < progress * least else idle + 1
+        least = min(least, worst)
+        if worst <= tolerance or idle > patience:
+            break
+    return worst
+
+
+@inner(error_model="numpy")
+def _assign_all(cloud, places, influence, along, scales, part, mass, moment):
+    """Assign all points of a cloud of one bough; see `assign`. along (d, k), scales (k,): memory"""
+    mass[:], moment[:] = 0.0, 0.0
+    for b in range(influence.size):
+        scales[b] = max(influence[b], LEAST_INFLUENCE) ** -2
+        for j in range(places.shape[1]):
+            along[j, b] = places[b, j]
+    assign(cloud, along, scales, 0, 1, part.size > 0, part, mass[0], moment[0])
+
+
+@inner(error_model="numpy", counted=False)
+def _correct(influence, mass, goal, d):
+    """Change influences so that blocks come nearer to their shares; return how far one was off."""
+    total, worst = 0.0, 0.0
+    for b in range(mass.size):
+        total += mass[b]
+    for b in range(mass.size):
+        ratio = mass[b] / (goal.shares[b] * (total if total > 0 else 1.0))
+        worst = max(worst, abs(ratio - 1))
+        change = max(ratio, LEAST_RATIO) ** (-goal.damping / d)
+        influence[b] *= min(max(change, 1 - goal.limit), 1 + goal.limit)
+    return worst

@@ -10,6 +10,7 @@ diffusion and refined; those of least cut are kept.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,15 @@ from evener.partitioning.refinement.fm import (
 from evener.partitioning.repair.flowing import flow_until_kept
 from evener.partitioning.repair.state import State
 from evener.plans.partition import Contract, Partition
+
+
+class EasedLimits(NamedTuple):
+    """Targets and limits (k,) of blocks on one level: a contract's, or wider."""
+
+    targets: FloatArray
+    low: FloatArray
+    high: FloatArray
+
 
 LARGEST_SURCHARGE = 1.5  # the price of the longest border is higher by this share
 STEEPNESS = 6  # power of a border's share of the longest one, in what its price is higher by
@@ -119,27 +129,25 @@ def descend(blocks: Placed, finer: GraphLevel, shrunk: Shrunk, task: MultilevelT
     return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.finer_rounding)
 
 
-def balanced(level: GraphLevel, blocks: Part, contract: Contract) -> Part:
-    """Return blocks of a small graph as near to the contract as its vertices allow."""
-    weight = block_weights(level, blocks, contract.k)
-    if within(weight, contract):
+def balanced(level: GraphLevel, blocks: Part, limits: EasedLimits) -> Part:
+    """Return blocks of a small graph as near to the limits as its vertices allow."""
+    weight = block_weights(level, blocks, limits.targets.size)
+    if within(weight, limits):
         return blocks
     weighted = level.adjwgt.size > 0
-    graph = Graph(
-        level.xadj.astype(np.int64),
-        level.adjncy.astype(np.int32),
-        vwgt=level.vwgt,
-        adjwgt=level.adjwgt.astype(np.int64) if weighted else None,
-    )
-    without_caps = Contract(contract.targets, contract.low, contract.high)
-    state = State.of(graph, Partition(blocks, contract.k), without_caps, 0)
+    graph = Graph.trusted(
+        level.xadj.astype(np.int64), level.adjncy.view(np.int32), level.vwgt,
+        level.adjwgt.astype(np.int64) if weighted else None,
+    )  # fmt: skip
+    without_caps = Contract(*limits)
+    state = State.of(graph, Partition(blocks, without_caps.k), without_caps, 0)
     flow_until_kept(state)
     return state.part
 
 
-def within(weight: FloatArray, contract: Contract) -> bool:
+def within(weight: FloatArray, limits: Contract | EasedLimits) -> bool:
     """Return whether blocks of these weights (k,) are within the limits."""
-    return bool(((weight >= contract.low) & (weight <= contract.high)).all())
+    return bool(((weight >= limits.low) & (weight <= limits.high)).all())
 
 
 def block_weights(level: GraphLevel, part: Part, k: int) -> FloatArray:
@@ -164,17 +172,17 @@ def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.We
     )
 
 
-def eased(contract: Contract, level: GraphLevel, depth: int) -> Contract:
-    """Return the contract, on coarse levels (depth above 0) with limits wider by about a vertex.
+def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
+    """Return the contract's limits, on coarse levels (depth above 0) wider by about a vertex.
 
     Vertices are so heavy there that closer limits would raise the cut.
     """
-    if depth == 0:
-        return contract
     targets = contract.targets
+    if depth == 0:
+        return EasedLimits(targets, contract.low, contract.high)
     room = np.minimum(float(level.vwgt.max()), LARGEST_CLUSTER * targets)
     low, high = np.minimum(contract.low, targets - room), np.maximum(contract.high, targets + room)
-    return Contract(targets, low, high)
+    return EasedLimits(targets, low, high)
 
 
 # Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
@@ -207,17 +215,14 @@ def starting_blocks(
         found, good = _by_distance(level, points, task, depth)
         if good and (points is not None or task.contract.k > FEW_BLOCKS):
             return found
-    turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, len(DEALS)))
+    turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, task.preset.deals))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
-    bisected = [
-        _bisected(level, other, depth, deal) for other, deal in zip(tasks, DEALS, strict=False)
-    ]
-    best = worth_following(bisected)[0]
+    best = worth_following(_bisected(level, tasks, depth))[0]
     # Rounding helps meshes; on graphs of small diameter it makes the cut worse.
-    finer_rounding = task.preset.finer_rounding
+    first, finer_rounding = task.preset.first_rounding, task.preset.finer_rounding
     found += [
         best,
-        refine(rounded(level, best.part, task, depth, THOROUGH, finer_rounding), task, depth),
+        refine(rounded(level, best.part, task, depth, first, finer_rounding), task, depth),
     ]
     if points is not None and not trusting:
         found.append(_by_kmeans(level, points, task, depth))
@@ -238,8 +243,8 @@ def _by_kmeans(
 ) -> Placed:
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
-    finer_rounding = task.preset.finer_rounding
-    return refine(rounded(level, blocks, task, depth, THOROUGH, finer_rounding), task, depth)
+    first, finer_rounding = task.preset.first_rounding, task.preset.finer_rounding
+    return refine(rounded(level, blocks, task, depth, first, finer_rounding), task, depth)
 
 
 def _by_distance(
@@ -259,9 +264,20 @@ def _by_distance(
     return [found], cut_of(level, found.part) > MISLED_RATIO * cut_of(level, blocks)
 
 
-def _bisected(level: GraphLevel, task: MultilevelTask, depth: int, deal: str) -> Placed:
-    bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
-    return refine(placed(level, bisected, task, depth, finer_rounding=None), task, depth)
+def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> list[Placed]:
+    """Bisect by one deal for each task; return those of least cut, refined."""
+    found = [
+        recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
+        for task, deal in zip(tasks, DEALS, strict=False)
+    ]
+    chosen = list(range(len(found)))
+    if len(chosen) > tasks[0].preset.deals_refined:
+        cuts = [cut_of(level, part) for part in found]
+        chosen = sorted(chosen, key=lambda i: cuts[i])[: tasks[0].preset.deals_refined]
+    return [
+        refine(placed(level, found[i], tasks[i], depth, finer_rounding=None), tasks[i], depth)
+        for i in chosen
+    ]
 
 
 def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:

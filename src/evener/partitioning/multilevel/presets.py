@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evener.partitioning.initial.diffusion import AGAIN, BRIEFLY, THOROUGH, Spread
 from evener.partitioning.refinement.fm import FMEffort
@@ -34,9 +34,11 @@ class Preset:
     blocks are given. shrink_by: mean weight of a level's clusters, in mean vertices. cycles: times
     that the graph is coarsened and refined. slack: share of its target by which a search may leave
     a block's limits on its way. rounding: by diffusion, of blocks made by k-means of coordinates;
-    finer_rounding: again on finer graphs, of blocks rounded on the smallest. balance: share of its
-    target that k-means of a large graph may leave a block off. rivals: initial partitions that are
-    refined on finer levels.
+    first_rounding: of all others, on the smallest graph; finer_rounding: again on finer graphs, of
+    blocks rounded on the smallest. balance: share of its target that k-means of a large graph may
+    leave a block off. deals: bisections that are tried, at most; deals_refined: those of least cut
+    that are refined. rivals: initial partitions that are refined on finer levels. anew: how graphs
+    of up to most_anew vertices are rounded once more in the end; None: not at all.
     """
 
     fm_with_cuts: FMEffort = field(
@@ -49,9 +51,14 @@ class Preset:
     cycles: int = 1
     slack: float = 0.003
     rounding: Spread = WELL
+    first_rounding: Spread = THOROUGH
     finer_rounding: Spread = AGAIN
     balance: float = 0.01
+    deals: int = 4
+    deals_refined: int = 4
     rivals: int = 2
+    anew: Spread | None = THOROUGH
+    most_anew: int = 20_000
 
 
 # Numbers are set by hand and checked by benchmarks/partitioners.py; no record of what chose each.
@@ -64,6 +71,7 @@ PRESETS = {
         finer_rounding=BRIEFLY,
         balance=0.03,
         rivals=1,
+        anew=None,
     ),
     "default": Preset(),
     "strong": Preset(
@@ -76,3 +84,29 @@ PRESETS = {
         rounding=THOROUGH,
     ),
 }
+
+MOST_SMALL = 100_000  # vertices
+# Rounding ends earlier on small graphs, which are divided in several ways: see
+# docs/results/small_meshes.md for what that brings and costs.
+SMALL_PRESETS = {
+    "fast": replace(
+        PRESETS["fast"],
+        first_rounding=Spread(5, 6, settled=0.005, dense=32),
+        finer_rounding=Spread(2, 4, settled=0.005, dense=32),
+        deals=1,
+    ),
+    "default": replace(
+        PRESETS["default"],
+        first_rounding=Spread(8, 8, settled=0.003, dense=32),
+        finer_rounding=Spread(3, 5, settled=0.003, dense=32),
+        deals_refined=1,
+        anew=Spread(4, 6, settled=0.003, dense=32),
+        most_anew=10_000,
+    ),
+    "strong": PRESETS["strong"],
+}
+
+
+def preset_for(name: str, n: int) -> Preset:
+    """Return the preset of this name for a graph of n vertices."""
+    return (SMALL_PRESETS if n <= MOST_SMALL else PRESETS)[name]

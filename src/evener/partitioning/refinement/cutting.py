@@ -122,7 +122,7 @@ def _cut_group(
     threads: int,
 ) -> None:
     """Cut the pairs of one group, side by side; gain (p,) receives what each gained."""
-    slices = min(AT_ONCE * slices_for(level.n), len(group))
+    slices = min(AT_ONCE * slices_for(level.n), len(group)) if threads > 1 else 1
     ends = [group.start + len(group) * i // max(slices, 1) for i in range(slices + 1)]
     in_slices(
         lambda i: kernels.cut_pairs(
