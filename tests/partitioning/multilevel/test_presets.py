@@ -57,7 +57,10 @@ SMALL_ROWS = {
     "up to so many blocks, small loads are kept: it takes less time than to drop them": (
         lambda preset: preset.finer_rounding.dense
     ),
-    "bisections that are tried, and refined": lambda preset: (preset.deals, preset.deals_refined),
+    "blocks of all bisections that are tried, and bisections refined": lambda preset: (
+        preset.bisected_blocks,
+        preset.deals_refined,
+    ),
     "rounded once more in the end: up to so many vertices, rounds, steps": lambda preset: (
         (preset.most_anew, preset.anew.rounds, preset.anew.steps) if preset.anew else ()
     ),

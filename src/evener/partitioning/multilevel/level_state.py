@@ -188,7 +188,6 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
 # Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
 PER_BLOCK_ROUNDED = 1000  # max. vertices per block of finer graphs on which blocks are rounded too
 MOST_RIVALS = 2  # max. initial partitions that are refined on finer levels
-BISECTED_BLOCKS = 1024  # max. blocks bisected over all repetitions
 FEW_BLOCKS = 32  # up to so many blocks are bisected too: chance decides more, and it takes little
 OTHER_SEED = 1009  # added to the seed for each repetition
 # Cut after rounding, over that of k-means' blocks: below it, k-means was misled by distances.
@@ -215,15 +214,15 @@ def starting_blocks(
         found, good = _by_distance(level, points, task, depth)
         if good and (points is not None or task.contract.k > FEW_BLOCKS):
             return found
-    turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, task.preset.deals))
+    turns = int(np.clip(task.preset.bisected_blocks // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
     best = worth_following(_bisected(level, tasks, depth))[0]
     # Rounding helps meshes; on graphs of small diameter it makes the cut worse.
     first, finer_rounding = task.preset.first_rounding, task.preset.finer_rounding
-    found += [
-        best,
-        refine(rounded(level, best.part, task, depth, first, finer_rounding), task, depth),
-    ]
+    found.append(best)
+    if points is None or task.preset.round_both:
+        round_again = rounded(level, best.part, task, depth, first, finer_rounding)
+        found.append(refine(round_again, task, depth))
     if points is not None and not trusting:
         found.append(_by_kmeans(level, points, task, depth))
     return worth_following(found)

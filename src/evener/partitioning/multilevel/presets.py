@@ -36,9 +36,11 @@ class Preset:
     a block's limits on its way. rounding: by diffusion, of blocks made by k-means of coordinates;
     first_rounding: of all others, on the smallest graph; finer_rounding: again on finer graphs, of
     blocks rounded on the smallest. balance: share of its target that k-means of a large graph may
-    leave a block off. deals: bisections that are tried, at most; deals_refined: those of least cut
-    that are refined. rivals: initial partitions that are refined on finer levels. anew: how graphs
-    of up to most_anew vertices are rounded once more in the end; None: not at all.
+    leave a block off. bisected_blocks: of all bisections that are tried together; deals_refined:
+    how many of these, of least cut, are refined. round_both: whether the best is rounded even where
+    k-means of coordinates makes blocks to be rounded. rivals: initial partitions that are refined
+    on finer levels. anew: how graphs of up to most_anew vertices are rounded once more in the end;
+    None: not at all.
     """
 
     fm_with_cuts: FMEffort = field(
@@ -54,7 +56,8 @@ class Preset:
     first_rounding: Spread = THOROUGH
     finer_rounding: Spread = AGAIN
     balance: float = 0.01
-    deals: int = 4
+    bisected_blocks: int = 1024
+    round_both: bool = True
     deals_refined: int = 4
     rivals: int = 2
     anew: Spread | None = THOROUGH
@@ -93,7 +96,9 @@ SMALL_PRESETS = {
         PRESETS["fast"],
         first_rounding=Spread(5, 6, settled=0.005, dense=32),
         finer_rounding=Spread(2, 4, settled=0.005, dense=32),
-        deals=1,
+        bisected_blocks=16,
+        deals_refined=1,
+        round_both=False,
     ),
     "default": replace(
         PRESETS["default"],
