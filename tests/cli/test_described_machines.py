@@ -104,3 +104,14 @@ def test_nothing_is_written_where_something_is_refused(evener, tmp_path):
     file = tmp_path / "m.toml"
     assert evener("here", "--from", file_of("smi_none"), "-o", file)[0] == 3
     assert not file.exists()
+
+
+def test_a_file_that_exists_is_kept_unless_forced(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    file.write_text("edited by hand")
+    words = ["here", "--from", file_of("gpu_node"), "-o", file]
+    code, _, said = evener(*words)
+    assert (code, file.read_text()) == (2, "edited by hand")
+    assert "is there already" in said
+    assert evener(*words, "--force")[0] == 0
+    assert read_platform(file).k == 8

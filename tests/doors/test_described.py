@@ -152,10 +152,10 @@ def test_nodes_of_a_controller_of_slurm(controller, tmp_path, capsys):
     assert devices[0].memory is None  # not configured
     assert [len(device.cores) for device in devices if device.node == "gn1"] == [14] * 2 + [1] * 4
     assert devices[2].memory == pytest.approx(250_000 * 2**20 * 14 / 32)
-    evener("machine", "slurm", "gn2", "--per", "gpu", "-o", file)
+    evener("machine", "slurm", "gn2", "--per", "gpu", "--force", "-o", file)
     (*gpus,) = read_platform(file).devices
     assert [(d.name, d.gpu, len(d.cores)) for d in gpus] == [(f"cuda{i}", i, 8) for i in range(4)]
-    evener("machine", "slurm", "--partition", "gpu", "--per", "node", "-o", file)
+    evener("machine", "slurm", "--partition", "gpu", "--per", "node", "--force", "-o", file)
     assert {device.node for device in read_platform(file).devices} == {"gn1", "gn2"}
     assert main(["machine", "slurm", "nosuch"]) == 5
     assert "nosuch not found" in capsys.readouterr().err

@@ -111,4 +111,4 @@ def test_this_computer_by_mpiexec(tmp_path, capsys):
     assert (device.node, data["guessed"]["cpu"]) == ("localhost", ["speed"])
     assert device.cores
     hosts.write_text("# nothing\n")
-    assert main([str(word) for word in words]) == 3
+    assert main([*(str(word) for word in words), "--force"]) == 3

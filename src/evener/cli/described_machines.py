@@ -22,7 +22,7 @@ PER = ("core", "numa", "socket", "node", "gpu")
 def add_here_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evener machine here`."""
     parser.add_argument("--measure", action="store_true", help="speeds and links as well")
-    _add_per(parser)
+    _add_common(parser)
     parser.add_argument(
         "--from",
         action="append",
@@ -41,7 +41,7 @@ def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NODES",
         help="as n[001-004] (default: those of the job, outside of one all)",
     )
-    _add_per(parser)
+    _add_common(parser)
     parser.add_argument("--partition", default="", metavar="P", help="nodes of this one only")
     parser.add_argument(
         "--from", dest="file", metavar="FILE", help="the text of `scontrol show node`"
@@ -52,13 +52,14 @@ def add_hosts_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evener machine hosts`."""
     parser.add_argument("hostfile", metavar="HOSTFILE", help="of Open MPI or MPICH: a host a line")
     parser.add_argument("--measure", action="store_true", help="speeds and links as well")
-    _add_per(parser)
+    _add_common(parser)
     parser.add_argument(
         "--mpirun", metavar="PROGRAM", help="this mpirun, mpiexec or srun starts the processes"
     )
 
 
-def _add_per(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
     parser.add_argument(
         "--per",
         choices=PER,
@@ -69,10 +70,12 @@ def _add_per(parser: argparse.ArgumentParser) -> None:
 
 def describe_from(args: argparse.Namespace, out: Output) -> int:
     """Describe a machine and print or write it."""
+    from evener.files.together import refuse_existing
     from evener.files.writing import refuse_unwritable
     from evener.io.machines.described_files import described_to_toml, write_described
 
     if args.output is not None:
+        refuse_existing([args.output], force=args.force)
         refuse_unwritable(args.output)
     found = DESCRIBERS[args.machine_kind](args, out)
     if found is None:

@@ -85,7 +85,8 @@ def _run(command: Sequence[str]) -> str:
         lines = [line.strip() for line in said if re.search(r"\w", line)]
         raise ToolError(
             f"{name} ended with {done.returncode}: {' / '.join(lines[:MOST_LINES])}",
-            hint="Can it start a program on each host? Evener and mpi4py must be there, too.",
+            hint="Can it start a program on each host? Evener must be there, too, with an mpi4py "
+            "of the launcher's MPI.",
         )
     return done.stdout
 
