@@ -1,5 +1,6 @@
 """Machines as hwloc and Slurm themselves describe them: planned for, and started on."""
 
+import math
 import os
 import shutil
 import socket
@@ -69,6 +70,29 @@ def test_hwloc_takes_our_descriptions_and_says_the_same(name, tmp_path):
     assert theirs.memories == ours.memories
     assert theirs.near == ours.near
     assert [gpu.memory for gpu in theirs.gpus] == [gpu.memory for gpu in ours.gpus]
+
+
+@pytest.mark.parametrize("version", ["0", "1"])  # as hwloc 2 writes XML, and as hwloc 1 did
+@pytest.mark.parametrize(
+    ("synthetic", "sockets", "nodes", "caches", "threads"),
+    [
+        ("pack:2 numa:2 l3:1 core:4 pu:2", 2, 4, 4, 2),
+        ("pack:1 l3:2 core:3 pu:1", 1, 1, 2, 1),
+        ("numa:2 pack:1 core:2 pu:4", 2, 2, 1, 4),
+        ("pack:4 core:40 pu:1", 4, 1, 1, 1),
+    ],
+)
+def test_machines_that_hwloc_makes_up(version, synthetic, sockets, nodes, caches, threads):
+    command = [program("lstopo"), "-i", synthetic, "--export-xml-flags", version, "--of", "xml"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    found = computer_of_hwloc(done.stdout, synthetic)
+    numbers = [int(word.split(":")[1]) for word in synthetic.split()]
+    assert len(found.cores) == math.prod(numbers) // threads
+    assert {len(core.cpus) for core in found.cores} == {threads}
+    assert len({core.socket for core in found.cores}) == sockets
+    assert len({core.numa for core in found.cores}) == nodes
+    assert len({core.cache for core in found.cores}) == caches
+    assert len(found.memories) == nodes
 
 
 @pytest.mark.parametrize("per", ["core", "socket"])
