@@ -44,6 +44,16 @@ def test_gpus_need_the_script_and_options_stand_before_the_program():
     assert "taskset" not in made.files["rank.sh"]
 
 
+def test_ranks_that_share_a_core_yield_it():
+    yielding = "--mca mpi_yield_when_idle 1 -n"
+    for where, yields in (
+        ((("a", [0, 1]), ("a", [1])), True),
+        ((("a", [0, 1]), ("b", [1])), False),
+        ((("a", []), ("a", [])), False),
+    ):
+        assert (yielding in " ".join(launch(job(*where), FOUR).command)) == yields
+
+
 def test_without_cores_nothing_is_bound():
     made = launch(job(("a", []), ("b", [])), FOUR)
     assert set(made.files) == {"hosts", "launch.sh"}

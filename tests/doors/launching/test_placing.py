@@ -10,6 +10,7 @@ from evener.doors.launching.placing import (
     places_of,
     refuse_missing_cores,
     refuse_other_hosts,
+    share_cores,
 )
 from evener.errors import InputError
 from evener.platforms.platform import Device, Link, Platform
@@ -92,3 +93,11 @@ def test_what_ranks_share_is_said():
         "gpu 0 of a has 2 ranks: 0, 1",
     ]
     assert oddities(places(*ALIKE)) == []
+
+
+def test_more_ranks_than_cores_share_them(monkeypatch):
+    monkeypatch.setattr(placing.os, "sched_getaffinity", lambda _: {0, 1})
+    assert share_cores(places(("here", []), ("here", []), ("here", [])))
+    assert not share_cores(places(("here", []), ("here", []), ("there", [])))
+    assert not share_cores(places(("there", []), ("there", []), ("there", [])))
+    assert share_cores(places(("there", [4]), ("there", [3, 4])))

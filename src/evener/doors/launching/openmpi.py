@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from evener.doors.launching.jobs import HOSTS, RANKS, Launch, RankJob, commented, with_script
 from evener.doors.launching.launchers import Launcher
-from evener.doors.launching.placing import by_host
+from evener.doors.launching.placing import by_host, share_cores
 from evener.doors.launching.rank_script import OF_OPENMPI, wrapped
 from evener.platforms.homes import cores_text
 
 # From 5.0 on, rankfiles number processors as hwloc does, which is not as Linux does everywhere.
 FIRST_LOGICAL = (5, 0)
+# A rank that waits asks again and again, on a core that another rank needs: ten steps of a solver
+# on three ranks of one core took 144 s, and 3 s like this. mpirun looks at its slots alone.
+YIELDING = ("--mca", "mpi_yield_when_idle", "1")
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
@@ -31,6 +34,8 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
         files = {HOSTS: "".join(f"{place.host}\n" for place in job.places)}
         bound = ["--map-by", "seq", "--bind-to", "none"]
         script, program = wrapped(job, OF_OPENMPI, binds=True)
+    if share_cores(job.places):
+        bound += YIELDING
     words = [launcher.path, "--hostfile", job.path(HOSTS), *bound, "-n", str(job.n)]
     return with_script({**files, **script}, [*words, *job.options, *program])
 

@@ -129,6 +129,15 @@ def refuse_missing_cores(
             )
 
 
+def share_cores(places: Iterable[RankPlace]) -> bool:
+    """Return whether ranks have a core in common, or are more than this computer has cores."""
+    return any(
+        len({core for place in own for core in place.cores}) < sum(len(p.cores) for p in own)
+        or (is_here(host) and len(own) > len(os.sched_getaffinity(0)))
+        for host, own in by_host(places).items()
+    )
+
+
 def oddities(places: Iterable[RankPlace]) -> list[str]:
     """Return a sentence for each host on which ranks share cores, or a GPU."""
     found = []
