@@ -2,13 +2,13 @@
 
 import pytest
 
-from evener.errors import NotFoundError
+from evener.errors import NotFoundError, ToolError
 from evener.measuring import machine
 from evener.measuring.devices import cores, devices_of
 from evener.measuring.machine import measured_links, measured_platform
 from evener.measuring.outcomes import Precision
 from evener.measuring.this_computer import this_computer
-from evener.platforms.computer import Computer, ComputerCore
+from evener.platforms.computer import Computer, ComputerCore, ComputerGpu
 from evener.platforms.described import described
 from evener.platforms.platform import Device, Link
 
@@ -77,3 +77,34 @@ def test_which_cores_speak(sockets, inner, outer, monkeypatch):
     links = measured_links(platform, lambda text: None)
     ends = {name: (link.alpha, link.beta) for name, link in links.items()}
     assert (ends.get("socket"), ends.get("machine")) == (inner, outer)
+
+
+def test_one_process_a_core_and_a_gpu_but_none_for_instances():
+    gpus = (ComputerGpu(0), ComputerGpu(1))
+    cores = tuple(ComputerCore((cpu,)) for cpu in range(5))
+    said = []
+    found = described([Computer("a", cores=cores, gpus=gpus)], "node").platform
+    workers = machine._workers(found.devices, said.append)
+    assert [(w.name, w.job.kind, w.job.cpus, w.job.options) for w in workers] == [
+        ("cpu.0", "cpu", (0,), {}), ("cpu.1", "cpu", (1,), {}), ("cpu.2", "cpu", (2,), {}),
+        ("cuda0", "cuda", (4,), {"index": 0}), ("cuda1", "cuda", (3,), {"index": 1}),
+    ]  # fmt: skip
+    cut = (*gpus, ComputerGpu(2, uuid="MIG-1", is_instance=True))
+    found = described([Computer("a", cores=cores, gpus=cut)], "node").platform
+    workers = machine._workers(found.devices, said.append)
+    assert {worker.job.kind for worker in workers} == {"cpu"}
+    assert len(said) == 1
+
+
+def test_processes_are_ended_where_one_does_not_start(monkeypatch):
+    ended = []
+
+    def fail(worker, say):
+        raise ToolError("no")
+
+    monkeypatch.setattr(machine, "_works", fail)
+    monkeypatch.setattr(machine.Worker, "launch", lambda self: None)
+    monkeypatch.setattr(machine.Worker, "end", lambda self: ended.append(self.name))
+    with pytest.raises(ToolError):
+        machine.bench_of(DEVICES[:2], print)
+    assert ended == ["cpu0", "two.1", "two.2"]

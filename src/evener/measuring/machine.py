@@ -59,21 +59,37 @@ def bench_of(devices: Sequence[Device], say: Say, meet: Callable[[], None] = lam
 
     A device that cannot be measured is said, and left out. meet: as for Bench.
     """
-    count = sum(1 if d.kind == "cuda" else len(d.cores) for d in devices)
-    share, workers = memory_share(max(count, 1)), []
-    for device in devices:
-        if device.kind == "cuda":
-            index = {"index": int(re.sub(r".*cuda", "", device.name))}
-            workers.append(
-                Worker(device.name, KernelJob(KERNEL, "cuda", device.cores, share, index))
-            )
-            continue
-        for cpu in device.cores:
-            name = _core_name(device, cpu)
-            workers.append(Worker(name, KernelJob(KERNEL, "cpu", (cpu,), share)))
+    workers = _workers(devices, say)
     for worker in workers:
         worker.launch()
-    return Bench([worker for worker in workers if _works(worker, say)], POINT, meet)
+    try:
+        working = [worker for worker in workers if _works(worker, say)]
+    except BaseException:
+        for worker in workers:
+            worker.end()
+        raise
+    return Bench(working, POINT, meet)
+
+
+def _workers(devices: Sequence[Device], say: Say) -> list[Worker]:
+    """Return a process for each core and each GPU, each with an equal share of the memory.
+
+    Where a GPU is cut into instances none is measured: CUDA shows one of them alone to a process.
+    """
+    gpus = [device for device in devices if device.kind == "cuda"]
+    if any(isinstance(gpu.gpu, str) for gpu in gpus):
+        say("GPUs are not measured, as some are instances of a GPU: their speeds stay guessed")
+        gpus = []
+    cores = [(device, cpu) for device in devices if device.kind == "cpu" for cpu in device.cores]
+    share = memory_share(max(len(cores) + len(gpus), 1))
+    workers = [
+        Worker(_core_name(device, cpu), KernelJob(KERNEL, "cpu", (cpu,), share))
+        for device, cpu in cores
+    ]
+    for gpu in gpus:
+        index = {"index": int(re.sub(r".*cuda", "", gpu.name))}
+        workers.append(Worker(gpu.name, KernelJob(KERNEL, "cuda", gpu.cores, share, index)))
+    return workers
 
 
 def loads_of(bench: Bench, rows: int) -> list[int | None]:
