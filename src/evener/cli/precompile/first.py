@@ -7,7 +7,6 @@ which begins with kernels that nothing else needs, the other compiles those that
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,13 +25,14 @@ def triangles() -> Mesh:
     return triangle_mesh(2000, 3)
 
 
-def dividing(objective: str = "cut") -> None:
-    """Plan a mesh for unlike devices."""
+def dividing() -> None:
+    """Plan a mesh for unlike devices, for the least cut and for the least time."""
     from evener.planning.options import PlanOptions
     from evener.planning.plan import plan
 
-    options = PlanOptions(objective=objective)
-    plan(triangles().dual_graph(), machine_of(), options)
+    graph = triangles().dual_graph()
+    for objective in ("cut", "seconds"):
+        plan(graph, machine_of(), PlanOptions(objective=objective))
 
 
 def _halves(graph: Graph) -> tuple[Partition, Contract]:
@@ -51,16 +51,22 @@ def repairing() -> None:
     enforce(graph, *_halves(graph))
 
 
-def grouping() -> None:
-    """Divide blocks into groups that are refined side by side, as on meshes that are large."""
+def cutting() -> None:
+    """Cut borders anew; group blocks that are refined side by side, as on large meshes."""
     from evener.partitioning.levels.levels import finest
+    from evener.partitioning.refinement.cutting import cut_anew
     from evener.partitioning.refinement.fm import grouped
+    from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 
     graph = next(places())
     blocks = _halves(graph)[0]
-    everywhere = np.arange(graph.n, dtype=np.int32)
+    part, weight = np.array(blocks.part), np.bincount(blocks.part).astype(float)
+    low, high = 0.9 * weight, 1.1 * weight
+    limits = WeightLimits(low, high, low.copy(), high.copy())
+    state = BlockState(part, weight, np.ones(blocks.k, np.int64), limits)
     level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), 1)
-    grouped(level, blocks.part, everywhere, blocks.k, seed=7, threads=1)
+    cut_anew(level, state, rounds=1, reach=1.0, seed=7, threads=1)
+    grouped(level, part, np.arange(graph.n, dtype=np.int32), blocks.k, seed=7, threads=1)
 
 
 def judging() -> None:
@@ -89,10 +95,9 @@ def reading() -> None:
 
 FIRST: dict[str, Callable[[], None]] = {
     "first: dividing": dividing,
+    "first: cutting": cutting,
     "first: seconds": seconds,
     "first: repairing": repairing,
     "first: judging": judging,
     "first: reading": reading,
-    "first: grouping": grouping,
-    "first: planning": partial(dividing, "seconds"),
 }
