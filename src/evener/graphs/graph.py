@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -98,7 +99,7 @@ class Graph(AdjacencyLists):
 
         xadj (n + 1,) int64, adjncy (2m,) int32, lists in any order; vwgt (n,), adjwgt (2m,).
         """
-        made = copy(_EMPTY)
+        made = copy(_empty())
         for name, value in (
             ("xadj", xadj), ("adjncy", adjncy), ("vwgt", vwgt), ("adjwgt", adjwgt),
         ):  # fmt: skip
@@ -175,4 +176,7 @@ class Graph(AdjacencyLists):
         return Mesh.from_meshio(mesh).graph(by)
 
 
-_EMPTY = Graph(np.zeros(1, np.int64), np.empty(0, np.int32))
+@cache
+def _empty() -> Graph:
+    """Return a graph without vertices: made when one is needed, as its checks import Numba."""
+    return Graph(np.zeros(1, np.int64), np.empty(0, np.int32))
