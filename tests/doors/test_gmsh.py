@@ -1,6 +1,7 @@
 """Gmsh itself: it reads our files without a warning, and divides its model as the plan says."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from evener.doors import gmsh as door
 from evener.errors import InputError, ToolError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.io.meshes.gmsh import read_elements
+from evener.io.meshes.gmsh_dividing import divided
+from evener.io.meshes.gmsh_elements import elements_of
+from evener.io.meshes.gmsh_writing import msh_2, msh_4
 from evener.io.sources import open_source
 from evener.io.write import write_mesh
 from tests.doors.programs import package
@@ -247,6 +251,42 @@ def test_real_meshes(gmsh, tmp_path, data_dir, name, to):
     elements = read_elements(open_source(source))
     pairs = zip(elements.dims.tolist(), elements.groups.tolist(), strict=True)
     assert groups == {pair: n for pair, n in Counter(pairs).items() if pair[1]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(20))
+def test_random_meshes(gmsh, tmp_path, seed):
+    """Any tags, entities, groups and blocks: elements of both dimensions come back as written."""
+    draw = np.random.default_rng(seed + 1000)
+    whole, k = divided_triangles(draw)
+    for number, pieces in enumerate((msh_4(whole, k), msh_2(whole))):
+        path = tmp_path / f"{number}.msh"
+        path.write_bytes(b"".join(pieces))
+        gmsh.clear()
+        gmsh.open(str(path))
+        found = told(gmsh, 1) | told(gmsh, 2)
+        for tag, part in zip(whole.tags.tolist(), whole.partitions.tolist(), strict=True):
+            assert found[tag] == (part,)
+    assert warnings_of(gmsh) == []
+
+
+def divided_triangles(draw):
+    """Return triangles and the lines of their rim, with tags at random, in random blocks."""
+    mesh = triangle_mesh(int(draw.integers(4, 80)), seed=int(draw.integers(1000)))
+    rim, cells = mesh.boundary_faces().corners, elements_of(mesh)
+    n_lines = rim.size // 2
+    n, k = n_lines + mesh.n_cells, int(draw.integers(1, 6))
+    elements = replace(
+        cells,
+        node_tags=draw.permutation(2 * mesh.n_points)[: mesh.n_points] + 1,
+        types=np.concatenate([np.full(n_lines, 1), cells.types]),
+        corners=np.concatenate([rim, cells.corners]),
+        tags=draw.permutation(3 * n)[:n] + 1,
+        entities=draw.integers(1, 4, n),
+        groups=np.repeat(draw.integers(0, 3, 2), [n_lines, mesh.n_cells]),
+        partitions=np.zeros(n, np.int64),
+    )
+    return divided(elements, draw.integers(0, k, mesh.n_cells).astype(np.int32))[0], k
 
 
 def test_without_gmsh(monkeypatch):
