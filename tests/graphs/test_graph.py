@@ -309,3 +309,12 @@ def test_long_lists_are_sorted_with_their_weights(hubs):
 def test_from_edges_refuses(n, u, v, more, message):
     with pytest.raises(InputError, match=message):
         Graph.from_edges(n, u, v, **more)
+
+
+def test_a_trusted_graph_is_the_checked_one_of_the_same_lists():
+    checked = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights=[3, 1, 2]).with_(vwgt=[1, 2, 3, 4])
+    lists = checked.xadj, checked.adjncy, checked.vwgt, checked.adjwgt
+    trusted = Graph.trusted(*lists)
+    assert (trusted.n, trusted.m, trusted.total_weight) == (4, 3, 10)
+    assert trusted.coords is None and trusted.labels is None
+    assert (trusted.vertex_bytes() == checked.vertex_bytes()).all()
