@@ -27,7 +27,7 @@ from evener.errors import EvenerError
 from evener.graphs.generating.delaunay import delaunay, graded_delaunay, tetrahedron_dual
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rgg
-from evener.jit import cpu_seconds
+from evener.machine_code.clock import cpu_seconds
 from evener.plans import metrics
 from evener.plans.partition import Partition
 

@@ -66,6 +66,10 @@ PAGES = {
         "locality_fluxes": "locality_fluxes.table",
         "transactions": "transactions.table",
     },
+    DOCS / "results" / "small_meshes.md": {
+        "small_meshes": "small_meshes.table",
+        "small_meshes_before": "small_meshes.table",
+    },
     DOCS / "results" / "streams.md": {"streams": "streams.table", "hmap": "reproduced.hmap"},
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "prediction.md": {
