@@ -95,9 +95,9 @@ def reading() -> None:
 
 FIRST: dict[str, Callable[[], None]] = {
     "first: dividing": dividing,
+    "first: repairing": repairing,
     "first: cutting": cutting,
     "first: seconds": seconds,
-    "first: repairing": repairing,
-    "first: judging": judging,
     "first: reading": reading,
+    "first: judging": judging,
 }
