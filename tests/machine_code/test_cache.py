@@ -1,5 +1,6 @@
 """Where kernels' machine code is kept, and when what is found there counts."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -79,8 +80,9 @@ def test_where_no_folder_can_be_written_a_command_says_so(tmp_path):
     )
     (tmp_path / "path.graph").write_text("3 2\n2\n1 3\n2\n")
     ended = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=os.environ | {"EVENER_PACKS": "no"},
+    )  # fmt: skip
     assert ended.returncode == 2
     assert "no folder in which compiled kernels can be kept" in ended.stderr
 
