@@ -94,6 +94,12 @@ def test_other_types(toys, pack):
     assert packs.why_compiled() == "none of them was compiled for these types of arguments"
 
 
+def test_programs_of_users_are_in_no_pack(toys, pack):
+    """They are compiled as usual, which needs no explanation."""
+    toys.imported("more_kernels").thrice(WHOLE)
+    assert packs.why_compiled() == ""
+
+
 def test_a_kernel_from_a_pack_is_put_into_a_new_caller(toys, pack):
     more = toys.imported("more_kernels")
     assert more.thrice(WHOLE) == 9

@@ -15,6 +15,7 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 
 EXTERNAL = [name for name, tool in TOOLS.items() if tool.family == "external"]
+BY_EDGES = [name for name in EXTERNAL if not TOOLS[name].needs_coordinates]
 UNEQUAL = np.array([16.0, 16, 2, 2, 1, 1, 1])
 
 
@@ -100,7 +101,7 @@ def test_varying_results_are_said(name):
     assert "may differ from run to run" in " ".join(result.notes)
 
 
-@pytest.mark.parametrize("name", tools(EXTERNAL))
+@pytest.mark.parametrize("name", tools(BY_EDGES))
 def test_edge_weights_steer_the_cut(name):
     # A 3 x 20 strip, two blocks of three columns in ten: every rung between columns 9 and 10
     # weighs 1, all others 1000, so that the middle is the only place worth cutting.
@@ -124,7 +125,7 @@ def test_free_edges(name):
     assert fullness(graph, part, np.array([2.0, 1.0])).max() <= 1.03
 
 
-@pytest.mark.parametrize("name", tools(EXTERNAL))
+@pytest.mark.parametrize("name", tools(BY_EDGES))
 @pytest.mark.parametrize("n_edges", [0, 150])
 def test_disconnected_and_isolated(name, n_edges):
     rng = np.random.default_rng(7741)

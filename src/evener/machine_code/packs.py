@@ -116,10 +116,19 @@ class Pack:
         return self._at(place), lambda: self._bitcode_of(place), self.path
 
     def why_not(self, name: str) -> str:
-        """Say why the pack does not have a kernel that was looked for."""
+        """Say why the pack does not have a kernel; "" of a function that no pack has.
+
+        Programs of users are compiled when they are run, whatever packs there are.
+        """
         if name in self._places:
             return "sources of kernels have changed since"
+        if _function(name) not in self._functions:
+            return ""
         return "none of them was compiled for these types of arguments"
+
+    @functools.cached_property
+    def _functions(self) -> frozenset[str]:
+        return frozenset(map(_function, self._places))
 
     def _at(self, place: PackedKernel) -> memoryview:
         found = self._body[place.begin : place.begin + place.size]
@@ -135,6 +144,11 @@ class Pack:
         import zstandard
 
         return zstandard.ZstdDecompressor().decompress(self._at(self._bitcode))
+
+
+def _function(name: str) -> str:
+    """Return module and name of the function of a kernel, whose own name ends with its types."""
+    return name.rpartition(".")[0]
 
 
 def digest(data: bytes | memoryview) -> str:
