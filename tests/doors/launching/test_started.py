@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ def launcher(request, monkeypatch):
         monkeypatch.setenv(key, value)
     for key in ("SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES"):
         monkeypatch.delenv(key, raising=False)
+    # MPICH of PyPI lies beside this Python, in whichever environment; Debian's come first.
+    beside = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{beside}")
     if len(USABLE) < 2:
         pytest.skip("two cores are needed")
     return found(request.param)
@@ -111,7 +115,8 @@ WORLD = """
 import os
 from mpi4py import MPI
 comm = MPI.COMM_WORLD
-print(comm.rank, len(comm.allgather(0)), os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
+line = f"{comm.rank} {len(comm.allgather(0))} {os.environ['CUDA_VISIBLE_DEVICES']}\\n"
+os.write(1, line.encode())  # at once: lines of ranks are not mixed
 """
 
 
