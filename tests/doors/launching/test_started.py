@@ -22,6 +22,9 @@ from tests.doors.programs import package, system_python
 pytestmark = [pytest.mark.doors, pytest.mark.slow]
 UUID = "GPU-8f6d5c2e-1111-2222-3333-444455556666"
 USABLE = sorted(os.sched_getaffinity(0))
+# Of mpirun itself: 4.1.4 with hwloc 2.9 now and then ends by a signal in libhwloc, while it reads
+# what another host is like.
+CRASHES = 3
 
 
 @pytest.fixture(params=["openmpi", "mpich"])
@@ -57,9 +60,12 @@ def started(launcher, tmp_path, capfd, monkeypatch):
         ev.write_plan("x.plan", plan)
         np.savetxt("x.part", plan.partition.part, fmt="%d")
         words = ["launch", "x.plan", "--with", launcher.kind, "--run", *options]
-        capfd.readouterr()
-        code = main([*words, "--", "./report", "x.part"])
-        said = capfd.readouterr()
+        for _ in range(CRASHES + 1):
+            capfd.readouterr()
+            code = main([*words, "--force", "--", "./report", "x.part"])
+            said = capfd.readouterr()
+            if "libhwloc" not in said.err:
+                break
         assert code == 0, said.err
         sizes = plan.evaluation.certificate.vertices.tolist()
         assert len(set(sizes)) == len(sizes), "blocks that a test cannot tell apart"
