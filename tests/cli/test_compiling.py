@@ -68,7 +68,8 @@ def test_it_says_once_why_kernels_that_came_compiled_do_not_serve(monkeypatch, c
     shown = CompilingShown(out, "plan")
     monkeypatch.setattr(shown, "_is_watching", True)
     monkeypatch.setattr("evener.cli.compiling.WORTH_SAYING", 0.0)
-    monkeypatch.setattr("evener.machine_code.packs.why_compiled", lambda: "they are for others")
+    whys = ["what an earlier command met"] * shown._n_whys + ["they are for others", "later"]
+    monkeypatch.setattr("evener.machine_code.packs.why_compiled", lambda: whys)
     shown._compiled.begin("one_kernels.first")
     for _ in range(3):
         shown()

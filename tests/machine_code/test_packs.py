@@ -32,11 +32,15 @@ def pack(toys):
     return path
 
 
+def first_why():
+    return next(iter(packs.why_compiled()), "")
+
+
 def answer_and_why(toys):
     """What `twice` returns in a new process, how many kernels that compiled, and why."""
     kernels = toys.imported()
     answer = kernels.twice(WHOLE)
-    return answer, n_compiled(kernels.twice) + n_compiled(kernels.sum_of), packs.why_compiled()
+    return answer, n_compiled(kernels.twice) + n_compiled(kernels.sum_of), first_why()
 
 
 def test_kernels_come_from_the_pack(toys, pack):
@@ -91,13 +95,13 @@ def test_changed_sources(toys, pack):
 def test_other_types(toys, pack):
     kernels = toys.imported()
     assert kernels.sum_of(np.array([1.5])) == 1.5
-    assert packs.why_compiled() == "none of them was compiled for these types of arguments"
+    assert first_why() == "none of them was compiled for these types of arguments"
 
 
 def test_programs_of_users_are_in_no_pack(toys, pack):
     """They are compiled as usual, which needs no explanation."""
     toys.imported("more_kernels").thrice(WHOLE)
-    assert packs.why_compiled() == ""
+    assert first_why() == ""
 
 
 def test_a_kernel_from_a_pack_is_put_into_a_new_caller(toys, pack):

@@ -32,6 +32,7 @@ class CompilingShown:
         self._last = 0.0
         self._n_told = 0
         self._has_said_why = False
+        self._n_whys = len(_whys())  # of commands before this one
         self._command = command
         self._is_off = command == "warm"  # which shows a bar of its own
 
@@ -55,17 +56,22 @@ class CompilingShown:
 
     def _say_why(self) -> None:
         """Say once why kernels are compiled though some came compiled."""
-        packs = sys.modules.get("evener.machine_code.packs")
-        why = packs.why_compiled() if packs else ""
-        if why and not self._has_said_why:
+        whys = _whys()[self._n_whys :]
+        if whys and not self._has_said_why:
             self._has_said_why = True
-            self._out.note(f"Kernels are compiled here, once: {why}.")
+            self._out.note(f"Kernels are compiled here, once: {whys[0]}.")
 
     def _how_far(self) -> str:
         """Return the command, and how many kernels are compiled; the total is not known."""
         names = [name for name in self._compiled.names if name]
         now = f", now {names[-1]}" if names else ""
         return f"for `{self._command}`: {max(len(names) - 1, 0):,} compiled{now}"
+
+
+def _whys() -> list[str]:
+    """Return why kernels were compiled so far; nothing where no kernel was called."""
+    packs = sys.modules.get("evener.machine_code.packs")
+    return packs.why_compiled() if packs else []
 
 
 def explained(error: Exception) -> Exception:

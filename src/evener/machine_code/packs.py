@@ -162,7 +162,7 @@ class _Search:
     def __init__(self, magic: Magic) -> None:
         self.packs: list[Pack] = []
         self.refused = self._refusal(magic)
-        self.missed = ""  # why the first kernel that no pack has is to be compiled
+        self.missed: list[str] = []  # why kernels that no pack has are to be compiled
 
     def load(self, name: str, stamp: str) -> Found | None:
         """Return a kernel from the first pack that has it."""
@@ -177,7 +177,7 @@ class _Search:
                 return found
         why = self.packs[0].why_not(name) if self.packs else self.refused
         if why:
-            self.missed = self.missed or why
+            self.missed.append(why)
             LOG.debug("compiling %s: %s", name, why)
         return None
 
@@ -223,9 +223,9 @@ def _search(magic: Magic) -> _Search:
 _searches: list[_Search] = []
 
 
-def why_compiled() -> str:
-    """Return why this process compiles kernels though there are packs; "" where it is as usual."""
-    return next((one.missed for one in _searches if one.missed), "")
+def why_compiled() -> list[str]:
+    """Return why this process compiled kernels though there are packs, one by one."""
+    return [why for one in _searches for why in one.missed]
 
 
 def in_use() -> list[Path]:
