@@ -7,7 +7,10 @@ from typing import Any
 
 from numba import float64
 
+from evener.running.cuda_simulator_kernels import is_simulated
+
 cuda: Any = import_module("numba.cuda")  # of Numba itself or of numba-cuda, which has no types
+is_simulated()  # so that arrays which threads share are shared there, too
 
 THREADS = 128  # of a block
 TILE = 16  # threads each way in a block of the matrix product

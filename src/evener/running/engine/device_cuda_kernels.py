@@ -11,12 +11,13 @@ import threading
 from types import FunctionType
 
 import numpy as np
-from numba import config, cuda
+from numba import cuda
 
 from evener.errors import UsageError
+from evener.running.cuda_simulator_kernels import is_simulated
 from evener.running.engine.generating import Target
 
-SIMULATED = bool(config.ENABLE_CUDASIM)
+SIMULATED = is_simulated()
 # Threads that run in step on every device of NVIDIA, and threads of a block: 4 warps, of which each
 # multiprocessor holds several. A simulated thread takes 50 us to start.
 WARP, THREADS = (4, 16) if SIMULATED else (32, 128)

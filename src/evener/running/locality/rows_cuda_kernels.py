@@ -9,13 +9,16 @@ add to y (n,), zeros before, by atomics where a row goes beyond one block or thr
 
 # mypy: ignore-errors
 import numpy as np
-from numba import config, cuda
+from numba import cuda
+
+from evener.running.cuda_simulator_kernels import is_simulated
 
 ROOM = 0  # entries of a shared array that is as long as the launch says
 ITEMS = 7  # entries and ends of rows of a thread of `by_path`: as Merrill and Garland, section 5
-VALUE = np.dtype(np.float64) if config.ENABLE_CUDASIM else np.float64  # of shared arrays
+SIMULATED = is_simulated()
+VALUE = np.dtype(np.float64) if SIMULATED else np.float64  # of shared arrays
 
-helper = (lambda function: function) if config.ENABLE_CUDASIM else cuda.jit(device=True)
+helper = (lambda function: function) if SIMULATED else cuda.jit(device=True)
 
 
 @helper

@@ -15,14 +15,16 @@ What an edge adds is given by `message(entry, value)`: `kernels_for` compiles th
 from types import SimpleNamespace
 
 import numpy as np
-from numba import config, cuda
+from numba import cuda
 
+from evener.running.cuda_simulator_kernels import is_simulated
 from evener.running.locality.fluxes_kernels import FLUX_VALUES, GAS
 
 ROOM = 0  # entries of a shared array that is as long as the launch says
-VALUE = np.dtype(np.float64) if config.ENABLE_CUDASIM else np.float64  # of shared arrays
+SIMULATED = is_simulated()
+VALUE = np.dtype(np.float64) if SIMULATED else np.float64  # of shared arrays
 
-helper = (lambda function: function) if config.ENABLE_CUDASIM else cuda.jit(device=True)
+helper = (lambda function: function) if SIMULATED else cuda.jit(device=True)
 
 
 def put(array):
