@@ -39,6 +39,6 @@ def test_bisection_halves_the_longer_side():
 
 
 def test_without_the_library(monkeypatch):
-    monkeypatch.setattr(zoltan, "library", lambda: None)
+    monkeypatch.setattr(zoltan, "is_loadable", lambda: False)
     with pytest.raises(UsageError, match="zoltan-rcb is not installed: apt install"):
         partition_with("zoltan-rcb", grid(6, 6), Request(np.ones(2)))

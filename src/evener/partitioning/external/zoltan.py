@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import os
+import subprocess
+import sys
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_double, c_float, c_int, c_uint, c_void_p
 from functools import cache
 from pathlib import Path
@@ -44,7 +46,18 @@ def library() -> ctypes.CDLL | None:
 
 def missing() -> str | None:
     """Return None where libzoltan can be loaded, else how to get it."""
-    return HOW if library() is None else None
+    return None if is_loadable() else HOW
+
+
+@cache
+def is_loadable() -> bool:
+    """Return whether a process can load libzoltan, tried in one that ends.
+
+    It brings an MPI with it, which mpi4py of this process would take for its own.
+    """
+    code = f"import sys; from {__name__} import library; sys.exit(library() is None)"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
