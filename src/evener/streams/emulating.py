@@ -132,6 +132,9 @@ class _Emulation:
             FilterTimes(self.plan.names[c], int(part[c]), turns=turns.of_copy(c))
             for c in range(len(of))
         ]
+        # Of each filter, from where it reads and where to it writes in its next iteration.
+        self.reads = [self._incoming(c) for c in range(len(of))]
+        self.writes = [self._outgoing(c) for c in range(len(of))]
         self.given: dict[str, list[tuple[int, Array]]] = {}
         k = self.plan.platform.k
         ordered = [c for i in self.program.order for c in turns.copies(i)]
@@ -225,19 +228,23 @@ class _Emulation:
         return self._iteration(c) + int(self.stages.of_filters[self.firings[c].number])
 
     def _without_data(self, c: int) -> list[int]:
-        return [at for at, one in enumerate(self._incoming(c)) if self.arrived[one] == 0]
+        return [at for at, one in enumerate(self.reads[c]) if self.arrived[one] == 0]
 
     def _without_room(self, c: int) -> list[int]:
-        return [at for at, one in enumerate(self._outgoing(c)) if self.room[one] == 0]
+        return [at for at, one in enumerate(self.writes[c]) if self.room[one] == 0]
 
     def _is_ready(self, c: int) -> bool:
         times = self.times[c]
         is_over = times.firings == len(times.turns)
-        return not is_over and not self._without_data(c) and not self._without_room(c)
+        return (
+            not is_over
+            and all(self.arrived[one] > 0 for one in self.reads[c])
+            and all(self.room[one] > 0 for one in self.writes[c])
+        )
 
     def _begin(self, p: int, c: int) -> None:
         """Run a filter's function now; charge the clock for it."""
-        incoming, outgoing = self._incoming(c), self._outgoing(c)
+        incoming, outgoing = self.reads[c], self.writes[c]
         self._count_wait(p, c)
         inputs = [self.data[one].popleft() for one in incoming]
         slots = [np.empty(one.shape, one.dtype) for one in self.firings[c].channels]
@@ -271,9 +278,10 @@ class _Emulation:
 
     def _end(self, p: int, c: int, slots: list[Array], took: float) -> None:
         """End a filter's iteration: its arrays go on, the slots that it has read are free."""
-        incoming, outgoing = self._incoming(c), self._outgoing(c)
+        incoming, outgoing = self.reads[c], self.writes[c]
         times = self.times[c]
         times.firings += 1
+        self.reads[c], self.writes[c] = self._incoming(c), self._outgoing(c)
         times.seconds += took
         times.cpu += took
         times.ends.append(self.clock)
