@@ -23,6 +23,7 @@ NEEDS = {
     "distributing_files": "mpi4py",
     "generated_kinds": "EVENER_DATA",
     "halos": "mpi4py",
+    "larger_ranks": "mpi4py",
     "measured": "mpi4py",
     "rebalancing_live": "mpi4py",
     "rebalancing_run": "mpi4py",

@@ -45,6 +45,7 @@ PAGES = {
         "truth": "truth.table",
         "measured": "measured.table",
         "reading": "reading.table",
+        "converting": "converting.table",
         "generating": "generating.table",
         "distributing": "distributing.table",
         "distributing_files": "distributing_files.table",
@@ -72,6 +73,10 @@ PAGES = {
     },
     DOCS / "results" / "streams.md": {"streams": "streams.table", "hmap": "reproduced.hmap"},
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
+    DOCS / "results" / "larger.md": {
+        "larger": "larger.table",
+        "larger_ranks": "larger_ranks.table",
+    },
     DOCS / "prediction.md": {
         "simulated": "simulated.table",
         "simulated_runs": "simulated_runs.table",

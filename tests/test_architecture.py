@@ -386,6 +386,8 @@ MANY_ARGUMENTS = {
     "io.plans.partitions.write_part": "public; a keyword for each thing that a format may need",
     "sizing.layered.layered_sizes": "public; a keyword for each option",
     "sizing.tiling.methods.tile": "public; a keyword for each option of a method",
+    "partitioning.refine.refine": "public; a keyword for each choice",
+    "partitioning.refine.refined_blocks": "the options of refine",
     "cli.commands.generate._stream_graph": "an option for each parameter of the paper",
 }
 
@@ -426,6 +428,7 @@ def test_no_two_public_classes_have_one_name():
 
 # Modules that no test file of their room has the name of, or imports: what tests them instead.
 TESTED_BY = {
+    "sliced/rows.py": "sliced/test_whole.py",
     "measuring/cuda_product.py": "measuring/test_cuda.py",
     "measuring/cuda_streamed.py": "measuring/test_cuda.py",
     "__main__.py": "cli/test_streams.py",  # by every test that starts `python -m evener`

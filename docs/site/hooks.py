@@ -26,7 +26,7 @@ NAMES = {
     "io": ("Files", "Reading and writing; what is accepted as a graph or machine.", ("io",)),
     "sizing": ("Sizes and tilings", "How much each device gets.", ("sizing",)),
     "partitioning": ("Partitioners", "Blocks, their repair and refinement.",
-                     ("partitioning", "splitting")),
+                     ("partitioning", "sliced", "splitting")),
     "running": ("Running", "Graphs distributed by a plan, programs, halos.",
                 ("running", "streams")),
     "measuring": ("Measuring and rebalancing", "Speeds; data moved while a program runs.",

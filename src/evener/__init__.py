@@ -23,6 +23,7 @@ _HOME = {
     "Device": "evener.platforms.platform",
     "DeviceSpeeds": "evener.platforms.models.samples",
     "DirectedGraph": "evener.graphs.directed",
+    "DistributedGraph": "evener.sliced.distributed",
     "DividedEdges": "evener.running.edge_shares",
     "EdgeComparison": "evener.planning.compare_edges",
     "EdgeList": "evener.graphs.edge_list",
@@ -57,6 +58,7 @@ _HOME = {
     "Precision": "evener.measuring.outcomes",
     "Prediction": "evener.plans.plan",
     "ProgramRun": "evener.running.program_run",
+    "RankPlan": "evener.plans.rank_plan",
     "Reading": "evener.io",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
@@ -111,7 +113,7 @@ _HOME = {
     "measure_filters": "evener.running.streams.in_turn",
     "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
-    "plan": "evener.planning.plan",
+    "plan": "evener.planning.plan_ranks",
     "policy_blocks": "evener.partitioning.policies.families",
     "rcb_blocks": "evener.partitioning.initial.geometric",
     "read": "evener.io",
@@ -168,6 +170,7 @@ __all__ = [
     "Device",
     "DeviceSpeeds",
     "DirectedGraph",
+    "DistributedGraph",
     "DividedEdges",
     "EdgeComparison",
     "EdgeList",
@@ -202,6 +205,7 @@ __all__ = [
     "Precision",
     "Prediction",
     "ProgramRun",
+    "RankPlan",
     "Reading",
     "Rebalancer",
     "Refined",
@@ -344,7 +348,8 @@ if TYPE_CHECKING:
     from evener.planning.evaluate import evaluate
     from evener.planning.evaluate_edges import evaluate_edges
     from evener.planning.options import PlanOptions
-    from evener.planning.plan import plan, replan
+    from evener.planning.plan import replan
+    from evener.planning.plan_ranks import plan
     from evener.planning.split import SplitOptions, split
     from evener.planning.stream import MapOptions, evaluate_filters, map_filters
     from evener.plans import metrics as metrics
@@ -353,6 +358,7 @@ if TYPE_CHECKING:
     from evener.plans.edge_plan import EdgePlan
     from evener.plans.partition import Contract, Mapping, Partition
     from evener.plans.plan import Certificate, Evaluation, Exchange, Plan, Prediction
+    from evener.plans.rank_plan import RankPlan
     from evener.plans.stream_plan import StreamPlan
     from evener.plans.tiling import Tiling
     from evener.plans.workload import WORKLOADS, Workload
@@ -392,6 +398,7 @@ if TYPE_CHECKING:
         target_weights,
     )
     from evener.sizing.tiling.methods import Tiled, tile
+    from evener.sliced.distributed import DistributedGraph
     from evener.splitting.refining import refine_copies
     from evener.streams.emulating import emulate_stream
     from evener.streams.readings import CostReading

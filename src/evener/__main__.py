@@ -5,7 +5,7 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit code (see evener.errors)."""
-    if sys.argv[1:2] != ["run"]:
+    if sys.argv[1:2] not in (["plan"], ["run"]):
         from evener.cli import main as answer
 
         return answer()

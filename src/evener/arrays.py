@@ -15,6 +15,7 @@ Part: TypeAlias = npt.NDArray[np.int32]  # the block of every vertex
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+NO_VERTICES: IntVector = np.empty(0, np.int64)
 FARTHEST = 1e100  # largest absolute coordinate, in any unit; sums of squares stay finite
 
 
@@ -68,6 +69,27 @@ def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArra
     if not total < 2.0**62:
         raise InputError(f"{name} add up to more than 2^62")
     return checked
+
+
+def as_flags(values: npt.ArrayLike, n: int, name: str) -> BoolArray:
+    """Return flags (n,) as an array; refuse all but true and false, or 0 and 1, one for each."""
+    array = as_array(values, name)
+    if array.dtype.kind != "b":
+        array = as_integers(array, name, ndim=array.ndim)
+        wrong = (array != 0) & (array != 1)
+        if wrong.any():
+            raise InputError(f"{name} must hold 0 and 1 alone; entry {_first(wrong)} is not")
+    array = _of_rank(array, name, 1)
+    if array.size != n:
+        raise InputError(f"{name} has {array.size:,} entries, the graph {n:,} vertices")
+    return np.ascontiguousarray(array, dtype=np.bool_)
+
+
+def flags_of(vertices: IntVector, n: int) -> BoolArray:
+    """Return (n,) whether each vertex is among the given ones."""
+    flags = np.zeros(n, np.bool_)
+    flags[vertices] = True
+    return flags
 
 
 def _of_rank(array: npt.NDArray[Any], name: str, ndim: int) -> npt.NDArray[Any]:

@@ -24,9 +24,13 @@ LONGEST_NAME = 300  # max. characters of a file's name; longer ones are cut in t
 
 
 class EvenerError(Exception):
-    """An error raised on purpose, with a message, a place, a hint and an exit code."""
+    """An error raised on purpose, with a message, a place, a hint and an exit code.
+
+    is_everywhere: whether all ranks of a group are known to raise it.
+    """
 
     exit_code = 1
+    is_everywhere = False
 
     def __init__(
         self,

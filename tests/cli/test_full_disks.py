@@ -70,6 +70,7 @@ def test_measure_where_its_file_has_no_room(evener, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     ["generate grid --shape 60x60 -o new.graph", "plan g.graph --k 3 -o new.plan",
+     "convert g.graph new.ecsr", "generate rmat --scale 7 -o new.ecsr",
      "report g.plan -o new.html"],
 )  # fmt: skip
 def test_nothing_half_written_is_left(place, words):

@@ -29,7 +29,7 @@ from evener.wording import without_marks
 CODES = (0, 2, 3, 4, 5)
 EXPORTS = ("metis", "scotch", "npy", "csv", "json", "binary")
 WITH_ARCS = ("x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
-WRITTEN = ("x.graph", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
+WRITTEN = ("x.graph", "x.ecsr", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
 FAST = ("--preset", "fast", "--threads", "1")
 MACHINE = ("--machine", "machine.toml")
 APPS = ("bfs", "wcc", "pagerank")

@@ -29,6 +29,18 @@ def _own() -> bytes:
     return format_named("npz").write(graph)[0]
 
 
+def _binary_csr() -> bytes:
+    graph = Graph(
+        [0, 1, 3, 4],
+        [1, 0, 2, 1],
+        vwgt=[[1, 2], [2, 5], [3, 1]],
+        adjwgt=[0.5, 0.5, 8, 8],
+        coords=np.arange(6.0).reshape(3, 2),
+        labels=np.array([3, 5, 9]),
+    )
+    return format_named("ecsr").write(graph)[0]
+
+
 def _directed() -> bytes:
     graph = DirectedGraph.from_arcs(3, [0, 1, 2], [1, 0, 1], weights=[1, 2, 3], vwgt=[1.5, 0, 2])
     return format_named("npz").write(graph)[0]
@@ -67,6 +79,7 @@ GRAPHS = {
     "skew.mtx": _BANNER + b"array integer skew-symmetric\n3 3\n1\n2\n0\n",
     "a.rua": _harwell_boeing(_MATRIX),
     "own.npz": _own(),
+    "own.ecsr": _binary_csr(),
     "csr.npz": _saved(_MATRIX.tocsr(), compressed=True),
     "coo.npz": _saved(_MATRIX.tocoo(), compressed=False),
     "snap.txt": b"# FromNodeId\tToNodeId\n" + LINES.replace(b" ", b"\t"),

@@ -24,6 +24,7 @@ from tests.io.graph_samples import GRAPHS, LINES
         ("array.mtx", "matrixmarket"),
         ("a.rua", "harwell-boeing"),
         ("own.npz", "npz"),
+        ("own.ecsr", "ecsr"),
         ("csr.npz", "npz"),
         ("snap.txt", "edges"),
         ("plain.dot", "dot"),

@@ -7,6 +7,7 @@ import pytest
 
 import evener as ev
 from evener.errors import InputError
+from evener.io.csr.csr_file import CsrFile
 from evener.io.graphs import streams
 from evener.io.graphs.streams import Tally, WholeNeeded
 from evener.io.streaming import digest_of, open_stream
@@ -36,6 +37,26 @@ def test_an_archive_is_read_from_any_piece_on(tmp_path, monkeypatch):
     assert np.concatenate([piece.tails for piece in found]).tolist() == tails.tolist()
     weights = np.concatenate([piece.weights for piece in found])
     assert weights.tolist() == graph.adjwgt[16:].tolist()
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(60), np.linspace(0, 1, 60)])
+def test_binary_csr_is_read_from_any_piece_on(tmp_path, monkeypatch, weights):
+    monkeypatch.setattr(CsrFile.ranges, "__defaults__", (8,))
+    rng = np.random.default_rng(3)
+    graph = ev.Graph.from_edges(20, *rng.integers(0, 20, (2, 60)), weights=weights)
+    ev.write_graph(tmp_path / "g.ecsr", graph)
+    stream = open_stream(tmp_path / "g.ecsr", 20, {})
+    found = [piece for piece, _ in stream.read(0, stream.n_pieces)]
+    assert len(found) > 5
+    assert np.concatenate([piece.heads for piece in found]).tolist() == graph.adjncy.tolist()
+    tails = np.repeat(np.arange(20), graph.degrees)
+    assert np.concatenate([piece.tails for piece in found]).tolist() == tails.tolist()
+    if weights is not None:
+        given = np.concatenate([piece.weights for piece in found])
+        assert given.tolist() == graph.adjwgt.tolist()
+        assert given.dtype == graph.adjwgt.dtype
+    (last, _), *_ = stream.read(stream.n_pieces - 1, stream.n_pieces)
+    assert last.heads.tolist() == found[-1].heads.tolist()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Rank 0 prints "NAME is fine" after each. A name may be followed by words: NAME:W
 """
 
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from tests.running.edge_cases import divided, drawn
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
 from tests.running.random_runs import APPS, MOVING, is_right, moving, random_case
 from tests.running.streams.programs import chain, copied_plan, drawn_program, plan_of, slow_outputs
+from tests.sliced.rank_rows import expected, put_together, random_graph, ranges_of, rows_of
 
 N = 42
 
@@ -197,7 +199,59 @@ def stream_programs(comm):
     assert np.array_equal(found.outputs["f2"], 2 * size * np.arange(9))
 
 
+def graphs_in_slices(comm):
+    """What tests/sliced/test_distributed.py does on threads, over a communicator of mpi4py."""
+    from mpi4py import MPI
+
+    whole = random_graph(90, 300, 6, weighted=True, coords=True)
+    held = np.random.default_rng(6).permutation(90)[comm.rank :: comm.size]
+    bounds = ranges_of(90, comm.size, np.random.default_rng(7))
+    for vertices, which in (
+        (held, {"numbers": held}),
+        (range(bounds[comm.rank], bounds[comm.rank + 1]), {"vtxdist": bounds}),
+    ):
+        graph = ev.DistributedGraph.from_local(MPI.COMM_WORLD, **rows_of(whole, vertices), **which)
+        assert put_together(comm, graph) == expected(whole)
+        assert (graph.back(np.arange(graph.n_own) + graph.first) == vertices).all()
+    given = rows_of(whole, held)
+    given["adjwgt"][comm.rank == comm.size - 1 :][:1] += 1
+    with pytest.raises(ev.InputError, match="the edge of vertices"):
+        ev.DistributedGraph.from_local(comm, **given, numbers=held)
+
+
+def an_error_of_one_rank(comm):
+    """Of `ev.plan` in a program: raised on all ranks, named, and soon; then all goes on."""
+    from mpi4py import MPI
+
+    from evener.sliced import blocks
+
+    whole = random_graph(200, 600, 6, coords=True)
+    bounds = ranges_of(200, comm.size)
+    mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+    divided = blocks.clusters_in_slices
+
+    def fails(*given):
+        if comm.rank == comm.size - 1:
+            raise ZeroDivisionError("on purpose")
+        return divided(*given)
+
+    blocks.clusters_in_slices = fails
+    graph = ev.DistributedGraph.from_local(MPI.COMM_WORLD, **rows_of(whole, mine))
+    began = time.monotonic()
+    last = comm.rank == comm.size - 1
+    kind, words = (ZeroDivisionError, "on purpose") if last else (ev.ToolError, "on purpose")
+    with pytest.raises(kind, match=words) as error:
+        ev.plan(graph, 2, epsilon=0.3)
+    assert last or f"rank {comm.size - 1} failed" in str(error.value)
+    assert time.monotonic() - began < 5
+    blocks.clusters_in_slices = divided
+    graph = ev.DistributedGraph.from_local(MPI.COMM_WORLD, **rows_of(whole, mine))
+    assert ev.plan(graph, 2, epsilon=0.3).certificate.all_hold
+
+
 PROGRAMS = {
+    "told": an_error_of_one_rank,
+    "slices": graphs_in_slices,
     "streams": stream_programs,
     "jacobi": jacobi_with_rows_that_move,
     "matmul": matmul_over_a_tiling,

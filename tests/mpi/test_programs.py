@@ -33,10 +33,10 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run_words(ranks, *words):
+def run_words(ranks, *words, cwd=ROOT):
     return subprocess.run(
         [MPIEXEC, "-n", str(ranks), sys.executable, *words],
-        cwd=ROOT,
+        cwd=cwd,
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -48,8 +48,10 @@ def run_words(ranks, *words):
 @pytest.mark.parametrize(
     ("ranks", "names"),
     [
-        (2, "jacobi hybrid random moves edges streams"),
-        pytest.param(3, "halo hybrid moves matmul spmv streams", marks=pytest.mark.slow),
+        (2, "jacobi hybrid random moves edges streams slices told"),
+        pytest.param(
+            3, "halo hybrid moves matmul spmv streams slices told", marks=pytest.mark.slow
+        ),
         pytest.param(5, "random:0:4", marks=pytest.mark.slow),
     ],
 )

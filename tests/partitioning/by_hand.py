@@ -80,9 +80,10 @@ def faults(graph, part, contract):
     return found
 
 
-def any_solution(graph, contract):
-    """The first of all k^n assignments that holds, or None."""
+def any_solution(graph, contract, given=None, fixed=None):
+    """The first of all k^n assignments that holds, or None; fixed vertices stay as given."""
     for part in itertools.product(range(contract.k), repeat=graph.n):
-        if not faults(graph, part, contract):
+        stay = fixed is None or (np.array(part) == given)[fixed].all()
+        if stay and not faults(graph, part, contract):
             return part
     return None

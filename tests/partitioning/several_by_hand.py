@@ -44,7 +44,11 @@ def holds(graph, part, contract):
     )
 
 
-def some_partition_holds(graph, contract):
-    """Whether any of all k^n partitions does."""
-    every = itertools.product(range(contract.k), repeat=graph.n)
-    return any(holds(graph, np.array(part), contract) for part in every)
+def some_partition_holds(graph, contract, given=None, fixed=None):
+    """Whether any of all k^n partitions does; fixed vertices stay as given."""
+    every = map(np.array, itertools.product(range(contract.k), repeat=graph.n))
+    return any(
+        holds(graph, part, contract)
+        for part in every
+        if fixed is None or (part == given)[fixed].all()
+    )

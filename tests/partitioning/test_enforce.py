@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.graphs.generating.grid import grid
+from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
 from evener.plans.partition import Contract, Partition
 from tests.examples import with_examples
@@ -44,6 +45,8 @@ def repaired(graph, part, contract, **options):
     result = enforce(graph, Partition(part, contract.k), contract, **options)
     again = enforce(graph, Partition(part, contract.k), contract, **options)
     assert (part == kept).all()
+    fixed = options.get("fixed")
+    assert fixed is None or (result.partition.part == kept)[fixed].all()
     assert (result.partition.part == again.partition.part).all()
     assert faults(graph, result.partition.part, contract) == []
     assert result.moved == int((result.partition.part != kept).sum())
@@ -162,6 +165,56 @@ def test_proofs_are_true_and_failures_rare():
     # The search is a heuristic, `any_solution` tries all assignments: one feasible case in a
     # hundred may be missed (2 of 237 were when this was written).
     assert missed <= 0.01 * (found + missed), f"{missed} of {found + missed} feasible cases missed"
+
+
+@pytest.mark.slow
+def test_proofs_with_fixed_vertices_are_true_and_failures_rare():
+    found, proved, missed = 0, 0, 0
+    for i, (graph, contract, part) in enumerate(corpus(600)):
+        fixed = np.random.default_rng(i).random(graph.n) < (0.15, 0.4, 0.8)[i % 3]
+        try:
+            repaired(graph, part, contract, fixed=fixed)
+            found += 1
+        except NotFoundError:
+            missed += any_solution(graph, contract, part, fixed) is not None
+        except InfeasibleError as proof:
+            assert any_solution(graph, contract, part, fixed) is None, str(proof)
+            assert len(str(proof).splitlines()) <= 3
+            proved += 1
+    assert min(found, proved) > 100
+    assert missed <= 0.01 * (found + missed), f"{missed} of {found + missed} feasible cases missed"
+
+
+@given(unit_cases(), st.booleans(), st.booleans(), st.integers(0, 3))
+@with_examples(60)
+def test_unit_weights_succeed_beside_fixed_vertices(case, connected, quickly, quarters):
+    graph, contract, part = case
+    fixed = np.random.default_rng(graph.n).random(graph.n) < quarters / 4
+    held = np.bincount(part[fixed], minlength=contract.k)
+    least = np.maximum(np.maximum(contract.low, 1), held).sum()
+    most = contract.high.sum() if (contract.high >= np.maximum(held, 1)).all() else 0
+    options = {"connected": connected, "quickly": quickly, "fixed": fixed}
+    if least <= graph.n <= most:
+        repaired(graph, part, contract, **options)
+    else:
+        with pytest.raises(InfeasibleError) as refused:
+            enforce(graph, Partition(part, contract.k), contract, **options)
+        assert not isinstance(refused.value, NotFoundError)
+
+
+def test_anchors_as_heavy_as_blocks_stay():
+    heavy, n = 5000, 400
+    u, v = np.arange(n - 1), np.arange(1, n)
+    anchors = np.where(np.arange(n) < n // 2, n, n + 1)
+    graph = Graph.from_edges(
+        n + 2, np.r_[u, np.arange(n)], np.r_[v, anchors], vwgt=np.r_[np.ones(n), heavy, heavy]
+    )
+    part = np.r_[np.zeros(n, np.int32), 0, 1]  # all light vertices beside one of both anchors
+    targets = np.full(2, heavy + n / 2)
+    contract = Contract(targets, targets - 1, targets + 1)
+    for options in ({}, {"connected": True}, {"quickly": True}):
+        result = repaired(graph, part, contract, fixed=np.arange(n + 2) >= n, **options)
+        assert abs(result.moved - n / 2) <= 1
 
 
 def test_what_holds_is_returned_unchanged():

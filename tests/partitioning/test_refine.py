@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evener.errors import InputError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
+from evener.partitioning.label_propagation.propagation import propagation_blocks
 from evener.partitioning.refine import own_contract, refine
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
@@ -15,6 +18,7 @@ from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from tests.assertions import grid, path
 from tests.choosing import slow_but
+from tests.examples import with_examples
 from tests.partitioning.by_hand import faults, real_contract, unit_contract
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
 
@@ -172,3 +176,124 @@ def test_volumes_are_those_of_the_metrics():
     found = refine(graph, given, objective="max_volume")
     between = metrics.quotient(graph, found.partition)
     assert found.after == metrics.comm_volumes(between).max()
+
+
+def within_rings(graph, part, rings):
+    """(n,) whether a vertex is within so many steps of a border."""
+    ends = np.repeat(np.arange(graph.n), graph.degrees)
+    near = np.zeros(graph.n, bool)
+    near[ends[part[ends] != part[graph.adjncy]]] = True
+    for _ in range(rings):
+        near[graph.adjncy[near[ends]]] = True
+    return near
+
+
+def with_anchors(graph, part, free):
+    """The graph whose other vertices are one heavy vertex per block, and where each one went."""
+    of = np.empty(graph.n, np.int64)
+    of[free] = np.arange(free.sum())
+    blocks, own = np.unique(part[~free], return_inverse=True)
+    of[~free] = free.sum() + own
+    n = int(free.sum()) + blocks.size
+    u, v = of[np.repeat(np.arange(graph.n), graph.degrees)], of[graph.adjncy]
+    once = u < v
+    keys, place = np.unique(u[once] * n + v[once], return_inverse=True)
+    weights = np.bincount(place, graph.edge_weights()[once]).astype(np.int64)
+    heavy = np.bincount(of, graph.weights(), n).astype(np.int64)
+    return Graph.from_edges(n, keys // n, keys % n, weights=weights, vwgt=heavy), of
+
+
+@pytest.mark.parametrize("preset", slow_but(PRESETS, 1))
+def test_anchors_as_heavy_as_blocks_hinder_nothing(preset):
+    graph, k = delaunay(6000, 11), 6
+    part = (np.arange(graph.n) * k // graph.n).astype(np.int32)
+    targets = np.full(k, graph.n / k)
+    contract = Contract(targets, 0.97 * targets, 1.03 * targets)
+    free = within_rings(graph, part, 3)
+    small, of = with_anchors(graph, part, free)
+    begin = np.empty(small.n, np.int32)
+    begin[of] = part
+    fixed = np.arange(small.n) >= free.sum()
+    found = refine(small, Partition(begin, k), contract, preset=preset, fixed=fixed)
+    assert (found.partition.part[fixed] == begin[fixed]).all()
+    whole = found.partition.part[of]
+    assert found.after == objective_of(graph, whole, k, "cut")
+    assert not faults(graph, whole, contract)
+    freely = refine(graph.with_(coords=None), Partition(part, k), contract, preset=preset)
+    # What all vertices may gain, those near borders gain for the most part.
+    assert found.before - found.after > 0.6 * (freely.before - freely.after)
+    masked = refine(
+        graph.with_(coords=None), Partition(part, k), contract, preset=preset, fixed=~free
+    )
+    assert (masked.partition.part[~free] == part[~free]).all()
+    assert masked.after <= 1.05 * found.after
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@given(st.integers(0, 10**6), st.sampled_from(PRESETS), st.sampled_from([0.0, 0.3, 0.7, 1.0]))
+@with_examples(40)
+def test_fixed_vertices_stay_and_the_rest_is_no_worse(objective, seed, preset, share):
+    graph = any_graph(seed, coords=seed % 3 == 0)
+    k = any_k(graph, seed)
+    part, contract = any_part(graph, k, seed), any_contract(graph, k, seed)
+    fixed = np.random.default_rng(seed).random(graph.n) < share
+    found = refine(
+        graph, Partition(part, k), contract, objective=objective, preset=preset, fixed=fixed
+    )
+    after = found.partition.part
+    assert (after[fixed] == part[fixed]).all()
+    assert objective_of(graph, after, k, objective) <= found.before * (1 + 1e-9)
+    assert outside(graph, after, contract).sum() <= outside(graph, part, contract).sum() + 1e-9
+    if not faults(graph, part, contract):
+        assert not faults(graph, after, contract)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 8), st.integers(0, 2), st.booleans())
+@with_examples(25)
+def test_a_graph_with_anchors_is_cut_like_the_whole(seed, k, rings, heavy):
+    rng = np.random.default_rng(seed)
+    graph = delaunay(400, seed).with_(coords=None, vwgt=rng.integers(1, 9 if heavy else 2, 400))
+    bounds = np.sort(rng.choice(np.arange(20, 380), k - 1, replace=False))
+    part = np.searchsorted(bounds, np.arange(400), side="right").astype(np.int32)
+    free = within_rings(graph, part, rings)
+    small, of = with_anchors(graph, part, free)
+    begin = np.empty(small.n, np.int32)
+    begin[of] = part
+    contract = own_contract(graph, Partition(part, k), 0.1)
+    fixed = np.arange(small.n) >= free.sum()
+    found = refine(small, Partition(begin, k), contract, fixed=fixed)
+    assert (found.partition.part[fixed] == begin[fixed]).all()
+    assert found.before == objective_of(graph, part, k, "cut")
+    assert found.after == objective_of(graph, found.partition.part[of], k, "cut") <= found.before
+    assert not faults(graph, found.partition.part[of], contract)
+    masked = refine(graph, Partition(part, k), contract, fixed=~free)
+    assert (masked.partition.part[~free] == part[~free]).all()
+    # Of both, the same small graph is made and refined.
+    assert masked.after == found.after
+
+
+@pytest.mark.parametrize("hubs", [False, True])
+@pytest.mark.parametrize("objective", slow_but(OBJECTIVES, 1))
+def test_fixed_vertices_of_uneven_graphs_stay(objective, hubs):
+    graph = rmat(10, 3, 8) if hubs else rmat(10, 3, 8, 0.4, 0.2, 0.2)
+    k = 5
+    part = np.random.default_rng(4).permutation(np.arange(graph.n) % k).astype(np.int32)
+    fixed = np.random.default_rng(5).random(graph.n) < 0.3
+    fixed[graph.degrees == 0] = np.arange((graph.degrees == 0).sum()) % 2
+    found = refine(graph, Partition(part, k), objective=objective, fixed=fixed)
+    after = found.partition.part
+    assert (after[fixed] == part[fixed]).all()
+    assert objective_of(graph, after, k, objective) == found.after < found.before
+    alone = unit_contract(graph.n, [1] * k, 0.1)
+    blocks = propagation_blocks(
+        graph, alone, np.empty(0, np.int32), objective=objective, given=part,
+        fixed=np.flatnonzero(fixed),
+    )  # fmt: skip
+    assert (blocks[fixed] == part[fixed]).all()
+    assert not faults(graph, blocks, alone)
+
+
+@pytest.mark.parametrize("fixed", [[True], [0, 1, 2], [[0, 1]], [0.5, 0], ["a", "b"]])
+def test_flags_of_fixed_vertices_are_checked(fixed):
+    with pytest.raises(InputError, match="fixed"):
+        refine(path(2), [0, 1], fixed=fixed)

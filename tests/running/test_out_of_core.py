@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import evener as ev
 from evener.errors import InputError, UsageError
+from evener.io.csr.csr_file import CsrFile
 from evener.io.graphs import npz, streams
 from evener.io.graphs.streams import WholeNeeded
 from evener.io.streaming import open_stream
@@ -23,6 +24,7 @@ from tests.running.test_slicing import files, lines
 def _small_pieces(monkeypatch):
     monkeypatch.setattr(streams, "PIECE", 40)
     monkeypatch.setattr(npz, "ENTRIES", 7)
+    monkeypatch.setattr(CsrFile.ranges, "__defaults__", (7,))
 
 
 def check(path, partition, want, threads, **options):
@@ -38,14 +40,15 @@ def check(path, partition, want, threads, **options):
     assert {one.name for one in path.parent.iterdir()} == {path.name, "whole", "pieces"}
 
 
-@given(files(), st.booleans(), st.sampled_from([".graph", ".npz", ".csv", ".mtx"]))
+@given(files(), st.booleans(), st.sampled_from([".graph", ".npz", ".ecsr", ".csv", ".mtx"]))
 def test_files_are_those_of_the_graph_in_memory(case, directed, suffix):
     (n, u, v, weights), partition, want, threads = case
     if suffix == ".graph" and weights is not None:
         weights = weights.astype(int)
     u, v = np.append(np.arange(n), u), np.append((np.arange(n) + 1) % n, v)
     weights = None if weights is None else np.append(np.arange(n), weights)
-    make = ev.DirectedGraph.from_arcs if directed and suffix != ".graph" else ev.Graph.from_edges
+    has_arcs = directed and suffix not in (".graph", ".ecsr")
+    make = ev.DirectedGraph.from_arcs if has_arcs else ev.Graph.from_edges
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"g{suffix}"
         if suffix == ".csv":

@@ -33,11 +33,15 @@ class ReadOptions:
     coords: str | None = None
     weights: str | None = None
 
+    def given(self) -> dict[str, Any]:
+        """Return the options given, as arguments of `evener.read`."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
     def recorded(self) -> dict[str, Any]:
         """Return the options given, as a plan records them: names of files without folders."""
         from evener.io.weights import without_folder
 
-        given = {key: value for key, value in asdict(self).items() if value is not None}
+        given = self.given()
         if self.coords is not None:
             given["coords"] = Path(self.coords).name
         if self.weights is not None:

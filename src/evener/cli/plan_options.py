@@ -76,8 +76,9 @@ def plan_options_from(args: argparse.Namespace, tool: str) -> PlanOptions:
     """Return the options given, of a command that plans with the tool of this name."""
     from evener.partitioning.tools import find_tool
     from evener.planning.options import PlanOptions
+    from evener.sliced.tools import SLICED_TOOLS
 
-    if tool != "auto":
+    if tool != "auto" and tool not in SLICED_TOOLS:
         find_tool(tool)  # before anything is read
     return PlanOptions(
         tool=tool,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def count(text: str) -> int:
             ) from None
         exact = int(number)
     return exact
+
+
+def size_in_bytes(text: str) -> int:
+    """Return a size in bytes, above zero: 500000000, 64MiB, 2GiB."""
+    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?|\d{1,15})\s*([KMGT]i?B|B|)\s*", text, re.ASCII)
+    size = 0
+    if found is not None:
+        unit, base = found[2].rstrip("B"), 1024 if "i" in found[2] else 1000
+        size = int(float(found[1]) * base ** (" KMGT".index(unit[0]) if unit else 0))
+    if size < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 500000000, 64MiB or 2GiB")
+    return size
 
 
 def positive_finite(text: str) -> float:

@@ -18,6 +18,7 @@ from evener.errors import InputError, UsageError
 
 LIMIT_NAME, RATIO_NAME = "EVENER_MAX_INPUT", "EVENER_MAX_RATIO"
 MOST = 16 * 2**30  # max. bytes of a file, unless its kind has a limit of its own
+ANY_SIZE = 2**62  # bytes of a file that is read piece by piece, however long
 MOST_STDIN = 2**30  # max. bytes of standard input, whose size is not known in advance
 # Max. ratio of unpacked to packed size, beyond a size that does no harm: graphs as text shrink to a
 # tenth, those of the most regular grids to a hundredth.
@@ -71,10 +72,11 @@ def limit(most: int = MOST) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
-def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED) -> int:
+def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED, most: int = MOST) -> int:
     """Return how far so many packed bytes may grow; RATIO times, unless EVENER_MAX_RATIO says.
 
-    always: what may be reached whatever the ratio. Raises UsageError where the ratio is none.
+    always: what may be reached whatever the ratio; most: as of `limit`.
+    Raises UsageError where the ratio is none.
     """
     text = os.environ.get(RATIO_NAME)
     ratio = RATIO
@@ -82,7 +84,7 @@ def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED) -> int:
         if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) is None or float(text) < 1:
             raise UsageError(f"{RATIO_NAME} must be a number from 1 on, not {text!r}")
         ratio = float(text)
-    return min(limit(), max(always, int(ratio * packed)))
+    return min(limit(most), max(always, int(ratio * packed)))
 
 
 def read_bytes(path: str | Path, most: int = MOST) -> bytes:

@@ -164,7 +164,7 @@ def written_aside(target: Path) -> Iterator[Path]:
 @contextmanager
 def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
     with written_aside(target) as temporary:
-        with temporary.open("xb") as file:
+        with temporary.open("x+b") as file:  # writers of large files read again what they wrote
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -31,16 +31,26 @@ def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int
 
 def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint64]:
     """Return the key (n,) of the finest cell of each point, in curve order; as hilbert_order."""
+    points = within_range(as_points(points))
+    if not len(points):
+        return np.zeros(0, np.uint64)
+    return keys_in_box(points, *extents(points, threads), threads)
+
+
+def keys_in_box(
+    points: FloatArray, low: FloatArray, high: FloatArray, threads: int = 1
+) -> npt.NDArray[np.uint64]:
+    """Return the key (n,) of each point where the curve fills a box; those of parts are of a whole.
+
+    points (n, d) float64, contiguous, of a magnitude as `within_range` makes it. low, high (d,):
+    the smallest and largest coordinates of all points.
+    """
     from evener.graphs import hilbert_kernels as kernels
 
-    points = within_range(as_points(points))
     n, d = points.shape
     keys = np.zeros(n, np.uint64)
-    if n == 0:
-        return keys
-    low, high = extents(points, threads)
     extent = float((high - low).max())
-    if extent > 0:
+    if extent > 0 and n:
         scale = 2.0 ** BITS_A_COORDINATE[d] / extent
         fill = kernels.keys_2d if d == 2 else kernels.keys_3d
         table, slices = step_table(d), slices_for(n)
@@ -112,9 +122,13 @@ def as_points(points: npt.ArrayLike) -> FloatArray:
     return array
 
 
-def within_range(values: FloatArray) -> FloatArray:
-    """Scale by a power of two where products or inverses of differences could overflow."""
-    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+def within_range(values: FloatArray, largest: float | None = None) -> FloatArray:
+    """Scale by a power of two where products or inverses of differences could overflow.
+
+    largest: the greatest magnitude, of a whole of which these values are a part; None: of these.
+    """
+    if largest is None:
+        largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if largest == 0.0 or 1e-60 < largest < 1e60:
         return values
     return np.asarray(np.ldexp(values, -int(np.frexp(largest)[1])), np.float64)

@@ -9,6 +9,7 @@ content before memory is reserved. Pickled objects are refused.
 from __future__ import annotations
 
 import io
+import math
 import struct
 import tokenize
 import warnings
@@ -67,18 +68,56 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level:
                 with archive.open(member, "w", force_zip64=True) as stored:
                     np.lib.format.write_array(stored, array, allow_pickle=False)
                 continue
-            content = io.BytesIO()
-            # Not made contiguous: that would give what has no dimension one.
-            np.lib.format.write_array(content, array, allow_pickle=False)
-            member.compress_type = _packing(content.getbuffer(), level)
-            archive.writestr(member, content.getvalue(), compresslevel=level)
+            # Written in pieces: what stands for a large graph is not in memory once more. Not made
+            # contiguous: that would give what has no dimension one.
+            counted = _Counted()
+            np.lib.format.write_array(counted, array, allow_pickle=False)
+            member.file_size = counted.length
+            member.compress_type = _packing(array, counted.length, level)
+            member._compresslevel = level  # type: ignore[attr-defined]  # noqa: SLF001
+            with archive.open(member, "w") as packed:
+                np.lib.format.write_array(packed, array, allow_pickle=False)
 
 
-def _packing(content: memoryview, level: int) -> int:
-    large = len(content) > ALWAYS_ALLOWED
-    if large and len(zlib.compress(content, level)) * RATIO < len(content):
-        return zipfile.ZIP_STORED
-    return zipfile.ZIP_DEFLATED
+def _packing(array: npt.NDArray[Any], length: int, level: int) -> int:
+    """Return how an array that takes `length` bytes is packed."""
+    if length <= ALWAYS_ALLOWED:
+        return zipfile.ZIP_DEFLATED
+    counted = _Counted(zlib.compressobj(level), math.ceil(length / RATIO))
+    try:
+        np.lib.format.write_array(counted, array, allow_pickle=False)
+        counted.end()
+    except _EnoughError:
+        return zipfile.ZIP_DEFLATED
+    return zipfile.ZIP_STORED
+
+
+class _EnoughError(Exception):
+    """So many bytes are written as were asked for."""
+
+
+class _Counted:
+    """A file that counts its bytes, as they are or packed, and keeps none.
+
+    It raises _EnoughError when there are `enough` packed ones.
+    """
+
+    def __init__(self, packer: Any = None, enough: float = math.inf) -> None:
+        self.length, self._packer, self._enough = 0, packer, enough
+
+    def write(self, data: bytes) -> int:
+        """Count some bytes."""
+        self._add(data if self._packer is None else self._packer.compress(data))
+        return len(data)
+
+    def end(self) -> None:
+        """Count what the packer has kept."""
+        self._add(self._packer.flush())
+
+    def _add(self, data: bytes) -> None:
+        self.length += len(data)
+        if self.length >= self._enough:
+            raise _EnoughError
 
 
 def names_in(content: bytes) -> set[str]:

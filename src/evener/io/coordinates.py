@@ -51,6 +51,17 @@ def read_coordinates(source: Source, n: int | None = None) -> FloatArray:
     return np.ascontiguousarray(coords)
 
 
+def plain_width(head: Source) -> int:
+    """Return how many numbers each line has, 2 or 3; 0 where the lines are not all of its kind.
+
+    head: the first lines. Raises InputError for another number.
+    """
+    if not head.is_text or head.data.startswith(b"%%MatrixMarket") or _form(head) != "plain":
+        return 0
+    first = next(text.lines(head, b"%#"), None)
+    return 0 if first is None else _width(head, *first)
+
+
 def _from_npy(source: Source) -> FloatArray:
     from evener.io.graphs.npz import array_of
 

@@ -113,6 +113,7 @@ class Format:
 # signature come first, those told apart by the shape of their numbers last.
 FORMATS: tuple[Format, ...] = (
     Format("npz", "graph", "graphs.npz", (".npz",), writes=True, directed=True, stores="matrix"),
+    Format("ecsr", "graph", "graphs.ecsr", (".ecsr",), writes=True),
     Format(
         "matrixmarket",
         "graph",

@@ -172,7 +172,7 @@ def _find_coordinates(
         return
     if graph.coords is not None or source.folder:
         return
-    for name in _names_beside(source.name):
+    for name in names_beside(source.name):
         found = source.open_beside(name)
         if found is not None:
             changes["coords"] = read_coordinates(found, graph.n)
@@ -180,7 +180,7 @@ def _find_coordinates(
             return
 
 
-def _names_beside(name: str) -> list[str]:
+def names_beside(name: str) -> list[str]:
     """Return file names for coordinates of the graph file `name`, the most specific first."""
     stem = Path(name).stem
     return [f"{name}.xyz", f"{stem}.xyz", f"{stem}_coord.mtx"]

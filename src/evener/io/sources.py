@@ -10,17 +10,20 @@ import gzip
 import hashlib
 import io
 import lzma
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
 from evener.files.opening import (
+    ANY_SIZE,
     RATIO_NAME,
     STDIN,
     is_stdin,
@@ -80,14 +83,59 @@ def _too_far(packed: int, allowed: int, path: Path) -> InputError:
 
 def _pieces(raw: bytes) -> Iterator[bytes] | None:
     """Return an iterator over the unpacked content in pieces; None if it is not packed."""
-    if raw.startswith(b"\x1f\x8b"):
-        return _read_on(gzip.GzipFile(fileobj=io.BytesIO(raw)))
-    if raw.startswith(b"\xfd7zXZ\x00"):
+    return _unpacking(raw[:10], raw, lambda: io.BytesIO(raw))
+
+
+def unpacked_pieces(file: IO[bytes], path: Path) -> Iterator[bytes] | None:
+    """Return an iterator over the unpacked content of an open file; None if it is not packed.
+
+    No more than a piece is in memory. The iterator raises InputError as `unpacked` does, but for
+    content that is empty; its limit is one of files that are read piece by piece.
+    """
+    head, size = file.read(10), file.seek(0, os.SEEK_END)
+    file.seek(0)
+    pieces = _unpacking(head, _Ranges(file, size), lambda: file)
+    return None if pieces is None else _limited(pieces, size, path)
+
+
+def _limited(pieces: Iterator[bytes], packed: int, path: Path) -> Iterator[bytes]:
+    allowed, total = unpacked_limit(packed, most=ANY_SIZE), 0
+    try:
+        for piece in pieces:
+            total += len(piece)
+            if total > allowed:
+                raise _too_far(packed, allowed, path)
+            yield piece
+    except (EOFError, OSError, zlib.error, lzma.LZMAError, _Damaged) as error:
+        raise InputError(f"cannot be unpacked: {error}", file=path) from error
+
+
+class _Ranges:
+    """A file of which ranges are read as those of bytes are taken: what unpacking needs."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file, self._size = file, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, wanted: slice) -> bytes:
+        self._file.seek(wanted.start)
+        return self._file.read(wanted.stop - wanted.start)
+
+
+def _unpacking(
+    head: bytes, raw: bytes | _Ranges, opened: Callable[[], IO[bytes]]
+) -> Iterator[bytes] | None:
+    """Return an iterator over the unpacked content of what begins with `head`."""
+    if head.startswith(b"\x1f\x8b"):
+        return _read_on(gzip.GzipFile(fileobj=opened()))
+    if head.startswith(b"\xfd7zXZ\x00"):
         return _xz(raw)
-    if raw.startswith(b"\x28\xb5\x2f\xfd"):
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
         return _zstd(raw)
-    if raw.startswith(b"BZh") and raw[4:10] in _BZIP2:
-        return _read_on(bz2.BZ2File(io.BytesIO(raw)))
+    if head.startswith(b"BZh") and head[4:10] in _BZIP2:
+        return _read_on(bz2.BZ2File(opened()))
     return None
 
 
@@ -100,7 +148,7 @@ class _Damaged(Exception):  # noqa: N818
     """A packed stream is invalid or truncated."""
 
 
-def _xz(raw: bytes) -> Iterator[bytes]:
+def _xz(raw: bytes | _Ranges) -> Iterator[bytes]:
     position = 0
     while position < len(raw):
         stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
@@ -117,7 +165,7 @@ def _xz(raw: bytes) -> Iterator[bytes]:
             position += 4
 
 
-def _zstd(raw: bytes) -> Iterator[bytes]:
+def _zstd(raw: bytes | _Ranges) -> Iterator[bytes]:
     import zstandard
 
     position = 0
@@ -163,6 +211,11 @@ class Source:
     def head(self) -> bytes:
         """The first 4 KiB of the data, by which formats are recognised."""
         return self.data[:_HEAD]
+
+    @property
+    def extent(self) -> int:
+        """Bytes of the data, by which counts in headers are judged."""
+        return len(self.data)
 
     @cached_property
     def is_text(self) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
-from evener.files.opening import open_input
+from evener.files.opening import MOST, open_input
 from evener.io.formats import format_named, format_of
 from evener.io.graphs.streams import ArcStream, WholeNeeded, Window, head_of
 
@@ -38,20 +38,25 @@ def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStre
 
 def _stream_of(name: str, head: Window, n: int, *, directed: bool) -> ArcStream:
     """Return the stream of a file of the format `name`."""
-    from evener.io.graphs import edges, matrixmarket, metis, npz
+    from evener.io.graphs import ecsr, edges, matrixmarket, metis, npz
 
     if name == "edges":
         return edges.stream(head, directed=directed, n=n)
-    known = {"metis": metis.stream, "matrixmarket": matrixmarket.stream, "npz": npz.stream}
+    known = {
+        "ecsr": ecsr.stream,
+        "metis": metis.stream,
+        "matrixmarket": matrixmarket.stream,
+        "npz": npz.stream,
+    }
     if name not in known:
         raise WholeNeeded(f"files of the format {name} are not read in pieces")
     return known[name](head, directed=directed)
 
 
-def digest_of(path: str | Path) -> str:
-    """Return the SHA-256 of a file, which is read in pieces."""
+def digest_of(path: str | Path, most: int = MOST) -> str:
+    """Return the SHA-256 of a file of at most so many bytes, which is read in pieces."""
     digest = hashlib.sha256()
-    with open_input(path) as file:
+    with open_input(path, most) as file:
         while data := file.read(_PIECE):
             digest.update(data)
     return digest.hexdigest()

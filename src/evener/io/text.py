@@ -79,9 +79,9 @@ def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
     """Raise InputError for no vertices, or for more than the file's size allows."""
     if n < 1:
         raise source.error("has no vertex", offset=offset)
-    if n > _VERTICES_WITHOUT_PROOF + len(source.data) // 2:
+    if n > _VERTICES_WITHOUT_PROOF + source.extent // 2:
         raise source.error(
-            f"speaks of {n:,} vertices, which its {len(source.data):,} bytes cannot describe",
+            f"speaks of {n:,} vertices, which its {source.extent:,} bytes cannot describe",
             offset=offset,
         )
 

@@ -1,4 +1,4 @@
-"""Reads the work per vertex from a file, or from a field of the mesh file."""
+"""Reads the work per vertex from a file, or from a field of the mesh file; flags of vertices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import NumberArray, as_weights
+from evener.arrays import BoolArray, NumberArray, as_flags, as_weights
 from evener.errors import InputError, UsageError
 from evener.io import text
 from evener.io.graphs.pairs import fields_of
@@ -52,25 +52,45 @@ def read_weights(source: Source, n: int, column: str = "") -> NumberArray:
 
     column: of a table, the heading or the number (from 0) of the column meant; all where empty.
     """
-    if source.data.startswith(b"\x93NUMPY"):
-        from evener.io.graphs.npz import array_of
-
-        table, names = array_of(source, source.data, source.name), list[str]()
-    else:
-        table, names = _table(source)
-    if table.ndim not in (1, 2) or len(table) != n:
-        raise source.error(f"holds {len(table) if table.ndim else 1:,} weights; {n:,} are needed")
-    if column:
-        table = _column(source, table, names, column)
-    if table.ndim == 2 and table.shape[1] == 1:
-        table = table[:, 0]
+    table = _numbers(source, n, column, "weights")
     try:
         return as_weights(table, "weights", ndim=table.ndim)
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
 
 
-def _table(source: Source) -> tuple[npt.NDArray[np.generic], list[str]]:
+def find_flags(spec: str, n: int) -> BoolArray:
+    """Return the flags (n,) that `spec` means, `FILE` or `FILE:COLUMN`: 0 or 1 for each vertex.
+
+    The file is one of those that read_weights takes.
+    """
+    file, column = split_weights(spec)
+    source = open_source(file)
+    table = _numbers(source, n, column.removeprefix(":"), "flags")
+    try:
+        return as_flags(table, n, "flags")
+    except InputError as error:
+        raise source.error(
+            error.message, hint="1 says that a vertex is fixed, 0 that not."
+        ) from error
+
+
+def _numbers(source: Source, n: int, column: str, what: str) -> npt.NDArray[np.generic]:
+    """Return the numbers (n,) or (n, c) of the vertices in a file; `what` they are."""
+    if source.data.startswith(b"\x93NUMPY"):
+        from evener.io.graphs.npz import array_of
+
+        table, names = array_of(source, source.data, source.name), list[str]()
+    else:
+        table, names = _table(source, what)
+    if table.ndim not in (1, 2) or len(table) != n:
+        raise source.error(f"holds {len(table) if table.ndim else 1:,} {what}; {n:,} are needed")
+    if column:
+        table = _column(source, table, names, column)
+    return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
+
+
+def _table(source: Source, what: str) -> tuple[npt.NDArray[np.generic], list[str]]:
     found = text.lines(source, b"#%")
     offset, line = next(found, (0, b""))
     fields, names = fields_of(line), list[str]()
@@ -79,7 +99,7 @@ def _table(source: Source) -> tuple[npt.NDArray[np.generic], list[str]]:
         offset, line = next(found, (0, b""))
         fields = fields_of(line)
     if not fields:
-        raise source.error("holds no weights")
+        raise source.error(f"holds no {what}")
     if names and len(names) != len(fields):
         raise source.error(
             f"the heading has {len(names)} names, the line below it {len(fields)} fields",

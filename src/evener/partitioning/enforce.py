@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from evener.arrays import IntVector, Part
+from evener.arrays import NO_VERTICES, IntVector, Part, as_flags
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs.graph import Graph
 from evener.graphs.graph_kernels import block_pieces
@@ -57,15 +58,17 @@ def enforce(
     constraint: int = 0,
     names: list[str] | None = None,
     quickly: bool = False,
+    fixed: npt.ArrayLike | None = None,
 ) -> Enforced:
     """Return a partition of `graph` in which every block keeps `contract`, close to the given one.
 
     graph, partition: as of `evaluate`. connected: blocks end in one piece wherever the contract and
     the graph allow it. constraint: which weight of several the contract is on; a contract on
-    several weights is kept on all of them, and `connected` is refused there (UsageError). names
-    (k,): the devices, for messages. quickly: what is far too much moves in bulk first, in a third
-    of the time, and pieces that come off blocks stay as they are; of one weight alone. Raises
-    InfeasibleError with block and shortfall where a proof of impossibility is known, NotFoundError
+    several weights is kept on all of them, and `connected` is refused there (UsageError). fixed:
+    flags (n,) of vertices that keep the block they are given; None: all may move. names (k,): the
+    devices, for messages. quickly: what is far too much moves in bulk first, in a third of the
+    time, and pieces that come off blocks stay as they are; of one weight alone. Raises
+    InfeasibleError with block and shortfall where impossibility is proved, NotFoundError
     where none is and no solution was found either. Deterministic.
     """
     graph = as_graph(graph)
@@ -74,8 +77,9 @@ def enforce(
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
     names = names or [f"block {b}" for b in range(contract.k)]
     disconnected: tuple[int, ...] = ()
+    stays = NO_VERTICES if fixed is None else np.flatnonzero(as_flags(fixed, graph.n, "fixed"))
     if not contract.further:
-        state = State.of(graph, partition, contract, constraint)
+        state = State.of(graph, partition, contract, constraint, stays)
         if quickly:
             flow_in_bulk(state)
         part = _kept(state, connected, names)
@@ -86,7 +90,7 @@ def enforce(
             hint="--constraint I divides one of the weights alone.",
         )
     else:
-        part, constraint = kept_blocks(graph, partition, contract, names), 0
+        part, constraint = kept_blocks(graph, partition, contract, names, stays), 0
     return _enforced(graph, partition, part, constraint, disconnected)
 
 
@@ -114,7 +118,7 @@ def _repair(state: State) -> None:
     steps = min(200 + 4 * state.k, max(STEP_WORK // state.graph.n, 8))
     given = state.part.copy()
     if flow_until_kept(state) or polish(state, steps=steps):
-        if np.count_nonzero(state.part != given) > MANY_MOVED * given.size:
+        if np.count_nonzero(state.part != given) > MANY_MOVED * state.free.size:
             connect(state, quickly=True)
             smooth(state)
         return
@@ -137,7 +141,7 @@ def _check(state: State, names: list[str]) -> None:
         low, high = state.contract.low[b], state.contract.high[b]
         what = f"ends with {state.weight[b]:,.9g} units where {low:,.9g} to {high:,.9g} are asked"
     off = int((violations > 0).sum())
-    heaviest = float(np.max(state.weights))
+    heaviest = float(state.weights[state.free].max(initial=0.0))
     raise NotFoundError(
         f"no partition found that keeps every contract: {names[b]} {what} ({off} block(s) off)",
         hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
@@ -160,7 +164,7 @@ def connect(state: State, *, quickly: bool = False) -> None:
     """
     rules = JOIN_RULES[:1] if quickly else JOIN_RULES
     patience, rerootings = (1, 0) if quickly else (JOIN_PATIENCE, REROOTINGS)
-    best, fewest = state.part.copy(), len(_strays(state)[1])
+    best, fewest = state.part.copy(), len(_strays_that_may_move(state)[1])
     for rule in rules:
         state.part[:] = best
         state.sum_up()
@@ -168,7 +172,7 @@ def connect(state: State, *, quickly: bool = False) -> None:
         while fewest > 0 and waited < patience:
             _join_strays(state, rule)
             kept = flow_until_kept(state, connected=True, rerootings=rerootings)
-            left = len(_strays(state)[1])
+            left = len(_strays_that_may_move(state)[1])
             waited += 1
             if kept and left < fewest:
                 best, fewest, waited = state.part.copy(), left, 0
@@ -200,9 +204,18 @@ def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
     return label, block[stray], stray
 
 
+def _strays_that_may_move(state: State) -> tuple[IntVector, IntVector]:
+    """Return the label (n,) of each vertex's piece, and those of stray pieces that may move.
+
+    Those with a fixed vertex stay.
+    """
+    label, _, strays = _strays(state)
+    return label, np.setdiff1d(strays, label[np.flatnonzero(state.fixed)])
+
+
 def _join_strays(state: State, rule: int) -> None:
     """Move every stray piece, small ones first, to a block that it touches, as `rule` allows."""
-    label, _, strays = _strays(state)
+    label, strays = _strays_that_may_move(state)
     order = np.argsort(label, kind="stable")
     starts = np.searchsorted(label[order], np.arange(label.max() + 2))
     sizes = np.diff(starts)[strays]

@@ -11,15 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import NO_VERTICES, FloatArray, IntVector, Part, as_flags, flags_of
 from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
 from evener.partitioning.enforce import enforce
 from evener.partitioning.initial.diffusion import THOROUGH
 from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
-from evener.partitioning.levels.levels import GraphLevel, finest, scattered
+from evener.partitioning.levels.levels import (
+    GraphLevel,
+    anchored,
+    finest,
+    places_of,
+    projected,
+    scattered,
+)
 from evener.partitioning.multilevel.level_state import MultilevelTask
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
@@ -96,10 +104,16 @@ def scored(graph: Graph, part: Part, contract: Contract, objective: str) -> Scor
     return Scored(partition, cost, bool(holds.all()), violations)
 
 
-def repaired(found: Scored, graph: Graph, contract: Contract, objective: str) -> Scored:
-    """Return the partition with its contract enforced, or as it is where that is impossible."""
+def repaired(
+    found: Scored, graph: Graph, contract: Contract, objective: str, fixed: IntVector = NO_VERTICES
+) -> Scored:
+    """Return the partition with its contract enforced, or as it is where that is impossible.
+
+    fixed: the vertices that keep their blocks, ascending.
+    """
+    stays = flags_of(fixed, graph.n) if fixed.size else None
     try:
-        kept = enforce(graph, found.partition, contract)
+        kept = enforce(graph, found.partition, contract, fixed=stays)
     except (InfeasibleError, NotFoundError):
         return found
     return scored(graph, kept.partition.part, contract, objective)
@@ -126,7 +140,7 @@ class Refined:
         return brief(self)
 
 
-def refine(
+def refine(  # noqa: PLR0913 - public: one keyword for each choice
     graph: GraphLike,
     partition: PartitionLike,
     contract: Contract | None = None,
@@ -136,6 +150,7 @@ def refine(
     epsilon: float = 0.03,
     seed: int = 7,
     threads: int = 1,
+    fixed: npt.ArrayLike | None = None,
 ) -> Refined:
     """Return a partition with less of the objective, or the given one; never a less balanced one.
 
@@ -143,8 +158,10 @@ def refine(
     block number says. objective: "cut", "total_volume" or "max_volume". preset: "fast", "default"
     or "strong". Where the given partition breaks `contract` (blocks too light, too heavy, over
     their bytes, empty), the result breaks it no more, neither in sum nor in the worst block;
-    `enforce` repairs it. Without a contract, `own_contract` is used. Raises InputError where
-    lengths differ, UsageError for unknown names and several weights per vertex. Deterministic.
+    `enforce` repairs it. Without a contract, `own_contract` is used. fixed: flags (n,) of vertices
+    that keep the block they are given, of any weight and number of edges; None: all may move.
+    Raises InputError where lengths differ, UsageError for unknown names and several weights per
+    vertex. Deterministic.
     """
     graph = as_graph(graph)
     partition = _blocks_given(graph, partition, contract)
@@ -156,18 +173,19 @@ def refine(
     contract = contract or own_contract(graph, partition, epsilon)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
+    stays = NO_VERTICES if fixed is None else np.flatnonzero(as_flags(fixed, graph.n, "fixed"))
     best = given = scored(graph, partition.part, contract, objective)
-    if graph.n > 1 and partition.k > 1:
-        for method in _methods(graph, preset):
+    if graph.n - stays.size > 0 and graph.n > 1 and partition.k > 1:
+        for method in _methods(graph, preset, stays):
             if method == "gentle" and best is not given:
                 break
             part = refined_blocks(
                 graph, partition.part, contract, preset=preset, objective=objective, seed=seed,
-                threads=threads, method=method,
+                threads=threads, method=method, fixed=stays,
             )  # fmt: skip
             found = scored(graph, part, contract, objective)
             if not found.as_balanced_as(given):
-                found = repaired(found, graph, contract, objective)
+                found = repaired(found, graph, contract, objective, stays)
             if found.as_balanced_as(given) and found.better_than(best):
                 best = found
     moved = int(np.count_nonzero(best.part != partition.part))
@@ -185,14 +203,14 @@ def _blocks_given(graph: Graph, partition: PartitionLike, contract: Contract | N
     return Partition(part, int(part.max(initial=0)) + 1)
 
 
-def _methods(graph: Graph, preset: str) -> tuple[str, ...]:
+def _methods(graph: Graph, preset: str, fixed: IntVector) -> tuple[str, ...]:
     """Return the methods of refined_blocks to try, in order."""
-    if preset == "fast" or is_uneven(graph):
+    if preset == "fast" or is_uneven(graph, fixed):
         return ("refined", "gentle")
     return ("rounded", "refined", "gentle")
 
 
-def refined_blocks(
+def refined_blocks(  # noqa: PLR0913 - options as of refine
     graph: Graph,
     part: Part,
     contract: Contract,
@@ -202,8 +220,11 @@ def refined_blocks(
     seed: int = 7,
     threads: int = 1,
     method: str = "rounded",
+    fixed: IntVector = NO_VERTICES,
 ) -> Part:
     """Return blocks (n,) made of those of `part` (n,) int32; options as of `refine`.
+
+    fixed: the vertices that keep theirs, ascending.
 
     method: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
     refined only; "gentle": refined on the whole graph alone, where all cut edges cost the same.
@@ -212,20 +233,27 @@ def refined_blocks(
     """
     chosen = PRESETS[preset]
     task = MultilevelTask(contract, chosen, seed, threads)
-    if is_uneven(graph) and method != "gentle":
+    if is_uneven(graph, fixed) and method != "gentle":
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed,
-            given=part,
+            given=part, fixed=fixed,
         )  # fmt: skip
-    order = vertex_order(graph, threads)
+    order = vertex_order(graph, threads, fixed)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     along = part[order]
+    level.fixed = places_of(fixed, order)
+    whole = anchored(level, along, threads) if fixed.size else None
+    if whole is not None:
+        inner, blocks = whole.level, whole.part
+    else:
+        inner, blocks = level, along
     if method != "gentle":
         for cycle in range(chosen.cycles):
             rounding = THOROUGH if method == "rounded" and cycle == 0 else None
-            along = v_cycle(level, along, replace(task, seed=seed + cycle), rounding)
+            blocks = v_cycle(inner, blocks, replace(task, seed=seed + cycle), rounding)
     elif objective == "cut":
-        _refine_whole(level, along, contract, chosen, seed, threads)
+        _refine_whole(inner, blocks, contract, chosen, seed, threads)
+    along = blocks if whole is None else projected(whole, blocks, threads)
     if objective != "cut":
         lower_volumes(level, along, task, AIMS[objective])
     return scattered(along, order, threads)
@@ -235,7 +263,7 @@ def _refine_whole(
     level: GraphLevel, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
 ) -> None:
     """Lower the cut in place, on this level alone; cut edges of all blocks cost the same."""
-    slack: FloatArray = np.maximum(preset.slack * contract.targets, level.vwgt.max())
+    slack: FloatArray = np.maximum(preset.slack * contract.targets, level.heaviest)
     limits = WeightLimits(contract.low, contract.high, contract.low - slack, contract.high + slack)
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
     price = np.full(contract.k, EVEN_PRICE, np.int64)

@@ -25,13 +25,14 @@ from evener.platforms.platform import Platform
 from evener.sizing import Sizes, contract_for
 from evener.sizing.contracts import SHARES, lowers_seconds
 from evener.sizing.solving import METHODS
+from evener.sliced.tools import SLICED_TOOLS
 
 
 @dataclass(frozen=True)
 class PlanOptions:
     """What a person may choose of a plan. Raises UsageError for unknown names and bad numbers.
 
-    tool: a partitioner's name, or "auto".
+    tool: a partitioner's name, or "auto"; for graphs in slices also one of SLICED_TOOLS.
     preset: "fast", "default" or "strong".
     objective: "cut", "total_volume" or "max_volume", at sizes that follow the speeds; "seconds",
     for which sizes are searched as well; or "auto", see `settled`.
@@ -125,7 +126,7 @@ class PlanOptions:
 
 def _check_choices(options: PlanOptions) -> None:
     """Raise UsageError for unknown names and values of a wrong type; NumPy's become Python's."""
-    one_of("partitioner", options.tool, (*TOOLS, "auto"))
+    one_of("partitioner", options.tool, (*TOOLS, *SLICED_TOOLS, "auto"))
     one_of("preset", options.preset, PRESETS)
     one_of("objective", options.objective, (*OBJECTIVES, "seconds", "auto"))
     one_of("method of sizing", options.sizing, (*METHODS, "auto"))

@@ -80,7 +80,7 @@ def plan(
     tell = progress or LoggedSteps("planning")
     make = _least_seconds if options.objective == "seconds" else _least_cut
     made = make(taken.graph, platform, options, tell)
-    _refuse_broken(made)
+    refuse_broken(made.judged, made.platform)
     tell("done", 1.0)
     return Plan(
         made.partition,
@@ -88,11 +88,11 @@ def plan(
         made.judged,
         sizes=made.sizes,
         saturated=made.saturated,
-        options=_recorded(options, made.versions)
+        options=recorded_options(options, made.versions)
         | {"reading": dict(reading or taken.reading or {})},
         graph=describe(taken.graph),
         inputs=dict(inputs or taken.inputs or {}),
-        versions={**made.versions, **_own_versions()},
+        versions={**made.versions, **own_versions()},
         notes=(*taken.notes, *notes, *made.notes),
         mapping=made.mapping,
         stages=made.stages,
@@ -102,8 +102,8 @@ def plan(
 
 
 @cache
-def _own_versions() -> dict[str, str]:
-    # Cached: to ask the installation takes milliseconds.
+def own_versions() -> dict[str, str]:
+    """Return the versions that every plan records; cached, as to ask takes milliseconds."""
     return {name: version(name) for name in ("evener", "numpy")}
 
 
@@ -127,15 +127,15 @@ class _Made:
     mapping: BlockMapping | None = None
 
 
-def _refuse_broken(made: _Made) -> None:
+def refuse_broken(judged: Evaluation, platform: Platform) -> None:
     """Raise NotFoundError where the evaluation finds blocks that break their contract.
 
     The steps before raise for all that they cannot keep; this compares their result with figures
     that were counted independently of them.
     """
-    if not made.judged.holds:
+    if not judged.holds:
         raise NotFoundError(
-            f"no plan: recounted, {breaches(made.judged, made.platform)}",
+            f"no plan: recounted, {breaches(judged, platform)}",
             hint="The search and the recount disagree: please report it, with graph and machine.",
         )
 
@@ -161,7 +161,7 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
         terms.sizes.sizes,
         terms.sizes.saturated,
         {raw.tool: raw.version},
-        (*raw.notes, *_notes_on_cut(terms, kept, graph), *_notes_on_mapping(mapping)),
+        (*raw.notes, *_notes_on_cut(terms, kept, graph), *notes_on_mapping(mapping)),
         _stages(weighted, raw, kept, judged),
         raw.cpu_seconds,
         mapping,
@@ -185,7 +185,7 @@ def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell:
         loads.astype(np.int64) if (loads == np.rint(loads)).all() else loads,
         saturated,
         found.versions,
-        (*_notes_on_full(platform, saturated), *found.notes),
+        (*notes_on_full(platform, saturated), *found.notes),
         found.stages,
         found.cpu_seconds,
     )
@@ -205,7 +205,7 @@ def describe(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _recorded(options: PlanOptions, tools: Iterable[str]) -> dict[str, Any]:
+def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, Any]:
     """Return the options that the plan keeps: those that can change its blocks.
 
     The time limit is left out, as are shares and the method of sizing at their defaults; threads
@@ -245,7 +245,7 @@ def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
             f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
             "chooses); seconds are predicted from the first"
         )
-    notes += _notes_on_full(platform, terms.sizes.saturated, ", below their share by speed")
+    notes += notes_on_full(platform, terms.sizes.saturated, ", below their share by speed")
     if kept.moved:
         share = 100 * kept.moved / graph.n
         what = "vertex" if kept.moved == 1 else "vertices"
@@ -256,14 +256,14 @@ def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
     return notes
 
 
-def _notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
+def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
     """Name the devices whose memory is full."""
     if not saturated.any():
         return []
     return [f"Filled to their memory{more}: {named_devices(platform, saturated)}"]
 
 
-def _notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
+def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
     """Say how much faster the mapped blocks are, where any changed its device."""
     if mapping is None or not mapping.moved:
         return []

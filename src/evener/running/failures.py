@@ -6,6 +6,7 @@ MPI ask each other who waits as well: who does not reply within a second is the 
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evener import errors
 from evener.errors import EvenerError, ToolError
 
 PATIENCE = 600.0  # seconds that a rank waits for another unless told: more than a superstep takes
@@ -22,7 +24,9 @@ GRACE = 2.0  # seconds that the other threads have to stop after one has failed
 # seconds at most: what comes is found at most REST later. See benchmarks/waiting.py.
 SPINS, YIELDING, REST, LONGEST = 1000, 1e-3, 0.1, 1e-3
 ANSWERS = 1.0  # seconds that other processes have to say that they wait, too
-MESSAGE, ASKED, ANSWERED = 0, 32001, 32002  # tags of MPI: all messages; who waits?; this one does
+# Tags of MPI: all messages; who waits?; this one does; this one has failed.
+MESSAGE, ASKED, ANSWERED, FAILED = 0, 32001, 32002, 32003
+LONGEST_FAILURE = 1 << 14  # bytes of an error that processes tell each other
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,8 @@ class Names:
 class MpiWaits:
     """Waits of one process for requests of MPI, which end after `timeout` seconds.
 
-    comm: the communicator, whose tags ASKED and ANSWERED nothing else uses. processes: names of
-    its ranks.
+    comm: the communicator, whose tags ASKED, ANSWERED and FAILED nothing else uses; its ranks have
+    `names`.
     """
 
     def __init__(self, mpi: Any, comm: Any) -> None:
@@ -68,6 +72,7 @@ class MpiWaits:
         self.names = Names()
         self._asking = threading.Lock()
         self._replies: list[Any] = []  # requests that MPI may still work on
+        self.has_failed = False  # whether another process has said that it has
 
     def until(self, is_done: Callable[[], bool], rest: float = 0.0) -> None:
         """Return when is_done() is true. Raises ToolError where that takes longer than timeout.
@@ -94,8 +99,26 @@ class MpiWaits:
                         self._asking.release()
                 patience = waited + self.timeout
 
+    def fail(self, error: BaseException) -> None:
+        """End the waits of all other processes with this one's error, which names it."""
+        own = self._comm.Get_rank()
+        known = self.names.failed(own, error)
+        who = "" if "rank " in known.message else f"{self.names.of(own)}: "
+        text = json.dumps([type(known).__name__, who + known.message, known.hint]).encode()
+        for rank in range(self._comm.Get_size()):
+            if rank != own:
+                self._replies.append(self._comm.Isend(bytearray(text), dest=rank, tag=FAILED))
+
     def _reply(self) -> None:
-        """Tell those who ask that this process waits as well."""
+        """Tell those who ask that this process waits; raise what another has failed with."""
+        failed = self._comm.Improbe(source=self._mpi.ANY_SOURCE, tag=FAILED)
+        if failed is not None:
+            status = self._mpi.Status()
+            text = bytearray(LONGEST_FAILURE)
+            failed.Recv(text, status=status)
+            kind, said, hint = json.loads(text[: status.Get_count()])
+            self.has_failed = True
+            raise getattr(errors, kind, ToolError)(said, hint=hint)
         asked = self._comm.Improbe(source=self._mpi.ANY_SOURCE, tag=ASKED)
         if asked is None:
             return

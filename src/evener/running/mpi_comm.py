@@ -42,6 +42,7 @@ class MpiComm:
         self.rank, self.size = int(self._comm.Get_rank()), int(self._comm.Get_size())
         self._beside: tuple[int, int] | None = None
         self._guard: Guard | None = None
+        self._whose: Any = None  # the communicator of which this is the duplicate
         self.waits = MpiWaits(MPI, self._comm)
 
     def barrier(self) -> None:
@@ -174,6 +175,19 @@ class MpiComm:
         if self._guard is not None:
             self._guard.describe(names, hint)
 
+    def fail(self, error: BaseException) -> None:
+        """End the waits of all other ranks with an error that names this one.
+
+        Only on a duplicate that `comm_of` has made, of which it makes another: calls that are under
+        way on this one have no end. Nothing is done where all ranks are known to have the error.
+        """
+        if self._whose is None or getattr(error, "is_everywhere", False):
+            return
+        if not self.waits.has_failed:
+            self.waits.fail(error)
+        self._whose.Delete_attr(_duplicates[0])
+        self._whose = None
+
     def abort(self, code: int = 1) -> NoReturn:
         """End all ranks, after this one has said why."""
         sys.stderr.flush()
@@ -229,4 +243,6 @@ def comm_of(given: Any) -> Comm:
         _duplicates.append(MPI.Comm.Create_keyval())
     if given.Get_attr(_duplicates[0]) is None:
         given.Set_attr(_duplicates[0], given.Dup())
-    return MpiComm(given.Get_attr(_duplicates[0]))
+    found = MpiComm(given.Get_attr(_duplicates[0]))
+    found._whose = given  # noqa: SLF001 - of this module
+    return found

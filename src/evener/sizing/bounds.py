@@ -18,6 +18,7 @@ from evener.platforms.models.fitting import Constant, SpeedModel, capped
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import model_groups
 from evener.sizing.equal_finish import halved
+from evener.sizing.facts import HeldWork, WorkFacts, work_facts_of
 from evener.sizing.solving import solve_sizes
 
 PRECISION = 1e-12  # relative, of the bisection on the time
@@ -49,23 +50,21 @@ def lower_bound(
     the best sizes. graph: as it was read; what a vertex works is the workload's or its weight
     `constraint`. O(n log n) where memory is in bytes, else O(k).
     """
-    work = workload.work(graph) if any(workload.shares) else graph.weights(constraint)
-    work = np.asarray(work, np.float64)
-    load = float(work.sum())
-    if load <= 0:
+    facts = work_facts_of(graph, platform, workload, constraint)
+    return bound_of_facts(facts, platform, workload)
+
+
+def bound_of_facts(facts: WorkFacts, platform: Platform, workload: Workload = WEIGHTS) -> Bound:
+    """Return the `lower_bound` of a graph of which these facts are known."""
+    if facts.load <= 0:
         return Bound(0.0, np.zeros(platform.k))
-    each = float(work[0]) if (work == work[0]).all() else 0.0
-    memory = _Memory(graph, work, platform.memories) if _is_capped(platform) else None
+    memory = None if facts.held is None else _Memory(facts.held, platform.memories)
     for room in (memory, None):
-        done = _WorkByTime(platform, workload, load, each, room)
-        bound = _least(done, load, fits=room is memory)
+        done = _WorkByTime(platform, workload, facts.load, facts.each, room)
+        bound = _least(done, facts.load, fits=room is memory)
         if bound is not None:
             return replace(bound, seconds=max(bound.seconds, done.of_best_sizes()))
     return _without_room(platform)
-
-
-def _is_capped(platform: Platform) -> bool:
-    return bool(np.isfinite(platform.memories).any())
 
 
 def _without_room(platform: Platform) -> Bound:
@@ -76,18 +75,9 @@ def _without_room(platform: Platform) -> Bound:
 class _Memory:
     """How much work fits into memories, if vertices with the fewest bytes per work come first."""
 
-    def __init__(self, graph: Graph, work: FloatArray, memories: FloatArray) -> None:
-        n_bytes = np.asarray(graph.vertex_bytes(), np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            order = np.argsort(np.where(work > 0, n_bytes / work, np.inf), kind="stable")
-        self._bytes = np.concatenate([[0.0], np.cumsum(n_bytes[order])])
-        self._work = np.concatenate([[0.0], np.cumsum(work[order])])
-        self.memories = memories
+    def __init__(self, held: HeldWork, memories: FloatArray) -> None:
+        self.held, self.memories = held.of, memories
         self.room = self.held(memories)
-
-    def held(self, n_bytes: FloatArray) -> FloatArray:
-        """Return the most work of vertices that need at most so many bytes together [units]."""
-        return np.asarray(np.interp(n_bytes, self._bytes, self._work))
 
 
 def _least(done: _WorkByTime, load: float, *, fits: bool) -> Bound | None:

@@ -18,6 +18,7 @@ from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import lower_bound
 from evener.sizing.curved import curved_sizes
+from evener.sizing.facts import LoadFacts, facts_of
 from evener.sizing.memory_capped import Sizes, target_sizes, unit_capacities
 from evener.sizing.rounding import limits
 from evener.wording import memory
@@ -51,18 +52,29 @@ def contract_for(
     graph, platform = as_graph(graph), as_platform(platform)
     among = range(graph.n_constraints) if constraint is None else (constraint,)
     chosen = checked_shares(shares, len(among))
-    if platform.k > graph.n:
+    facts = facts_of(graph, platform, among[0])
+    contract, sizes = contract_of_facts(facts, platform, epsilon, method)
+    further = tuple(
+        further_limits(graph, platform, epsilon, i, by, sizes)
+        for i, by in zip(among[1:], chosen[1:], strict=True)
+    )
+    return replace(contract, further=further), sizes
+
+
+def contract_of_facts(
+    facts: LoadFacts, platform: Platform, epsilon: float = 0.03, method: str = "auto"
+) -> tuple[Contract, Sizes]:
+    """Return the contract that `contract_for` makes of a graph of which these facts are known."""
+    if platform.k > facts.n:
         raise InfeasibleError(
-            f"{platform.k:,} devices for {graph.n:,} vertices: some block would be empty",
+            f"{platform.k:,} devices for {facts.n:,} vertices: some block would be empty",
             hint="Use fewer devices or a larger graph.",
         )
-    load = float(graph.weights(among[0]).sum())
-    if load <= 0:
+    if facts.load <= 0:
         raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
-    unit = graph.vwgt is None or bool((graph.weights(among[0]) == 1).all())
-    density = graph.total_bytes / load
+    load, unit, density = facts.load, facts.unit, facts.total_bytes / facts.load
     if platform.has_curves:
-        heaviest = 0.0 if unit else float(np.max(graph.weights(among[0])))
+        heaviest = 0.0 if unit else facts.heaviest
         sizes = curved_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density,
                              heaviest=heaviest, method=method)  # fmt: skip
     elif method != "auto":
@@ -70,15 +82,11 @@ def contract_for(
     else:
         sizes = target_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density)
     if unit:
-        _refuse_too_small(graph, platform, sizes)
-        sizes = _none_empty(sizes, graph.n)
+        _refuse_too_small(facts.smallest, platform, sizes)
+        sizes = _none_empty(sizes, facts.n)
     else:
-        sizes = _room_for_one(sizes, graph, platform, among[0])
-    further = tuple(
-        further_limits(graph, platform, epsilon, i, by, sizes)
-        for i, by in zip(among[1:], chosen[1:], strict=True)
-    )
-    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories, further), sizes
+        sizes = _room_for_one(sizes, facts, platform)
+    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories), sizes
 
 
 def contract_of_units(
@@ -91,8 +99,7 @@ def contract_of_units(
     """
     solve = curved_sizes if platform.has_curves else target_sizes
     sizes = solve(platform, float(count), epsilon=epsilon, unit=True, bytes_per_unit=bytes_per_unit)
-    one = Graph(np.zeros(2, np.int64), np.empty(0, np.int32), bytes_per_vertex=bytes_per_unit)
-    _refuse_too_small(one, platform, sizes)
+    _refuse_too_small(bytes_per_unit, platform, sizes)
     sizes = _none_empty(sizes, count)
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories)
 
@@ -103,7 +110,12 @@ def lowers_seconds(graph: Graph, platform: Platform) -> bool:
     It does where links are known, vertices have one weight, and there are at most MAX_PAIRED
     devices.
     """
-    return platform.has_links and 1 < platform.k <= MAX_PAIRED and graph.n_constraints == 1
+    return seconds_differ(platform) and graph.n_constraints == 1
+
+
+def seconds_differ(platform: Platform) -> bool:
+    """Return whether links are known between devices, and pairs of these not too many."""
+    return platform.has_links and 1 < platform.k <= MAX_PAIRED
 
 
 def contract_for_seconds(
@@ -115,14 +127,23 @@ def contract_for_seconds(
     would be best if nothing were exchanged. makespan [s]: promised, infinity for no promise.
     """
     loads = lower_bound(graph, platform, workload).loads
-    most = np.minimum(unit_capacities(platform, 0.0), graph.total_weight)
+    return seconds_contract(loads, graph.total_weight, platform, makespan)
+
+
+def seconds_contract(
+    loads: FloatArray, total_weight: float, platform: Platform, makespan: float
+) -> Contract:
+    """Return the contract that `contract_for_seconds` makes of a graph of this weight [units].
+
+    loads (k,) [units]: of the lower bound.
+    """
+    most = np.minimum(unit_capacities(platform, 0.0), total_weight)
     low = np.minimum(platform.low_units, most)
     return Contract(loads, low, most, platform.memories, may_be_unused=True, makespan=makespan)
 
 
-def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
-    """Raise InfeasibleError for a device whose memory does not hold the smallest vertex."""
-    smallest = float(graph.vertex_bytes().min())
+def _refuse_too_small(smallest: float, platform: Platform, sizes: Sizes) -> None:
+    """Raise InfeasibleError for a device whose memory does not hold the smallest vertex [B]."""
     small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.high_units < 1))
     if small.any():
         b = int(np.argmax(small))
@@ -155,24 +176,21 @@ def _none_empty(sizes: Sizes, n: int) -> Sizes:
     return replace(sizes, sizes=counts, low=low, high=high)
 
 
-def _room_for_one(sizes: Sizes, graph: Graph, platform: Platform, constraint: int) -> Sizes:
+def _room_for_one(sizes: Sizes, facts: LoadFacts, platform: Platform) -> Sizes:
     """Return sizes with the i-th lowest high raised to the weight of the i-th lightest vertex.
 
     So every block can have a vertex of its own. Only vertices that fit into every memory count,
     and high_units still caps. Lows are reduced where these vertices would be missing elsewhere.
     """
-    weights = np.asarray(graph.weights(constraint), np.float64)
-    light = weights[graph.vertex_bytes() <= platform.memories.min()]
-    ranked = min(platform.k, light.size)
     needs = np.zeros(platform.k)
-    order = np.argsort(sizes.high, kind="stable")[:ranked]
-    needs[order] = np.sort(np.partition(light, ranked - 1)[:ranked]) if ranked else 0.0
+    order = np.argsort(sizes.high, kind="stable")[: facts.light.size]
+    needs[order] = facts.light
     high = np.maximum(sizes.high, np.minimum(needs, platform.high_units))
     if (high == sizes.high).all():
         return sizes
     low, least = sizes.low, np.minimum(needs, high)
     spare = np.maximum(low - least, 0)
-    over = float(np.maximum(low, least).sum() - weights.sum())
+    over = float(np.maximum(low, least).sum() - facts.load)
     if over > 0 and spare.any():
         low = low - spare * min(1.0, over / spare.sum())
     return replace(sizes, low=low, high=high)

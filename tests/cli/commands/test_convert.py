@@ -142,3 +142,49 @@ def test_what_of_stream_graphs_is_refused(convert, tmp_path, monkeypatch, words,
     code, _, error = convert(*words)
     assert code == 2
     assert said in error
+
+
+LISTS = b"4 4\n2 3\n1 3\n1 2 4\n3\n"
+
+
+def test_in_pieces_as_whole(convert, tmp_path, monkeypatch):
+    """With a bound of memory and without, to a file and to stdout, the same bytes."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.graph").write_bytes(LISTS)
+    (tmp_path / "g.graph.xyz").write_text("0 0\n1 0\n0 1\n1 1\n")
+    code, said, _ = convert("g.graph", "a.ecsr", "--memory", "64MiB", "--json")
+    assert code == 0
+    assert json.loads(said) == {
+        "file": "a.ecsr",
+        "format": "ecsr",
+        "from": "metis",
+        "n": 4,
+        "m": 4,
+        "notes": ["Coordinates are from g.graph.xyz."],
+    }
+    assert convert("g.graph", "b.npz")[0] == convert("b.npz", "b.ecsr")[0] == 0
+    assert (tmp_path / "a.ecsr").read_bytes() == (tmp_path / "b.ecsr").read_bytes()
+    assert convert("g.graph", "c.ecsr.gz", "--constraint", "0")[0] == 0
+    assert convert("c.ecsr.gz", "c.ecsr", "--coords", "g.graph.xyz")[0] == 0
+    assert (tmp_path / "a.ecsr").read_bytes() == (tmp_path / "c.ecsr").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("g.graph o.npz --memory 1GiB", "--memory is for OUTPUT of the format ecsr, not npz"),
+        ("g.graph o.ecsr --memory 1KiB", "--memory must be at least 64MiB"),
+        ("g.graph o.ecsr --memory much", "'much' is no size"),
+        ("g.graph o.ecsr.gz --memory 1GiB", "with --memory, OUTPUT is not packed"),
+        ("g.csv o.ecsr --memory 1GiB", "must be read whole, whatever memory that takes: its ver"),
+        ("- o.ecsr --memory 1GiB", "standard input is read once"),
+    ],
+)
+def test_bounds_that_cannot_be_kept(convert, tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.graph").write_bytes(LISTS)
+    (tmp_path / "g.csv").write_text("ann,bob\nbob,cid\n")
+    code, _, error = convert(*words.split())
+    assert code == 2
+    assert said in error
+    assert not list(tmp_path.glob("o.*"))

@@ -41,6 +41,42 @@ def test_broken_contracts_are_repaired_first(evener, grid_file, part_file, tmp_p
     assert json.loads(again.out)["holds"] is True
 
 
+@pytest.mark.parametrize("form", ["lines", "column", "npy"])
+def test_fixed_vertices_stay(evener, grid_file, part_file, tmp_path, form):
+    fixed = (np.arange(120) % 5 == 0).astype(int)
+    spec = file = tmp_path / ("x.npy" if form == "npy" else "x.txt")
+    if form == "npy":
+        np.save(file, fixed)
+    elif form == "lines":
+        np.savetxt(file, fixed, fmt="%d")
+    else:
+        np.savetxt(
+            file, np.stack([fixed, 1 - fixed], 1), fmt="%d", header="kept moved", comments=""
+        )
+        spec = f"{file}:kept"
+    said = evener("refine", grid_file, part_file, "--k", 2, "-o", tmp_path / "y.part", "--json",
+                  "--fixed", spec)  # fmt: skip
+    assert said.code == 0, said.err
+    part = np.loadtxt(tmp_path / "y.part", dtype=int)
+    assert (part == np.loadtxt(part_file, dtype=int))[fixed == 1].all()
+    assert json.loads(said.out)["after"]["edge_cut"] < 108
+
+
+@pytest.mark.parametrize(
+    ("text", "said_so"),
+    [("1\n0\n", "holds 2 flags; 120 are needed"), ("2\n" * 120, "0 and 1 alone"),
+     ("1\n" * 120, "vertices fixed there weigh 60"), ("0 1\n" * 120, "1 dimension"),
+     ("# none\n", "holds no flags")],
+)  # fmt: skip
+def test_wrong_flags_are_named(evener, grid_file, part_file, tmp_path, text, said_so):
+    file, output = tmp_path / "x.fixed", tmp_path / "y.part"
+    file.write_text(text)
+    said = evener("refine", grid_file, part_file, "--speeds", "1,3", "-o", output, "--fixed", file)
+    assert said.code in (3, 4)
+    assert said_so in said.err
+    assert not output.exists()
+
+
 def test_inputs_are_not_overwritten(evener, grid_file, part_file):
     said = evener("refine", grid_file, part_file, "--k", 2, "-o", part_file)
     assert said.code == 2

@@ -61,6 +61,10 @@ def play_plans():
         for tool in ("evener", "metis"):
             made = plan(flat, Platform(nodes, levels=levels), PlanOptions(tool))
         refine(flat, made.partition)
+        for graph in (flat, flat.with_(coords=None)):
+            for objective in OBJECTIVES:
+                stays = np.arange(flat.n) % 3 == 0
+                refine(graph, made.partition, objective=objective, fixed=stays)
     tools = [name for name, tool in TOOLS.items() if tool.family != "external"]
     assert all(row.kept for row in compare(flat, platform, tools, PlanOptions()))
 

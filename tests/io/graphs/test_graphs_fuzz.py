@@ -15,7 +15,7 @@ from tests.io.graph_samples import COORDINATES, DIRECTED, GRAPHS, WEIGHTS
 from tests.io.mutations import mutated
 
 PATH = b"3 2\n2\n1 3\n2\n"
-FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "edges", "triplets",
+FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "ecsr", "edges", "triplets",
            "dot"]  # fmt: skip
 
 fuzz = with_examples(

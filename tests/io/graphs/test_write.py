@@ -11,7 +11,7 @@ from evener.io import read_graph, write_graph
 from evener.io.write import writer_for
 from tests.examples import with_examples
 
-WRITTEN = ["g.graph", "g.grf", "g.mtx", "g.npz", "g.csv"]
+WRITTEN = ["g.graph", "g.grf", "g.mtx", "g.npz", "g.ecsr", "g.csv"]
 
 
 @st.composite
@@ -48,7 +48,7 @@ def test_round_trip(tmp_path_factory, name, graph):
     assert same(again.coords, graph.coords)
     if name != "g.mtx":
         assert same(again.adjwgt, graph.adjwgt)
-    if name in ("g.graph", "g.grf", "g.npz"):
+    if name in ("g.graph", "g.grf", "g.npz", "g.ecsr"):
         assert same(again.vwgt, graph.vwgt)
     elif graph.vwgt is not None:
         assert "The vertices' weights are not kept by this format." in notes

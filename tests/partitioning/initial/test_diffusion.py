@@ -226,5 +226,5 @@ def test_layers_are_distances_from_the_border():
     level = level_of(grid(1, 12))
     part = (np.arange(12) >= 8).astype(np.int32)
     layer, queue = np.empty(12, np.int32), np.empty(12, np.int32)
-    kernels.layers(level.xadj, level.adjncy, part, 5, layer, queue)
+    kernels.layers(level.xadj, level.adjncy, part, np.empty(0, np.int64), 5, layer, queue)
     assert layer.tolist() == [5, 5, 5, 4, 3, 2, 1, 0, 0, 1, 2, 3]

@@ -83,23 +83,44 @@ def test_sweeps_and_swaps_win_what_they_say(prices):
     graph, k = sparse(200), 4
     state = state_of(graph, np.arange(200) % k, k, prices=prices, high=55.0)
     before = cost(graph, state)
-    everyone, woken = np.ones(200, np.int8), np.zeros(200, np.int8)
-    won = moves.sweep(state, rng.permutation(200), state.high, everyone, woken)
+    slack, loss = np.zeros(200, np.int32), np.zeros(200)
+    won = moves.sweep(state, rng.permutation(200), state.high, slack, loss)
     middle = cost(graph, state)
     assert won > 0
     assert before - middle == pytest.approx(won)
     assert state.weight.max() <= 55
     sizes = state.weight.copy()
-    won = moves.swap(state, rng.permutation(200))
+    won = moves.swap(state, rng.permutation(200), slack, 10**6)
     assert middle - cost(graph, state) == pytest.approx(won)
     np.testing.assert_array_equal(state.weight, sizes)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_who_has_slack_has_nothing_to_gain(weighted):
+    """In the cut, however many vertices have moved since it was looked at."""
+    rng = np.random.default_rng(3)
+    graph, k = sparse(200), 4
+    u = np.repeat(np.arange(graph.n), graph.degrees)
+    weights = ((u + graph.adjncy) % 5 + 1).astype(np.int32) if weighted else UNIT
+    state = state_of(graph, np.arange(200) % k, k, weights=weights, high=55.0)
+    slack, loss, bond = np.zeros(200, np.int32), np.zeros(200), np.zeros(k)
+    for turn in range(6):
+        moves.sweep(state, rng.permutation(200), (1 + turn % 2) * state.high, slack, loss)
+        moves.swap(state, rng.permutation(200), slack, turn)
+        for v in np.flatnonzero(slack > 1):
+            near = np.empty(k, np.int64)
+            size = kernels.connect(state, v, bond, near)
+            others = bond[near[1:size]].max(initial=0)
+            assert bond[state.part[v]] - others >= slack[v]
+            bond[near[:size]] = 0
+    assert (slack > 1).any()
 
 
 def test_a_swap_is_found_between_full_blocks():
     graph = Graph.from_edges(8, np.array([0, 0, 1, 4, 4, 5]), np.array([1, 2, 2, 5, 6, 6]))
     part = [0, 0, 1, 0, 1, 1, 0, 1]  # the triangles 0 1 2 and 4 5 6, each with one astray
     state = state_of(graph, part, 2, high=4.0)
-    assert moves.swap(state, np.arange(8)) == 4
+    assert moves.swap(state, np.arange(8), np.zeros(8, np.int32), 0) == 4
     assert cost(graph, state) == 0
 
 

@@ -100,13 +100,13 @@ def test_blocks_of_whole_clusters_are_found(preset):
 
 @pytest.mark.slow
 def test_clusters_are_divided_with_less_cut_than_by_levels_alone(monkeypatch):
-    """In the mean of some seeds, by 2 to 3 %: with one seed, either may cut less."""
+    """In the mean of 24 seeds, by 3 %: with a few seeds, either may cut less."""
     graph = ring_of_clusters(60, 80, 8, links=4, seed=6)
     contract = unit_contract(graph.n, [12, *[1] * 12], 0.03)
 
     def cuts():
         return sum(
-            cut(graph, multilevel_blocks(graph, contract, seed=seed).part) for seed in range(7, 11)
+            cut(graph, multilevel_blocks(graph, contract, seed=seed).part) for seed in range(7, 31)
         )
 
     found = cuts()
@@ -238,7 +238,8 @@ def test_exchanges_with_hubs_are_those_without_memory(monkeypatch, seed):
     for hub, run in ((moves.HUB, moves.swap), (10**9, moves.swap.py_func)):
         monkeypatch.setattr(moves, "HUB", hub)  # compiled code keeps its own
         moved = part.copy()
-        won = run(state_for_cut(level, moved, weight - 3.0, weight + 3.0, 0.0), order)
+        state = state_for_cut(level, moved, weight - 3.0, weight + 3.0, 0.0)
+        won = run(state, order, np.zeros(n, np.int32), 0)
         found.append((won, moved.tolist()))
     assert found[0][0] > 0
     assert found[0] == found[1]

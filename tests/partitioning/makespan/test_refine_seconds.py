@@ -190,6 +190,49 @@ def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, eff
     assert (weight >= low).all() and (weight <= high).all() and (memory <= caps).all()
 
 
+@given(SEEDS, st.integers(2, 40), st.integers(1, 7), st.sampled_from(list(EFFORTS)))
+@with_examples(40)
+def test_fixed_vertices_stay(seed: int, n: int, k: int, effort: str) -> None:
+    graph, part, platform, workload, rng = random_case(seed, n, k)
+    work, costs = workload.work(graph), costs_of(platform, workload)
+    fixed = rng.random(n) < rng.choice([0.2, 0.5, 1.0])
+    before = state_of(graph, part, work, costs).seconds()
+    found, seconds = refine_seconds(
+        graph, part, work, costs, limits=BlockLimits(fixed=fixed), effort=effort
+    )
+    assert (found == part)[fixed].all()
+    # A block whose vertices are all without work may keep a rounding error's worth of it.
+    some = np.bincount(found, work, k) > 0
+    again = state_of(graph, found, work, costs).seconds()
+    np.testing.assert_allclose(seconds[some], again[some], rtol=1e-12)
+    assert seconds.max() <= before.max() * (1 + 1e-12)
+
+
+def test_anchors_are_no_hindrance() -> None:
+    """A grid whose first and last columns are one heavy vertex each, beside the grid itself."""
+    graph, width = grid(24), 24
+    column = np.arange(576) % width
+    of = np.where(column < 4, 0, np.where(column >= 20, 1, 2 + np.arange(576)))
+    _, of = np.unique(of, return_inverse=True)
+    ends = of[np.repeat(np.arange(576), graph.degrees)], of[graph.adjncy]
+    once = ends[0] < ends[1]
+    small = Graph.from_edges(int(of.max()) + 1, ends[0][once], ends[1][once])
+    work = np.bincount(of).astype(float)
+    costs = machine([1.0, 3.0], alpha=1.0, beta=0.1)
+    part = (column >= 12).astype(np.int32)
+    given = np.empty(small.n, np.int32)
+    given[of] = part
+    fixed = np.arange(small.n) < 2
+    found, seconds = refine_seconds(small, given, work, costs, limits=BlockLimits(fixed=fixed))
+    whole, _ = refine_seconds(graph, part, np.ones(576), costs, limits=BlockLimits(fixed=of < 2))
+    assert (found == given)[fixed].all()
+    assert (whole == part)[of < 2].all()
+    assert seconds.max() < 151  # as without fixed vertices: 149.8
+    np.testing.assert_allclose(
+        seconds, state_of(graph, found[of], np.ones(576), costs).seconds(), rtol=1e-12
+    )
+
+
 def machine(speeds: list[float], alpha: float, beta: float) -> Costs:
     devices = tuple(Device(f"d{b}", s) for b, s in enumerate(speeds))
     return costs_of(Platform(devices, levels=(PlatformLevel("net", Link(alpha, beta / 8)),)))

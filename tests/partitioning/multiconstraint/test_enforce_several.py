@@ -43,6 +43,44 @@ def test_tiny_graphs_against_all_partitions(seed):
     assert kept.moved == np.count_nonzero(kept.partition.part != given.part)
 
 
+@pytest.mark.parametrize("seed", seeds(80))
+def test_fixed_vertices_of_tiny_graphs_stay(seed):
+    rng = np.random.default_rng(seed)
+    graph = any_graph(seed, most=8).with_(coords=None)
+    columns = rng.integers(0, (3, 10)[seed % 2], (graph.n, 2))
+    graph = graph.with_(vwgt=columns)
+    if (columns.sum(axis=0) == 0).any():
+        return
+    k = int(rng.integers(1, min(graph.n, 3) + 1))
+    contract = contract_of(graph, rng.choice([1.0, 2], k), float(rng.choice([0.1, 0.3, 0.6])))
+    given, fixed = Partition(rng.integers(0, k, graph.n), k), rng.random(graph.n) < 0.3
+    try:
+        kept = enforce(graph, given, contract, fixed=fixed)
+    except NotFoundError as error:
+        assert "no partition found that keeps every limit on all weights" in error.message
+        return
+    except InfeasibleError:
+        assert not some_partition_holds(graph, contract, given.part, fixed)
+        return
+    assert holds(graph, kept.partition.part, contract)
+    assert (kept.partition.part == given.part)[fixed].all()
+
+
+def test_fixed_vertices_of_a_larger_graph():
+    graph = weighted(grid(40, 40), 3)
+    k = 6
+    given = Partition(np.arange(1600) * k // 1600, k)
+    fixed = np.random.default_rng(3).random(1600) < 0.3
+    contract = contract_of(graph, [1, 1, 1, 1, 1, 1.2], 0.05)
+    kept = enforce(graph, given, contract, fixed=fixed)
+    assert holds(graph, kept.partition.part, contract)
+    assert (kept.partition.part == given.part)[fixed].all()
+    assert kept.moved > 0
+    few = replace(contract, high=contract.high * [1, 0.2, 2, 2, 2, 2], low=contract.low * 0.1)
+    with pytest.raises(InfeasibleError, match=r"block 1 may hold .*fixed there"):
+        enforce(graph, given, few, fixed=fixed)
+
+
 def test_few_are_missed():
     """Of random tiny cases that can be kept, nearly all are."""
     missed = kept = 0

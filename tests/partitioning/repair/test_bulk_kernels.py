@@ -22,7 +22,9 @@ def moved(graph, part, border, flows, floor=0.0):
     lists = kernels.empty_lists(graph.n, graph.adjncy.dtype)
     flows = kernels.PairFlows(block, other, flow.astype(np.float64))
     listed = np.array(border, graph.adjncy.dtype)
-    count = kernels.move_in_bulk(csr, part, listed, flows, weight, np.full(3, floor), 1.0, lists)
+    count = kernels.move_in_bulk(
+        csr, part, np.empty(0, np.bool_), listed, flows, weight, np.full(3, floor), 1.0, lists
+    )
     assert (lists.place == kernels.NOWHERE).all()
     assert np.array_equal(weight, np.bincount(part, weights, 3))
     return part.tolist(), count

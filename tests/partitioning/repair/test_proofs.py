@@ -179,3 +179,43 @@ def test_whole_numbers_are_divided_as_such():
     part = np.array([0, 1, 0, 1])
     contract = free(2, high=[2.0**54] * 2)
     assert enforce(graph, Partition(part, 2), contract).moved == 0
+
+
+def refusal_beside(fixed, part, graph, contract, names=None):
+    fixed = np.array(fixed, bool)
+    with pytest.raises(InfeasibleError) as refused:
+        enforce(graph, Partition(np.array(part), contract.k), contract, names=names, fixed=fixed)
+    assert not isinstance(refused.value, NotFoundError)
+    assert any_solution(graph, contract, np.array(part), fixed) is None
+    return str(refused.value)
+
+
+def test_fixed_vertices_too_heavy_for_their_block():
+    graph = path(4, vwgt=[3.0, 4.0, 1.0, 1.0])
+    said = refusal_beside([1, 1, 0, 0], [1, 1, 0, 0], graph, free(2, high=[9, 5]), ["cpu0", "gpu0"])
+    assert "gpu0 may hold 5 units, and vertices fixed there weigh 7: 2 too many" in said
+
+
+def test_bytes_of_fixed_vertices():
+    gib = 2.0**30
+    graph = path(4, bytes_per_vertex=gib, bytes_per_edge=0)
+    contract = free(2, caps=[4 * gib, 1.5 * gib])
+    said = refusal_beside([0, 1, 1, 0], [0, 1, 1, 0], graph, contract)
+    assert "block 1 has 1.50 GiB, and vertices fixed there need 2.00 GiB: 512 MiB short" in said
+
+
+def test_too_little_beside_fixed_vertices():
+    said = refusal_beside([1, 1, 1, 0], [0, 0, 0, 0], path(4), free(2, low=[1, 3]))
+    assert "at least 3 units beside fixed vertices together, the graph has 1: 2 short" in said
+
+
+def test_more_blocks_than_vertices_that_may_move():
+    said = refusal_beside([1, 1, 0], [0, 0, 0], path(3), free(3))
+    assert "2 blocks without fixed vertices for 1 others" in said
+
+
+def test_no_room_beside_fixed_vertices():
+    graph = path(4, vwgt=[4.0, 1.0, 6.0, 1.0])
+    said = refusal_beside([1, 1, 0, 0], [0, 1, 1, 1], graph, free(2, high=[8, 5.5]))
+    assert "vertex 2 weighs 6 units" in said
+    assert "block 1, beside fixed vertices, has room for 4.5, 1.5 short" in said

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.values import size_in_bytes
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
+    from evener.cli.graph_options import ReadOptions
     from evener.cli.output import Output
+    from evener.io.converting.convert import Converted
 
+LEAST_MEMORY = 2**26  # bytes: blocks of text and what is parsed of them
 OF_STREAMS = ("toml", "graphml")  # which no other graph is written in
 
 
@@ -35,41 +39,108 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="INPUT is a stream graph, with filters; so it is where OUTPUT is TOML or GraphML",
     )
+    parser.add_argument(
+        "--memory",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="memory to work in where OUTPUT is .ecsr, as 500MiB (default 1GiB); refused where "
+        "INPUT must be read whole",
+    )
     add_reading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the input, write the output, return 0."""
     target = Path(args.target)
+    if args.memory is not None and args.memory < LEAST_MEMORY:
+        raise UsageError("--memory must be at least 64MiB")
     if args.stream or args.to in OF_STREAMS or (args.to is None and _names_stream(target)):
         given = replace(read_options_from(args), by=None).recorded()
         if given or args.by != "cells":
             option = next(iter(given), "by").replace("_", "-")
             raise UsageError(f"--{option} is not for stream graphs")
         return _convert_stream(args.source, target, args.to, out)
+    from evener.io.sources import PACKINGS
     from evener.io.write import write_graph, writer_for
 
     entry = writer_for(
         target, args.to, directed=bool(args.directed)
     )  # checked before a long reading
+    if entry.name == "ecsr":
+        is_packed = target.suffix in PACKINGS
+        if is_packed and args.memory is not None:
+            raise UsageError("with --memory, OUTPUT is not packed")
+        options = read_options_from(args)
+        if not is_packed and _convert_in_pieces(args.source, target, options, args.memory, out):
+            return 0
+    if args.memory is not None and entry.name != "ecsr":
+        raise UsageError(f"--memory is for OUTPUT of the format ecsr, not {entry.name}")
     reading = read_workload(args.source, read_options_from(args), out)
     graph = reading.graph
     left_out = write_graph(target, graph, entry.name)
     for note in left_out:
         out.note(f"note: {note}")
     what = "edges" if graph.symmetric else "arcs"
-    out.say(f"{target}: {entry.name}, {graph.n:,} vertices, {graph.m:,} {what}")
+    from evener.io.converting.convert import Converted
+
+    made = Converted(graph.n, graph.m, reading.format, (*reading.notes, *left_out))
+    _say(made, target, entry.name, what, out)
+    return 0
+
+
+def _say(made: Converted, target: Path, name: str, what: str, out: Output) -> None:
+    out.say(f"{target}: {name}, {made.n:,} vertices, {made.m:,} {what}")
     out.result(
         {
             "file": target.name,
-            "format": entry.name,
-            "from": reading.format,
-            "n": graph.n,
-            "m": graph.m,
-            "notes": [*reading.notes, *left_out],
+            "format": name,
+            "from": made.format,
+            "n": made.n,
+            "m": made.m,
+            "notes": list(made.notes),
         }
     )
-    return 0
+
+
+def _convert_in_pieces(
+    source: str, target: Path, options: ReadOptions, memory: int | None, out: Output
+) -> bool:
+    """Write a binary CSR file without reading the input whole; False where it must be.
+
+    Raises UsageError where it must be, and a bound of memory was given.
+    """
+    from evener.io.converting.convert import MEMORY, convert_to_csr
+    from evener.io.converting.vertices import VertexFiles
+    from evener.io.graphs.streams import WholeNeeded
+
+    vertices = VertexFiles(
+        options.coords,
+        options.weights,
+        options.constraint,
+        options.bytes_per_vertex,
+        options.bytes_per_edge,
+    )
+    try:
+        with out.progress(f"Converting {source}") as progress:
+            made = convert_to_csr(
+                source,
+                target,
+                format=options.format,
+                vertices=vertices,
+                memory=memory or MEMORY,
+                progress=progress,
+            )
+    except WholeNeeded as reason:
+        if memory is None:
+            return False
+        raise UsageError(
+            f"{source} must be read whole, whatever memory that takes: {reason}",
+            hint="Without --memory it is.",
+        ) from reason
+    for note in made.notes:
+        out.note(f"note: {note}")
+    _say(made, target, "ecsr", "edges", out)
+    return True
 
 
 def _names_stream(target: Path) -> bool:

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.values import refuse_outputs
+from evener.cli.values import refuse_outputs, size_in_bytes
 from evener.errors import UsageError
 from evener.files.writing import is_stdout
 from evener.wording import meant
 
 if TYPE_CHECKING:
-    from evener.cli.output import Output
+    from evener.cli.output import Output, Progress
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.generating.families import Family
     from evener.graphs.graph import Graph
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SEED = 7
 IN_TOML = ("speeds", "stream graph", "machine")
+ONES_OF_ANY_SIZE = "grid, rgg, rmat"
 N_FILTERS = "number of filters"
 
 
@@ -132,6 +133,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=DEFAULT_SEED, help="same seed, same result (default 7)"
     )
+    parser.add_argument(
+        "--memory",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help=f"{ONES_OF_ANY_SIZE} in .ecsr, which are written as they are generated: memory to "
+        "work in, as 4GiB (default 1GiB)",
+    )
     texts: dict[str, dict[str, list[str]]] = {}
     for name, family in known.items():
         for parameter, text in family.parameters.items():
@@ -163,9 +171,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
         writer_for(Path(f"graph{suffix}"), None, directed=True)
     with out.progress("generate") as progress:
         progress(args.family, 0.02)  # show the bar at once: how long it takes is unknown
-        made = family.make(**given)
-        progress("write", 0.7)
-        notes, counts = _write(args.output, made, suffix, as_mesh=as_mesh)
+        if suffix == ".ecsr" and _is_written_at_once(args.family, args.output):
+            counts = _written_at_once(args.family, args.output, given, args.memory, progress)
+            notes: tuple[str, ...] = ()
+        else:
+            if args.memory is not None:
+                raise UsageError(f"--memory is for {ONES_OF_ANY_SIZE} in .ecsr, not packed")
+            made = family.make(**given)
+            progress("write", 0.7)
+            notes, counts = _write(args.output, made, suffix, as_mesh=as_mesh)
     for note in notes:
         out.note(f"note: {note}")
     out.say(f"Written: {args.output}: " + ", ".join(f"{n:,} {what}" for what, n in counts.items()))
@@ -173,6 +187,29 @@ def run(args: argparse.Namespace, out: Output) -> int:
         {"written": args.output, "family": args.family, **given, **counts, "notes": list(notes)}
     )
     return 0
+
+
+def _is_written_at_once(family: str, output: str) -> bool:
+    """Whether a binary CSR file is written as the graph is generated, of any size."""
+    from evener.io.converting.generated import GENERATED
+    from evener.io.csr.csr_writer import can_be_filled
+    from evener.io.sources import PACKINGS
+
+    is_plain = Path(output).suffix not in PACKINGS and can_be_filled(output)
+    return family in GENERATED and is_plain
+
+
+def _written_at_once(
+    family: str, output: str, given: dict[str, Any], memory: int | None, progress: Progress
+) -> dict[str, int]:
+    """Write a graph as it is generated; return its counts."""
+    from evener.io.converting.convert import MEMORY
+    from evener.io.converting.generated import GENERATED, Working
+
+    # Arcs were refused before: the format has none.
+    given = {name: value for name, value in given.items() if name != "directed"}
+    n, m = GENERATED[family](output, **given, work=Working(memory or MEMORY, progress))
+    return {"vertices": n, "edges": m}
 
 
 def _given(family_name: str, options: dict[str, str | None], seed: int) -> dict[str, Any]:

@@ -15,7 +15,12 @@ from evener.cli.graph_options import (
     read_workload,
 )
 from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_bottleneck
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import (
+    MachineOptions,
+    add_machine_options,
+    machine_of,
+    machine_options_from,
+)
 from evener.cli.plan_cut import (
     add_cut_option,
     cut_to_dict,
@@ -24,7 +29,15 @@ from evener.cli.plan_cut import (
     without_vertices,
     write_edges,
 )
+from evener.cli.plan_in_slices import (
+    add_memory_option,
+    memory_for,
+    planned_in_slices,
+    slice_words_from,
+)
+from evener.cli.plan_on_ranks import RankWords, planned_on_ranks
 from evener.cli.plan_options import add_plan_options, plan_options_from
+from evener.cli.ranks import answered, own_ranks
 from evener.cli.values import page, refuse_outputs
 from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.files.opening import is_stdin
@@ -33,9 +46,11 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.io import Reading
+    from evener.planning.cuts import CutChoice
     from evener.planning.options import PlanOptions
     from evener.plans.plan import Plan
     from evener.platforms.platform import Platform
+    from evener.running.mpi_comm import MpiComm
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,15 +69,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser)
     add_plan_options(parser, seconds=True)
     add_cut_option(parser)
+    add_memory_option(parser)
     add_reading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read, plan, write the plan and its report; print a short table and the verdict."""
-    from evener.cli.judged import OWN, evaluation_to_dict
-    from evener.io.plans.manifest import mapping_to_dict
     from evener.io.plans.plan import write_plan
 
+    comm = own_ranks()
+    if comm is not None:
+        machine = machine_options_from(args)
+        return answered(comm, lambda: _run_on_ranks(_words_from(args), machine, comm, out))
     platform = machine_of(machine_options_from(args), out)
     options = plan_options_from(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
@@ -74,6 +92,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
         find_tool(args.versus)
     how_read = read_options_from(args)
     refuse_beside_cut(args.cut, args.graph, {"--report": args.report, "--versus": args.versus})
+    words = slice_words_from(args)
+    memory = memory_for(words, options, out)
+    if memory is None:
+        _refuse_sliced_tool(options.tool)
+    else:
+        made = planned_in_slices(words, memory, output, options, platform, out)
+        return _written(made, output, report, out)
     rival = None
     if args.cut != "vertices":
         rival = split_for(args.graph, how_read, options, platform, out)
@@ -97,12 +122,66 @@ def run(args: argparse.Namespace, out: Output) -> int:
     write_plan(output, made)
     written = [str(output)]
     if report is not None:
-        from evener.reporting.html import write_report
+        written.append(_drawn(report, made, reading, out))
+    _tell(made, written, choice, out)
+    return 0
 
-        with out.progress("Drawing the report") as progress:
-            progress("report", 0.1)
-            write_report(report, made, graph, reading.mesh)
-        written.append(str(report))
+
+def _written(made: Plan, output: Path, report: Path | None, out: Output) -> int:
+    """Write a plan whose graph is not in memory, and its report; print it."""
+    from evener.io.plans.plan import write_plan
+
+    write_plan(output, made)
+    written = [str(output)]
+    if report is not None:
+        written.append(_drawn(report, made, None, out))
+    _tell(made, written, None, out)
+    return 0
+
+
+def _drawn(report: Path, made: Plan, reading: Reading | None, out: Output) -> str:
+    """Write the report, and return its name; without the graph the blocks are drawn as discs."""
+    from evener.reporting.html import write_report
+
+    with out.progress("Drawing the report") as progress:
+        progress("report", 0.1)
+        if reading is None:
+            write_report(report, made)
+        else:
+            write_report(report, made, reading.undirected, reading.mesh)
+    return str(report)
+
+
+def _words_from(args: argparse.Namespace) -> RankWords:
+    cut = None if args.cut == "vertices" else args.cut
+    alone = {"--report": args.report, "--versus": args.versus, "--cut": cut,
+             "--memory": args.memory}  # fmt: skip
+    output = Path(args.output or _default_name(args.graph))
+    options = plan_options_from(args, args.tool)
+    return RankWords(args.graph, output, read_options_from(args), options, alone)
+
+
+def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out: Output) -> int:
+    """Read and plan on all ranks; rank 0 writes the plan, prints a short table and the verdict."""
+    from evener.io.plans.plan import write_plan
+
+    if comm.rank > 0:
+        out.is_json, out.is_quiet = False, True
+    words.check()
+    _refuse_outputs(words.output, None, [words.graph, words.reading.coords])
+    made = planned_on_ranks(words, machine_of(machine, out), comm, out).plan
+    if made is not None:
+        write_plan(words.output, made)
+        _tell(made, [str(words.output)], None, out)
+    return 0
+
+
+def _tell(made: Plan, written: list[str], choice: CutChoice | None, out: Output) -> None:
+    """Print a plan that was written; with --json its figures."""
+    from evener.cli.judged import OWN, evaluation_to_dict
+    from evener.io.plans.manifest import mapping_to_dict
+
+    platform = made.platform
     bottleneck = _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
@@ -112,7 +191,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
                 "limits": bottleneck, "notes": list(made.notes), "written": written,
                 "cut": cut_to_dict(choice, "vertices")})  # fmt: skip
-    return 0
+
+
+def _refuse_sliced_tool(tool: str) -> None:
+    """Raise UsageError for a partitioner of graphs that are read slice by slice."""
+    from evener.sliced.tools import SLICED_TOOLS
+
+    if tool in SLICED_TOOLS:
+        raise UsageError(
+            f"{tool} divides graphs as they are read, slice by slice",
+            hint="Give --memory SIZE, or divide a graph on ranks.",
+        )
 
 
 def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Output) -> Plan:

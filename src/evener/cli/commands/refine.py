@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import (
@@ -25,6 +25,7 @@ from evener.cli.plan_options import add_effort_options
 from evener.cli.values import refuse_outputs
 
 if TYPE_CHECKING:
+    from evener.arrays import BoolArray
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.partitioning.enforce import Enforced
@@ -48,6 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--objective", choices=("cut", "total_volume", "max_volume"), default="cut",
         help="what is lowered (default cut)",
     )  # fmt: skip
+    parser.add_argument(
+        "--fixed", metavar="FILE",
+        help="vertices that keep their block: 1 for each of them, 0 for others, one number a line",
+    )  # fmt: skip
     add_effort_options(parser, "blocks")
     add_judging_options(parser)
     add_reading_options(parser)
@@ -56,20 +61,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Repair, refine and write the partition; print its figures before and after."""
     from evener.io.plans.partitions import write_part
+    from evener.io.weights import find_flags
     from evener.planning.evaluate import evaluate
     from evener.sizing import contract_for
 
     platform = machine_of(machine_options_from(args), out)
-    refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords])
+    refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords, args.fixed])
     reading = read_workload(args.graph, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
     given = partition_in(args.part, graph, platform.k)
     workload = workload_options_from(args).workload()
+    fixed = None if args.fixed is None else find_flags(args.fixed, graph.n)
     weighted = workload.weighted(graph)
     contract, _ = contract_for(weighted, platform, args.epsilon)
     with out.progress("Refining") as progress:
         progress("refining", 0.1)
-        kept, best = _refined(weighted, given, contract, effort_from(args), platform)
+        kept, best = _refined(weighted, given, contract, effort_from(args, fixed), platform)
     before, after = (
         evaluate(graph, partition, platform, contract, workload=workload)
         for partition in (given, best)
@@ -94,11 +101,12 @@ class RefineEffort:
     preset: str
     seed: int
     threads: int
+    fixed: BoolArray | None
 
 
-def effort_from(args: argparse.Namespace) -> RefineEffort:
-    """Return the options given."""
-    return RefineEffort(args.objective, args.preset, args.seed, args.threads)
+def effort_from(args: argparse.Namespace, fixed: BoolArray | None) -> RefineEffort:
+    """Return the options given, and flags (n,) of vertices that keep their block."""
+    return RefineEffort(args.objective, args.preset, args.seed, args.threads, fixed)
 
 
 def _refined(
@@ -108,8 +116,8 @@ def _refined(
     from evener.partitioning.enforce import enforce
     from evener.partitioning.refine import refine
 
-    kept = enforce(graph, given, contract, names=platform.names)
-    refined = refine(graph, kept.partition, contract, **asdict(effort))
+    kept = enforce(graph, given, contract, names=platform.names, fixed=effort.fixed)
+    refined = refine(graph, kept.partition, contract, **vars(effort))
     return kept, refined.partition
 
 

@@ -13,8 +13,10 @@ from evener.cli.graph_options import (
     add_rereading_options,
     read_again,
     read_options_from,
+    recorded_options,
     recorded_reading,
 )
+from evener.cli.plan_in_slices import SliceWords, planned_in_slices, recorded_memory
 from evener.cli.stream_files import replay_filters, stream_file_options_from
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
     from evener.errors import UsageError
-    from evener.io.plans.plan import manifest_in, read_plan
+    from evener.io.plans.plan import read_plan
     from evener.planning.plan import plan
     from evener.rebalancing.decision_log import is_decisions
 
@@ -52,6 +54,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.graph is None:
         raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
     options = _options_of(old, args.plan)
+    memory = recorded_memory(old, args.plan)
+    if memory is not None:
+        given = recorded_options(recorded_reading(old), args.plan)
+        words = SliceWords.again(args.graph, given, read_options_from(args), memory)
+        new = planned_in_slices(words, memory, None, options, old.platform, out)
+        return _said(old, new, args.plan, args.graph, out)
     reading = read_again(args.graph, old, read_options_from(args), out, args.plan)
     with out.progress("Planning") as progress:
         new = plan(
@@ -64,9 +72,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress=progress,
         )
         new = _with_rival(old, new, reading.undirected, options)
-    differences = _differences(old, new, manifest_in(args.plan))
+    return _said(old, new, args.plan, args.graph, out)
+
+
+def _said(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
+    """Say whether two plans, the old one of `file`, are identical; return the exit code."""
+    from evener.io.plans.plan import manifest_in
+
+    differences = _differences(old, new, manifest_in(file))
     same_input = _digests(old) == _digests(new)
-    return say_replayed(args.plan, args.graph, differences, out, is_its_input=same_input)
+    return say_replayed(file, graph, differences, out, is_its_input=same_input)
 
 
 def _decisions(file: str, graph: str | None, out: Output) -> int:

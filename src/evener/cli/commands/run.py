@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import (
     Division,
@@ -24,6 +22,7 @@ from evener.cli.graph_options import (
     read_workload,
 )
 from evener.cli.rank_parts import read_by_ranks
+from evener.cli.ranks import answered, own_ranks
 from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
 from evener.cli.run_records import add_record_options, records_asked, write_records
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from evener.running.on_device import RunWatch
     from evener.running.slicing import RankParts
 
-TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -58,28 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run, print what each device took; exit 5 where the values are found to be wrong."""
-    options, comm = run_options_from(args), _ranks()
+    options, comm = run_options_from(args), own_ranks()
     answer = run_stream_program if options.stream else _answer
     if comm is None:
         return answer(options, None, out)
-    try:
-        comm.watch()
-        code = answer(options, comm, out)
-    except Exception as error:  # told and ended here: other ranks would wait for this one
-        _end_all(comm, error)
-    comm.end()
-    return code
-
-
-def _end_all(comm: MpiComm, error: Exception) -> NoReturn:
-    """Say which rank failed, and why; end all ranks."""
-    time.sleep(TURN * min(comm.rank, 10))
-    names = comm.waits.names
-    known = names.failed(comm.rank, error)
-    own = names.of(comm.rank)
-    who = "" if str(known).startswith(own) else f"{own}: "
-    sys.stderr.write(f"evener: {who}{known}\n")
-    comm.abort(known.exit_code)
+    return answered(comm, lambda: answer(options, comm, out))
 
 
 def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
@@ -234,13 +214,6 @@ def _adviser(
     if not options.rebalance or division.plan is None:
         return None
     return RunRebalancer(division.plan, _whole(graph))
-
-
-def _ranks() -> MpiComm | None:
-    """Return MPI's ranks where this process is one of several, or None."""
-    from evener.running.launching import n_ranks, world
-
-    return world() if n_ranks() > 1 else None
 
 
 def _run(

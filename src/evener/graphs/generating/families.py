@@ -87,7 +87,14 @@ GENERATORS = {
     "triangles": Family(triangle_mesh, "mesh", "mesh of Delaunay triangles", {"n": N_POINTS}),
     "tetrahedra": Family(tetrahedron_mesh, "mesh", "mesh of Delaunay tetrahedra", {"n": N_POINTS}),
     "grid": Family(
-        grid, "graph", "regular grid", {"shape": "vertices each way, 100x200 or 20x20x20"}, False
+        grid,
+        "graph",
+        "regular grid",
+        {
+            "shape": "vertices each way, 100x200 or 20x20x20",
+            "triangulated": "in the plane, a diagonal in each square",
+        },
+        False,
     ),
     "rmat": Family(
         rmat,

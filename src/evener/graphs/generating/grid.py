@@ -14,20 +14,33 @@ from evener.graphs.graph import Graph
 BYTES_A_SIDE = 60  # of each vertex, for each dimension: measured
 
 
-def grid(shape: Sequence[int]) -> Graph:
+def grid(shape: Sequence[int], triangulated: bool = False) -> Graph:
     """Return the grid of nx * ny (* nz) vertices; those one step apart are neighbours.
 
     Vertices are numbered with the last axis running fastest; coordinates are their indices.
+    triangulated: in the plane, and those one step apart along both axes, which divides each square
+    into two triangles.
     """
-    if len(shape) not in (2, 3):
-        raise UsageError(f"shape must have 2 or 3 sides, not {len(shape)}")
-    for side in shape:
-        at_least(side, 1, "a side of shape")
-    n = prod(shape)
-    at_least(n, 1, "the number of vertices of the grid")
+    n = check_shape(shape, triangulated=triangulated)
     check_memory(n, BYTES_A_SIDE * len(shape), "vertices")
     number = np.arange(n, dtype=np.int32).reshape(tuple(shape))
     u = [np.moveaxis(number, axis, 0)[:-1].ravel() for axis in range(number.ndim)]
     v = [np.moveaxis(number, axis, 0)[1:].ravel() for axis in range(number.ndim)]
+    if triangulated:
+        u.append(number[:-1, :-1].ravel())
+        v.append(number[1:, 1:].ravel())
     coords = np.stack(np.unravel_index(np.arange(n), tuple(shape)), axis=1).astype(np.float64)
     return Graph.from_edges(n, np.concatenate(u), np.concatenate(v), coords=coords)
+
+
+def check_shape(shape: Sequence[int], *, triangulated: bool) -> int:
+    """Return the number of vertices of a grid. Raises UsageError for what is none."""
+    if len(shape) not in (2, 3):
+        raise UsageError(f"shape must have 2 or 3 sides, not {len(shape)}")
+    if triangulated and len(shape) != 2:
+        raise UsageError("triangulated is for grids in the plane: shape must have 2 sides")
+    for side in shape:
+        at_least(side, 1, "a side of shape")
+    n = prod(shape)
+    at_least(n, 1, "the number of vertices of the grid")
+    return n

@@ -41,11 +41,16 @@ def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
     Vertices within the radius that gives `degree` neighbours on average are neighbours; those
     near a border have fewer. Those of [LDHT]_ have degree 6.
     """
+    check_rgg(n, dim, degree)
+    check_memory(n, RGG_BYTES_A_VERTEX + BYTES_A_NEIGHBOUR * min(degree, n), "vertices")
+    return rgg_of(sorted_points(random_source(seed).random((n, dim))), degree)
+
+
+def check_rgg(n: int, dim: int, degree: float) -> None:
+    """Raise UsageError for what is no random geometric graph."""
     at_least(n, 1, "n")
     two_or_three(dim)
     between(degree, 0, 1000, "degree")
-    check_memory(n, RGG_BYTES_A_VERTEX + BYTES_A_NEIGHBOUR * min(degree, n), "vertices")
-    return rgg_of(sorted_points(random_source(seed).random((n, dim))), degree)
 
 
 def rgg_of(points: FloatArray, degree: float) -> Graph:
@@ -53,10 +58,14 @@ def rgg_of(points: FloatArray, degree: float) -> Graph:
     from scipy.spatial import cKDTree
 
     n, dim = points.shape
-    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # of radius 1
-    radius = (degree / (n * ball)) ** (1 / dim)
-    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    pairs = cKDTree(points).query_pairs(rgg_radius(n, dim, degree), output_type="ndarray")
     return Graph.from_edges(n, pairs[:, 0], pairs[:, 1], coords=points)
+
+
+def rgg_radius(n: int, dim: int, degree: float) -> float:
+    """Return how near neighbours are, of n points that have `degree` of them on average."""
+    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # of radius 1
+    return float((degree / (n * ball)) ** (1 / dim))
 
 
 @overload
@@ -97,13 +106,33 @@ def rmat(
     1 - a - b - c. Labels are permuted; loops and repeated edges are dropped, which leaves fewer.
     directed: an edge drawn is an arc from its row to its column.
     """
-    n, count = _drawn(scale, edge_factor)
-    if not (min(a, b, c) >= 0 and a + b + c <= 1 + ROUNDING):
-        raise UsageError(f"a, b, c must be shares of 1, not {a}, {b}, {c}")
+    n, count = drawn(scale, edge_factor)
+    check_memory(n, DRAWN_BYTES_A_VERTEX + DRAWN_BYTES_AN_EDGE * edge_factor, "vertices")
+    check_shares(a, b, c)
     rng = random_source(seed)
     u, v = rmat_ends(scale, count, rng, (a, b, c))
     label = rng.permutation(n).astype(np.int32)
     return _joined(n, label[u], label[v], directed=directed)
+
+
+def check_shares(a: float, b: float, c: float) -> None:
+    """Raise UsageError unless a, b and c are shares of quadrants."""
+    if not (min(a, b, c) >= 0 and a + b + c <= 1 + ROUNDING):
+        raise UsageError(f"a, b, c must be shares of 1, not {a}, {b}, {c}")
+
+
+def rmat_labels(scale: int, count: int, seed: int) -> npt.NDArray[np.int32]:
+    """Return (2^scale,) what `rmat` numbers the vertices after it drew `count` edges.
+
+    The source of randomness is moved ahead of the draws, which are not made: two of them take 64
+    bits.
+    """
+    rng = random_source(seed)
+    draws = scale * count
+    rng.bit_generator.advance(draws // 2)  # type: ignore[attr-defined]
+    if draws % 2:
+        rng.random(dtype=np.float32)
+    return rng.permutation(1 << scale).astype(np.int32)
 
 
 def rmat_ends(
@@ -130,18 +159,17 @@ def uniform(
 
     Loops and repeated edges are dropped, which leaves a few less. directed: edges are arcs.
     """
-    n, count = _drawn(scale, edge_factor)
+    n, count = drawn(scale, edge_factor)
+    check_memory(n, DRAWN_BYTES_A_VERTEX + DRAWN_BYTES_AN_EDGE * edge_factor, "vertices")
     ends = random_source(seed).integers(n, size=(2, count), dtype=np.int32)
     return _joined(n, ends[0], ends[1], directed=directed)
 
 
-def _drawn(scale: int, edge_factor: int) -> tuple[int, int]:
-    """Return how many vertices and edges these are; UsageError where memory is short."""
+def drawn(scale: int, edge_factor: int) -> tuple[int, int]:
+    """Return how many vertices and drawn edges these are; UsageError for too many."""
     between(scale, 0, 30, "scale")
     between(edge_factor, 1, 2**20, "edge_factor")
-    n = 1 << scale
-    check_memory(n, DRAWN_BYTES_A_VERTEX + DRAWN_BYTES_AN_EDGE * edge_factor, "vertices")
-    return n, edge_factor << scale
+    return 1 << scale, edge_factor << scale
 
 
 def _joined(

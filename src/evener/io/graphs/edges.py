@@ -22,6 +22,7 @@ from evener.io import text
 from evener.io.entries import Entries
 from evener.io.graphs.pairs import (
     Layout,
+    Pairs,
     begins_with_numbers,
     fields_of,
     layout_of,
@@ -73,7 +74,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
     loops = int(np.count_nonzero(found.rows == found.columns))
     merged = found.m - loops - graph.m
     weighted = found.values is not None
-    source.notes.extend(_said_of_lines(loops, merged, weighted=weighted, directed=directed))
+    source.notes.extend(said_of_lines(loops, merged, weighted=weighted, directed=directed))
     return graph
 
 
@@ -91,18 +92,31 @@ def _first(source: Source, start: int) -> list[bytes]:
 
 
 def _numbered(source: Source, layout: Layout) -> Entries:
-    _check_columns(source, layout)
+    check_columns(source, layout)
     pairs = read_pairs(source, layout, matrix=False)
     u, v, ids = _relabelled(pairs.u, pairs.v)
     labels = None
     if ids[0] != 0 or ids[-1] != ids.size - 1:
         labels = ids
         gaps = int(ids[-1]) - int(ids[0]) + 1 - ids.size
-        source.notes.append(_said_of_names(int(ids[0]), int(ids[-1]), gaps))
+        source.notes.append(said_of_names(int(ids[0]), int(ids[-1]), gaps))
     return Entries(ids.size, ids.size, u, v, pairs.weights, labels)
 
 
-def _check_columns(source: Source, layout: Layout) -> None:
+def pairs_in(window: Window, layout: Layout) -> tuple[Pairs, bool]:
+    """Return the lines in a window, weights as float64; whether a weight is no whole number."""
+    most, place = lines_at_most(window), text.new_place()
+    u, v = np.empty(most, np.int64), np.empty(most, np.int64)
+    w = np.empty(most if layout.n_columns == 3 else 0)
+    code = parse_pairs(window, layout, False, (0, len(window.data)), (u, v, w), place)
+    if code:
+        refuse_pairs(window, layout, code, place)
+    count = int(place[1])
+    return Pairs(u[:count], v[:count], w[:count] if w.size else None), bool(place[3])
+
+
+def check_columns(source: Source, layout: Layout) -> None:
+    """Raise InputError unless lines have two or three fields."""
     if layout.n_columns not in (2, 3):
         raise source.error(
             f"the lines must be `u v [weight]`, not of {layout.n_columns} fields",
@@ -110,13 +124,15 @@ def _check_columns(source: Source, layout: Layout) -> None:
         )
 
 
-def _said_of_names(first: int, last: int, gaps: int) -> str:
+def said_of_names(first: int, last: int, gaps: int) -> str:
+    """Return the note on numbers from `first` to `last`, of which `gaps` are not used."""
     unused = plural(gaps, "number") + " unused"
     what = f"with {unused}" if gaps else f"counted from {first}"
     return f"Vertices are named {first} to {last}, {what}: labels keep that."
 
 
-def _said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
+def said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
+    """Return the notes on lines that are left out or merged."""
     notes = []
     if loops:
         lines = plural(loops, "line joins", "lines join")
@@ -217,7 +233,7 @@ def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
         raise WholeNeeded("its name does not say that it is an edge list")
     if not layout.numbered:
         raise WholeNeeded("its vertices have names")
-    _check_columns(head, layout)
+    check_columns(head, layout)
     made = EdgeStream(
         head,
         n,
@@ -249,29 +265,23 @@ class EdgeStream(TextStream):
             yield self._parsed(window)
 
     def _parsed(self, window: Window) -> tuple[ArcPiece, Tally]:
-        most, place = lines_at_most(window), text.new_place()
-        u, v = np.empty(most, np.int64), np.empty(most, np.int64)
-        w = np.empty(most if self.weighted else 0)
-        code = parse_pairs(window, self.layout, False, (0, len(window.data)), (u, v, w), place)
-        if code:
-            refuse_pairs(window, self.layout, code, place)
-        count = int(place[1])
-        u, v = u[:count] - self.base, v[:count] - self.base
+        pairs, fractional = pairs_in(window, self.layout)
+        u, v, count = pairs.u - self.base, pairs.v - self.base, pairs.u.size
         ends = (u, v) if count else (np.zeros(1, np.int64),)
         low, high = min(int(one.min()) for one in ends), max(int(one.max()) for one in ends)
         loops = int(np.count_nonzero(u == v))
-        seen = Tally(count, loops, bool(place[3]), low=low, high=high)
-        return ArcPiece(u, v, w[:count] if self.weighted else None), seen
+        seen = Tally(count, loops, fractional, low=low, high=high)
+        return ArcPiece(u, v, pairs.weights), seen
 
     def finish(self, seen: Tally) -> None:
         """Note what is left out and merged. Raises WholeNeeded for numbers with gaps."""
         if seen.isolated or (seen.low, seen.high) != (0, self.n - 1):
             raise WholeNeeded("the numbers of its vertices have gaps")
         if self.base:
-            self.notes.append(_said_of_names(self.base, self.base + self.n - 1, 0))
+            self.notes.append(said_of_names(self.base, self.base + self.n - 1, 0))
         m = seen.arcs if self.directed else seen.arcs // 2
         merged = seen.lines - seen.loops - m
-        self.notes += _said_of_lines(
+        self.notes += said_of_lines(
             seen.loops, merged, weighted=self.weighted, directed=self.directed
         )
 

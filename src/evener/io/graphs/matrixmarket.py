@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
@@ -43,7 +44,9 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
 @dataclass(frozen=True)
-class _Header:
+class MatrixHeader:
+    """The banner, and the line of sizes; offset: where that begins, body: where the next does."""
+
     dense: bool
     field: str
     symmetry: str
@@ -64,7 +67,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
     directed: the arcs of A, weighing what it holds where no value is negative or complex.
     """
-    head = _header(source)
+    head = header_of(source)
     check_square(source, head.rows, head.columns, head.offset)
     rows, columns, values = _stored(source, head, with_values=directed)
     if directed:
@@ -74,7 +77,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
 def entries(source: Source, *, with_values: bool = False) -> Entries:
     """Return the stored entries of a matrix of any shape; of a dense one those that are not 0."""
-    head = _header(source)
+    head = header_of(source)
     halved = head.symmetry != "general"
     if halved:
         check_square(source, head.rows, head.columns, head.offset)
@@ -83,7 +86,7 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
     return Entries(head.rows, head.columns, rows, columns, kept, triangle=halved)
 
 
-def _stored(source: Source, head: _Header, *, with_values: bool) -> _Entries:
+def _stored(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entries:
     """Return the entries of a coordinate file, or those of a dense matrix that are not 0."""
     if head.dense:
         return _dense_entries(source, head)
@@ -92,20 +95,21 @@ def _stored(source: Source, head: _Header, *, with_values: bool) -> _Entries:
 
 def read_entries(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the rows and columns, from 0, of the entries of a coordinate file, as stored."""
-    rows, columns, _ = _entries(source, _header(source), with_values=False)
+    rows, columns, _ = _entries(source, header_of(source), with_values=False)
     return rows, columns
 
 
 def read_dense(source: Source) -> FloatArray:
     """Return the dense matrix of an array file; InputError for any other."""
-    head = _header(source)
+    head = header_of(source)
     if not head.dense or head.symmetry != "general" or _VALUES[head.field] != 1:
         raise source.error("coordinates must be a general array of real numbers", line=1)
     values = _array_values(source, head, head.rows * head.columns)
     return values.reshape(head.columns, head.rows).T
 
 
-def _header(source: Source) -> _Header:
+def header_of(source: Source) -> MatrixHeader:
+    """Return what the banner and the line of sizes say. Raises InputError."""
     found = text.lines(source)
     banner_at, banner = next(found)
     words = [word.decode("latin-1").lower() for word in banner.split()]
@@ -130,10 +134,10 @@ def _header(source: Source) -> _Header:
         )
     entries = sizes[0] * sizes[1] if dense else sizes[2]
     body = text.after_line(source, offset)
-    return _Header(dense, field, symmetry, sizes[0], sizes[1], entries, offset, body)
+    return MatrixHeader(dense, field, symmetry, sizes[0], sizes[1], entries, offset, body)
 
 
-def _entries(source: Source, head: _Header, *, with_values: bool) -> _Entries:
+def _entries(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entries:
     """Return rows and columns, from 0, and values, or None for a pattern or if not asked for.
 
     Complex values are not kept: those returned are zeros.
@@ -178,7 +182,9 @@ def _entries(source: Source, head: _Header, *, with_values: bool) -> _Entries:
     return rows, columns, _kept(values, head, with_values=with_values)
 
 
-def _refuse(source: Source, code: int, place: npt.NDArray[np.int64], head: _Header) -> NoReturn:
+def _refuse(
+    source: Source, code: int, place: npt.NDArray[np.int64], head: MatrixHeader
+) -> NoReturn:
     """Raise the InputError that read_pairs's code stands for."""
     from evener.io.number_kernels import OUT_OF_RANGE
 
@@ -192,13 +198,13 @@ def _refuse(source: Source, code: int, place: npt.NDArray[np.int64], head: _Head
     text.refuse(source, code, place, columns=columns, promised=promised)
 
 
-def _kept(values: FloatArray, head: _Header, *, with_values: bool) -> npt.NDArray[Any] | None:
+def _kept(values: FloatArray, head: MatrixHeader, *, with_values: bool) -> npt.NDArray[Any] | None:
     if not with_values or head.field == "pattern":
         return None
     return np.zeros(head.entries, np.complex128) if head.field == "complex" else values
 
 
-def _dense_entries(source: Source, head: _Header) -> _Entries:
+def _dense_entries(source: Source, head: MatrixHeader) -> _Entries:
     """Return rows, columns and values of a dense matrix's non-zeros; it is stored by columns."""
     n = head.rows
     if head.field == "pattern":
@@ -220,12 +226,12 @@ def _dense_entries(source: Source, head: _Header) -> _Entries:
     return rows[kept], columns[kept], _with_kind(values[kept], head)
 
 
-def _with_kind(values: FloatArray, head: _Header) -> npt.NDArray[Any]:
+def _with_kind(values: FloatArray, head: MatrixHeader) -> npt.NDArray[Any]:
     """Return the magnitudes of complex numbers as such."""
     return values.astype(np.complex128) if head.field == "complex" else values
 
 
-def _array_values(source: Source, head: _Header, count: int) -> FloatArray:
+def _array_values(source: Source, head: MatrixHeader, count: int) -> FloatArray:
     """Return the `count` values of an array file; of complex ones the sum of magnitudes."""
     width = _VALUES[head.field]
     if 2 * count * width > len(source.data) - head.body + text.SLACK:
@@ -268,7 +274,7 @@ def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
 
 def stream(head: Window, *, directed: bool) -> MatrixStream:
     """Return the entries of a coordinate file in pieces. Raises InputError, and WholeNeeded."""
-    found = _header(head)
+    found = header_of(head)
     if found.dense:
         raise WholeNeeded("a dense matrix is stored by columns")
     check_square(head, found.rows, found.columns, found.offset)
@@ -286,11 +292,38 @@ def stream(head: Window, *, directed: bool) -> MatrixStream:
     )
 
 
+def entries_in(
+    window: Window, head: MatrixHeader, *, with_values: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], FloatArray]:
+    """Return rows and columns, from 0, of the entries in a window, and values if asked for."""
+    from evener.io.graphs import pairs_kernels as kernels
+    from evener.io.number_kernels import OK
+
+    most, place = lines_at_most(window), text.new_place()
+    rows, columns = np.empty(most, np.int64), np.empty(most, np.int64)
+    values = np.empty(most if with_values else 0)
+    width, limits = _VALUES[head.field], (1, head.rows, head.columns)
+    code = kernels.read_pairs(
+        window.array, 0, len(window.data), 2 + width, kernels.ENTRIES, None, limits, rows,
+        columns, values, place,
+    )  # fmt: skip
+    if code != OK:
+        _refuse(window, code, place, head)
+    count = int(place[1])
+    return rows[:count], columns[:count], values[:count] if with_values else values
+
+
+def wrong_count(source: Source, head: MatrixHeader, found: int) -> InputError:
+    """Return the error of a file that holds another number of entries than it promises."""
+    what = f"holds {found:,} entries where {head.entries:,} are promised"
+    return source.error(what, offset=head.offset)
+
+
 @dataclass
 class MatrixStream(TextStream):
     """A coordinate file of Matrix Market in pieces."""
 
-    header: _Header = None  # type: ignore[assignment]
+    header: MatrixHeader = None  # type: ignore[assignment]
 
     def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
         """Yield the entries of pieces first to last - 1."""
@@ -298,23 +331,10 @@ class MatrixStream(TextStream):
             yield self._parsed(window)
 
     def _parsed(self, window: Window) -> tuple[ArcPiece, Tally]:
-        from evener.io.graphs import pairs_kernels as kernels
-        from evener.io.number_kernels import OK
-
-        head, most, place = self.header, lines_at_most(window), text.new_place()
-        rows, columns = np.empty(most, np.int64), np.empty(most, np.int64)
-        values = np.empty(most if self.weighted else 0)
-        width, limits = _VALUES[head.field], (1, head.rows, head.columns)
-        code = kernels.read_pairs(
-            window.array, 0, len(window.data), 2 + width, kernels.ENTRIES, None, limits, rows,
-            columns, values, place,
-        )  # fmt: skip
-        if code != OK:
-            _refuse(window, code, place, head)
-        count = int(place[1])
-        rows, columns = rows[:count], columns[:count]
+        rows, columns, values = entries_in(window, self.header, with_values=self.weighted)
+        count = rows.size
         off = rows != columns
-        weights = values[:count] if self.weighted else None
+        weights = values if self.weighted else None
         unfit = ""
         if weights is not None:
             unfit = unfit_for_weights(weights[off]) or unfit_for_weights(self.turned * weights[off])
@@ -323,8 +343,7 @@ class MatrixStream(TextStream):
     def finish(self, seen: Tally) -> None:
         """Check the number of entries; note what is left out, merged and added."""
         if seen.lines != self.header.entries:
-            what = f"holds {seen.lines:,} entries where {self.header.entries:,} are promised"
-            raise self.source.error(what, offset=self.header.offset)
+            raise wrong_count(self.source, self.header, seen.lines)
         other, halved = seen.lines - seen.loops, self.header.symmetry != "general"
         entries = seen.loops + (2 * other if halved else other)
         if not self.directed:

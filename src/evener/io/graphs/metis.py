@@ -23,7 +23,9 @@ _SUFFIXES = {".graph", ".metis", ".chaco"}
 
 
 @dataclass(frozen=True)
-class _Header:
+class MetisHeader:
+    """n, m, and what stands in each line; offset of the header, and of the line behind it."""
+
     n: int
     m: int
     has_sizes: bool
@@ -34,6 +36,7 @@ class _Header:
 
     @property
     def promise(self) -> str:
+        """The counts in words."""
         return f"{self.n:,} vertices and {self.m:,} edges"
 
 
@@ -64,7 +67,7 @@ def read(source: Source) -> Graph:
     from evener.io.graphs import lists_kernels as kernels
     from evener.io.number_kernels import OK
 
-    head = _header(source)
+    head = header_of(source)
     _check_counts(source, head)
     xadj = np.empty(head.n + 1, np.int64)
     adjncy = np.empty(2 * head.m, np.int32 if head.n < 2**31 else np.int64)
@@ -83,7 +86,7 @@ def read(source: Source) -> Graph:
         arrays["vwgt"] = weights.reshape(head.n, head.n_weights)
     if head.has_edge_weights:
         arrays["adjwgt"] = text.weights_of(adjwgt, place)
-    source.notes.extend(_skipped(head))
+    source.notes.extend(skipped(head))
     return text.make_graph(
         source,
         arrays,
@@ -92,7 +95,8 @@ def read(source: Source) -> Graph:
     )
 
 
-def _header(source: Source) -> _Header:
+def header_of(source: Source) -> MetisHeader:
+    """Return what the header says. Raises InputError."""
     found = next(text.lines(source, b"%"), None)
     if found is None:
         raise source.error("holds nothing but comments")
@@ -112,25 +116,31 @@ def _header(source: Source) -> _Header:
         if n_weights < 1:
             raise source.error("ncon must be at least 1 where fmt has weights", offset=offset)
     body = text.after_line(source, offset)
-    return _Header(n, m, flags[0] == "1", n_weights, flags[2] == "1", offset, body)
+    return MetisHeader(n, m, flags[0] == "1", n_weights, flags[2] == "1", offset, body)
 
 
-def _skipped(head: _Header) -> list[str]:
+def skipped(head: MetisHeader) -> list[str]:
     """Return the note on what the file has and the graph does not."""
     said = "Vertex sizes (fmt 1..) were skipped: communication is counted evenly."
     return [said] if head.has_sizes else []
 
 
-def _check_counts(source: Source, head: _Header) -> None:
+def _check_counts(source: Source, head: MetisHeader) -> None:
     """Raise InputError for counts that the file is too small for, before memory is reserved."""
-    text.check_vertices(source, head.n, head.offset)
-    rest = len(source.data) - head.body + text.SLACK
     rows = text.count_lines(source, head.body)
     if head.n > rows:
+        text.check_vertices(source, head.n, head.offset)
         raise source.error(
             f"the header promises {head.n:,} vertices, but {rows:,} lines follow",
             offset=head.offset,
         )
+    check_extent(source, head)
+
+
+def check_extent(source: Source, head: MetisHeader) -> None:
+    """Raise InputError for counts that the bytes of the file are too few for."""
+    text.check_vertices(source, head.n, head.offset)
+    rest = source.extent - head.body + text.SLACK
     per_edge = 4 if head.has_edge_weights else 2
     if 2 * head.m * per_edge > rest or head.n * head.n_weights * 2 > rest:
         raise source.error(
@@ -138,16 +148,17 @@ def _check_counts(source: Source, head: _Header) -> None:
         )
 
 
-def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
+def _refuse(source: Source, code: int, place: Any, head: MetisHeader) -> None:
     from evener.io.number_kernels import FEWER_EDGES
 
     promised = head.promise
     if code == FEWER_EDGES:
-        raise _wrong_count(source, head, int(place[1]))
+        raise wrong_count(source, head, int(place[1]))
     text.refuse(source, code, place, n=head.n, promised=promised)
 
 
-def _wrong_count(source: Source, head: _Header, found: int) -> InputError:
+def wrong_count(source: Source, head: MetisHeader, found: int) -> InputError:
+    """Return the error of lists that hold another number of neighbours than the header promises."""
     return source.error(
         f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
         f"not {2 * head.m:,}",
@@ -160,7 +171,7 @@ def stream(head: Window, *, directed: bool) -> MetisStream:
     """Return the file's arcs in pieces. Raises InputError for a wrong header, and WholeNeeded."""
     if head.suffix not in _SUFFIXES:
         raise WholeNeeded("its name does not say that it is a METIS file")
-    found = _header(head)
+    found = header_of(head)
     text_of_arcs = {
         "directed": directed,
         "repeats": "refused",
@@ -174,7 +185,7 @@ def stream(head: Window, *, directed: bool) -> MetisStream:
 class MetisStream(TextStream):
     """A METIS file in pieces; rows (n_pieces + 1,): vertices whose lines come before each piece."""
 
-    header: _Header = None  # type: ignore[assignment]
+    header: MetisHeader = None  # type: ignore[assignment]
     rows: list[int] = field(default_factory=list)
 
     def survey(self, piece: int) -> int:
@@ -229,8 +240,8 @@ class MetisStream(TextStream):
     def finish(self, seen: Tally) -> None:
         """Check the count of neighbours against the header's."""
         if seen.lines != 2 * self.header.m:
-            raise _wrong_count(self.source, self.header, seen.lines)
-        self.notes += _skipped(self.header)
+            raise wrong_count(self.source, self.header, seen.lines)
+        self.notes += skipped(self.header)
         if self.directed:
             self.notes.append(both_ways(self.header.m))
 

@@ -1,8 +1,8 @@
 """Graph files read piece by piece: a window of the file in memory at a time, never all of it.
 
 Formats whose lines or arrays hold arcs one after another can be read so: METIS, Matrix Market
-(coordinate), edge lists of numbers without gaps, and Evener's own archives. WholeNeeded says why
-another file cannot.
+(coordinate), edge lists of numbers without gaps, binary CSR, and Evener's own archives. WholeNeeded
+says why another file cannot.
 """
 
 from __future__ import annotations
@@ -121,9 +121,18 @@ class ArcStream:
 
 @dataclass(frozen=True, eq=False)
 class Window(Source):
-    """A part of a file, from the byte `start` on, as readers of whole files take it."""
+    """A part of a file, from the byte `start` on, as readers of whole files take it.
+
+    whole: bytes of the file.
+    """
 
     start: int = 0
+    whole: int = 0
+
+    @property
+    def extent(self) -> int:
+        """Bytes of the whole file."""
+        return max(self.whole, len(self.data))
 
     def line_at(self, offset: int) -> int:
         """Number of the line of the file, from 1, that holds the byte at `offset` here."""
@@ -145,12 +154,13 @@ def head_of(path: str | Path) -> Window:
     path = Path(path)
     with open_input(path) as file:
         data = file.read(HEAD)
+        whole = os.fstat(file.fileno()).st_size
     packed = path.suffix in PACKINGS or data[:2] == b"\x1f\x8b"
     if packed or data[:4] in (b"\xfd7zX", b"\x28\xb5\x2f\xfd") or data[:3] == b"BZh":
         raise WholeNeeded("it is packed")
     if not data or data.isspace():
         raise WholeNeeded("it begins with nothing")
-    return Window(path, path.name, data, "")
+    return Window(path, path.name, data, "", whole=whole)
 
 
 @dataclass

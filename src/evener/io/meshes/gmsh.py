@@ -17,7 +17,7 @@ from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
 from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
 from evener.io.meshes.gmsh_numbers import known_types, places
-from evener.io.meshes.rows import Rows, make_mesh, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
 _MARK = re.compile(rb"^[ \t]*\$(\w+)[ \t\r]*$", re.MULTILINE)
@@ -126,7 +126,7 @@ def _read_2(source: Source, sections: dict[str, tuple[int, int]], names: bytes) 
     )
 
 
-def _tag(rows: Rows, n_tags: IntVector, place: int) -> IntVector:
+def _tag(rows: FileRows, n_tags: IntVector, place: int) -> IntVector:
     """Return each element's tag at a place, 0 where it has fewer."""
     out = np.zeros(len(rows), np.int64)
     tagged = n_tags > place
@@ -134,7 +134,7 @@ def _tag(rows: Rows, n_tags: IntVector, place: int) -> IntVector:
     return out
 
 
-def _counted(rows: Rows, what: str) -> Rows:
+def _counted(rows: FileRows, what: str) -> FileRows:
     """Return the rows after the first, which states their number."""
     if not len(rows) or rows.counts[0] != 1:
         raise rows.source.error(f"the number of {what} is missing")

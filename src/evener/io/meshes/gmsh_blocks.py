@@ -9,7 +9,7 @@ import numpy as np
 from evener.io.meshes.gmsh_elements import SIZES, Entity, GmshElements
 from evener.io.meshes.gmsh_entities import ElementBlock, GmshEntities, elements_in
 from evener.io.meshes.gmsh_numbers import known_types
-from evener.io.meshes.rows import Rows, scan
+from evener.io.meshes.rows import FileRows, scan
 from evener.io.sources import Source
 
 
@@ -38,14 +38,14 @@ class MshBlocks:
             at += n * (size + 1)
         return elements_in(self.source, nodes, said, blocks, names)
 
-    def _open(self, name: str, what: str) -> tuple[Rows, int, int]:
+    def _open(self, name: str, what: str) -> tuple[FileRows, int, int]:
         """Return a section's numbers, and where those after its first line begin and end."""
         rows = scan(self.source, *self.sections[name])
         if not len(rows) or rows.counts[0] < 2:
             raise self.source.error(f"${name} begins with the numbers of its blocks and {what}")
         return rows, int(rows.first[1]), int(rows.first[-1])
 
-    def _head(self, rows: Rows, at: int, end: int) -> tuple[list[int], int]:
+    def _head(self, rows: FileRows, at: int, end: int) -> tuple[list[int], int]:
         if at + 4 > end:
             rows.refuse(len(rows) - 1, "the section ends within a block")
         return rows.integers(np.arange(at, at + 4), "the head of a block").tolist(), at + 4
@@ -93,7 +93,14 @@ class MshBlocks:
         self._take_entities(said, rows, counts, at + 4, end, divided=True)
 
     def _take_entities(
-        self, said: GmshEntities, rows: Rows, counts: list[int], at: int, end: int, *, divided: bool
+        self,
+        said: GmshEntities,
+        rows: FileRows,
+        counts: list[int],
+        at: int,
+        end: int,
+        *,
+        divided: bool,
     ) -> None:
         for dim, count in enumerate(counts):
             box = 3 if dim == 0 and not self.is_40 else 6
@@ -110,12 +117,12 @@ class MshBlocks:
                 if dim > 0:
                     _, at = self._counted(rows, at, end)
 
-    def _counted(self, rows: Rows, at: int, end: int) -> tuple[list[int], int]:
+    def _counted(self, rows: FileRows, at: int, end: int) -> tuple[list[int], int]:
         """Return the list that begins with its length, and where it ends."""
         length = self._list(rows, at, 1, end)[0]
         return self._list(rows, at + 1, length, end), at + 1 + length
 
-    def _list(self, rows: Rows, at: int, length: int, end: int) -> list[int]:
+    def _list(self, rows: FileRows, at: int, length: int, end: int) -> list[int]:
         if length < 0 or at < 0 or at + length > end:
             rows.refuse(max(len(rows) - 1, 0), "a section of entities ends early")
         found: list[int] = rows.integers(np.arange(at, at + length), "a tag or a count").tolist()

@@ -8,11 +8,11 @@ import numpy as np
 
 from evener.arrays import IntVector
 from evener.io.meshes.gmsh_elements import SIZES
-from evener.io.meshes.rows import Rows, renumber
+from evener.io.meshes.rows import FileRows, renumber
 from evener.io.sources import Source
 
 
-def known_types(rows: Rows, types: IntVector) -> None:
+def known_types(rows: FileRows, types: IntVector) -> None:
     """Raise InputError, with the row's line, where an element is of a type that is not known."""
     safe = np.clip(types, 0, 255)
     if (bad := np.flatnonzero((SIZES[safe] == 0) | (types != safe))).size:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evener.graphs.mesh import Mesh
-from evener.io.meshes.rows import Rows, make_mesh, scan
+from evener.io.meshes.rows import FileRows, make_mesh, scan
 from evener.io.sources import Source
 
 _KEY = re.compile(rb"^[ \t]*([A-Za-z]\w*)", re.MULTILINE)
@@ -86,7 +86,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[Rows, int]:
+def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[FileRows, int]:
     """Return a section's numbers, of which the first counts its entries, and that count."""
     rows = scan(source, *sections[key], comment=b"#")
     if not len(rows):

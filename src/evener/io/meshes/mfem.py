@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evener.graphs.mesh import Mesh
-from evener.io.meshes.rows import Rows, make_mesh, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
 _HEAD = re.compile(rb"\s*MFEM ((?:NC |NURBS |INLINE )*)mesh v(\d{1,3}\.\d{1,3})")
@@ -108,7 +108,7 @@ def _elements(source: Source, where: tuple[int, int], dim: int) -> tuple[Any, ..
     return _SIZES[safe], corners, _KINDS[safe], head[:, 0], rows.place
 
 
-def _counted(source: Source, where: tuple[int, int], what: str) -> Rows:
+def _counted(source: Source, where: tuple[int, int], what: str) -> FileRows:
     """Return the rows after the first, which states their number."""
     rows = scan(source, *where, comment=b"#")
     if not len(rows) or rows.counts[0] != 1:

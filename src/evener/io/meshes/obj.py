@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from evener.graphs.mesh import POLYGON, QUAD, TRIANGLE, Mesh
-from evener.io.meshes.rows import Rows, make_mesh, scan
+from evener.io.meshes.rows import FileRows, make_mesh, scan
 from evener.io.sources import Source
 
 _VERTEX = re.compile(rb"^[ \t]*v[ \t]+[-+.\d]", re.MULTILINE)
@@ -43,7 +43,7 @@ def read(source: Source) -> Mesh:
     return make_mesh(source, table, sizes, corners, kinds)
 
 
-def _lines(source: Source, data: bytes, key: bytes) -> Rows:
+def _lines(source: Source, data: bytes, key: bytes) -> FileRows:
     """Return the numbers of the lines with this key; all others are blanked."""
     from evener.io import text_kernels as kernels
 

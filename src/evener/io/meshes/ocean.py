@@ -13,7 +13,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.graphs.mesh import TRIANGLE, Fields, Mesh
-from evener.io.meshes.rows import Rows, make_mesh, renumber, scan
+from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
 from evener.io.sources import Source
 
 # The title, the two counts and the first point of a fort.14 grid.
@@ -80,7 +80,7 @@ def read_fesom(source: Source) -> Mesh:
     return _triangles(source, table, ids, cells, 0, fields)
 
 
-def _counted(source: Source, what: str) -> Rows:
+def _counted(source: Source, what: str) -> FileRows:
     rows = scan(source)
     if not len(rows) or rows.counts[0] != 1:
         raise source.error(f"begins with the number of {what}", line=1)
@@ -91,7 +91,7 @@ def _counted(source: Source, what: str) -> Rows:
 
 
 def _triangles(
-    source: Source, points: FloatArray, ids: IntArray, cells: Rows, column: int, fields: Fields
+    source: Source, points: FloatArray, ids: IntArray, cells: FileRows, column: int, fields: Fields
 ) -> Mesh:
     """Return the mesh of cells with three points from `column` on; ids (p,) name the points."""
     index = (cells.first[:-1, None] + np.arange(column, column + 3)).ravel()

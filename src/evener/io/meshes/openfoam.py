@@ -11,7 +11,7 @@ import numpy as np
 from evener.errors import InputError
 from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes.openfoam_binary import BinaryFile, binary_file
-from evener.io.meshes.rows import Rows, note_unused, scan
+from evener.io.meshes.rows import FileRows, note_unused, scan
 from evener.io.sources import Source
 
 FILES = ("points", "faces", "owner", "neighbour")
@@ -34,7 +34,7 @@ class _List:
     body: bytes
     uniform: bool
 
-    def rows(self) -> Rows:
+    def rows(self) -> FileRows:
         """Return the numbers of the list without its inner parentheses."""
         flat = self.body.translate(_PARENTHESES)
         return scan(self.source, self.start, self.stop, data=flat)

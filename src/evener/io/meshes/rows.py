@@ -1,4 +1,4 @@
-"""Rows: the numbers of a mesh file line by line; make_mesh makes a Mesh of them."""
+"""FileRows: the numbers of a mesh file line by line; make_mesh makes a Mesh of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FLAT = 1e-12  # max. variation of a flat mesh's third coordinate, relative to i
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class FileRows:
     """Numbers of some lines of a file, blank lines and comments left out.
 
     values (v,); row i holds values[first[i]:first[i + 1]] and stands at the byte place[i].
@@ -40,15 +40,17 @@ class Rows:
         """(r,) how many numbers each row holds."""
         return np.diff(self.first)
 
-    def part(self, start: int, stop: int) -> Rows:
+    def part(self, start: int, stop: int) -> FileRows:
         """Rows start to stop."""
-        return Rows(self.source, self.values, self.first[start : stop + 1], self.place[start:stop])
+        return FileRows(
+            self.source, self.values, self.first[start : stop + 1], self.place[start:stop]
+        )
 
     def refuse(self, row: int, message: str) -> NoReturn:
         """Raise the InputError that names the line of a row."""
         raise self.source.error(message, offset=int(self.place[row]))
 
-    def expect(self, n: int, what: str) -> Rows:
+    def expect(self, n: int, what: str) -> FileRows:
         """Return these rows if they are n, no more and no fewer."""
         if n < 0:
             raise self.source.error(f"speaks of {n:,} {what}")
@@ -106,7 +108,7 @@ def scan(
     *,
     comment: bytes = b"",
     data: Any = None,
-) -> Rows:
+) -> FileRows:
     """Return the numbers between two offsets; InputError where anything else stands there.
 
     comment: a byte after which the rest of the line is skipped. data: the bytes to be parsed
@@ -125,7 +127,7 @@ def scan(
     if code:
         text.refuse(source, code, where)
     found, rows = int(where[1]), int(where[2])
-    return Rows(source, values[:found], first[: rows + 1].copy(), place[:rows].copy())
+    return FileRows(source, values[:found], first[: rows + 1].copy(), place[:rows].copy())
 
 
 def ragged(first: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:

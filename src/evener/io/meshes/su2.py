@@ -16,7 +16,7 @@ from evener.arrays import IntArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Faces, Mesh
-from evener.io.meshes.rows import Rows, make_mesh, offsets_of, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, offsets_of, ragged, scan
 from evener.io.sources import Source
 from evener.io.text import table_text
 
@@ -101,7 +101,7 @@ def _once(source: Source, section: _Section, seen: Any) -> None:
         raise source.error(f"{what}= stands twice in one zone", offset=section.offset)
 
 
-def _rows(source: Source, section: _Section) -> Rows:
+def _rows(source: Source, section: _Section) -> FileRows:
     what = "cells" if section.key == b"NELEM" else "points"
     n = _number(source, section)
     return scan(source, section.start, section.stop, comment=b"%").expect(n, what)

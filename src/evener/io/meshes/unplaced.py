@@ -27,7 +27,7 @@ from evener.graphs.mesh import (
     WEDGE,
     Mesh,
 )
-from evener.io.meshes.rows import Rows, make_mesh, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
 # METIS 4's types: triangles, tetrahedra, hexahedra, quads.
@@ -151,7 +151,7 @@ def read_scotch(source: Source) -> Mesh:
     )
 
 
-def _lists(rows: Rows, n: int, extra: int) -> Any:
+def _lists(rows: FileRows, n: int, extra: int) -> Any:
     """Return (n + 1,) where the entries of each list begin; the last: 1 + extra past their end.
 
     A load, if any, stands before the length.
@@ -168,7 +168,7 @@ def _lists(rows: Rows, n: int, extra: int) -> Any:
     return first
 
 
-def _base(rows: Rows, index: Any, lowest: int, own: int, n: int) -> int:
+def _base(rows: FileRows, index: Any, lowest: int, own: int, n: int) -> int:
     """Return the number of the first point within lists: as in the file, or `lowest`."""
     numbers = rows.integers(index, "the number of a point")
     inside = numbers.size > 0 and numbers.min() >= own and numbers.max() < own + n

@@ -20,7 +20,7 @@ from evener.arrays import Part, as_integers
 from evener.errors import InputError
 from evener.io.archives import array_of, read_arrays
 from evener.io.json_text import loads
-from evener.io.meshes.rows import Rows, scan
+from evener.io.meshes.rows import FileRows, scan
 from evener.io.plans import binary
 from evener.io.sources import Source, open_source
 from evener.wording import without_marks
@@ -268,7 +268,7 @@ def _read_numbers(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
     return blocks
 
 
-def _mapping(source: Source, rows: Rows, n: int) -> npt.NDArray[np.int64]:
+def _mapping(source: Source, rows: FileRows, n: int) -> npt.NDArray[np.int64]:
     count = int(rows.integers(np.zeros(1, np.int64), "the number of vertices")[0])
     body = rows.part(1, len(rows)).expect(count, "vertices")
     pairs = body.whole_columns(0, 2, "a vertex or block")

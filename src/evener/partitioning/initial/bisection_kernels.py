@@ -186,6 +186,26 @@ def breadth_first_order(xadj, adjncy, begin, order, seen):
                 tail += 1
 
 
+@njit(cache=True, nogil=True)
+def order_beside(xadj, adjncy, order, seen):
+    """Fill order with the vertices not yet `seen` (n,), breadth first over these alone."""
+    tail, after = 0, 0
+    for head in range(order.size):
+        if head == tail:
+            while seen[after]:
+                after += 1
+            order[tail] = after
+            seen[after] = True
+            tail += 1
+        v = order[head]
+        for e in range(xadj[v], xadj[v + 1]):
+            u = adjncy[e]
+            if not seen[u]:
+                seen[u] = True
+                order[tail] = u
+                tail += 1
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow(graph, start, goal, most, part, heap):
     """Move vertices from side 1 to side 0, the one of least new cut first, from `start` on.

@@ -55,7 +55,8 @@ def diffused_blocks(
     """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
 
     For graphs of 20 to 300 vertices a block; those of `part` may be rough. Weights are met as
-    nearly as factors can. Where all targets are 0, nothing changes.
+    nearly as factors can. Where all targets are 0, nothing changes. Fixed vertices keep their loads
+    and blocks.
     """
     if not targets.sum() > 0:
         return part.copy()
@@ -66,8 +67,9 @@ def diffused_blocks(
     if level.n < LARGE or threads == 1:
         dense = k <= spread.dense and level.n <= DENSE_PER_BLOCK * k
         kernels.diffuse(
-            level.arrays, targets, spread.rounds, spread.steps, least_changed, dense, part
-        )
+            level.arrays, targets, spread.rounds, spread.steps, least_changed, dense, level.fixed,
+            part,
+        )  # fmt: skip
         return part
     loads, factor, scratch = Spreading.of(level, k, threads), np.ones(k), np.empty_like(part)
     for _ in range(spread.rounds):
@@ -111,7 +113,7 @@ class Spreading:
         """Return the loads after some steps, 1 of its own block on every vertex before them."""
         level = self.level
         slices = min(max(level.n // SLICE, 1), MOST_SLICES)
-        kernels.layers(level.xadj, level.adjncy, part, steps, self.layer, self.queue)
+        kernels.layers(level.xadj, level.adjncy, part, level.fixed, steps, self.layer, self.queue)
         kernels.start(part, self.now)
         kernels.start(part, self.later)
         pools = np.zeros((slices, self.k), np.float32), np.empty((slices, self.k), np.int32)

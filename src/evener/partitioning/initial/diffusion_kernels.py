@@ -45,10 +45,11 @@ def shares(xadj, adjwgt, moves, share):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def layers(xadj, adjncy, part, steps, layer, queue):
+def layers(xadj, adjncy, part, fixed, steps, layer, queue):
     """Set layer (n,) to the edges from each vertex to the nearest border, at most `steps`.
 
-    Loads of other blocks arrive no earlier. queue (n,) is scratch.
+    Loads of other blocks arrive no earlier, and never at `fixed` vertices, which are in layer
+    `steps`. queue (n,) is scratch.
     """
     head, tail = 0, 0
     for v in range(part.size):
@@ -70,6 +71,8 @@ def layers(xadj, adjncy, part, steps, layer, queue):
                 layer[u] = layer[v] + 1
                 queue[tail] = u
                 tail += 1
+    for v in fixed:
+        layer[v] = steps
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -237,11 +240,11 @@ def _sparse(loads, near, held):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def diffuse(graph, targets, rounds, steps, least_changed, dense, part):
+def diffuse(graph, targets, rounds, steps, least_changed, dense, fixed, part):
     """Form the blocks (n,) of `part` anew, so many rounds at most, in place.
 
     Loads spread `steps` steps in a round; one that changes fewer than least_changed vertices is the
-    last. dense: whether loads of all blocks are kept on the way.
+    last. dense: whether loads of all blocks are kept on the way. fixed: vertices that keep theirs.
     """
     xadj, adjncy, adjwgt, vwgt = graph
     n, k = part.size, targets.size
@@ -257,7 +260,7 @@ def diffuse(graph, targets, rounds, steps, least_changed, dense, part):
     rows = np.empty((2, n if dense else 0, k), np.float32)
     shares(xadj, adjwgt, MOVES, share)
     for _ in range(rounds):
-        layers(xadj, adjncy, part, steps, layer, queue)
+        layers(xadj, adjncy, part, fixed, steps, layer, queue)
         now, later = first, second
         if dense:
             _start_densely(part, rows[0], rows[1])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import FloatArray, IntArray, Part, flags_of
 from evener.partitioning.initial.bisection import cut_of, recursive_bisection
 from evener.partitioning.initial.bisection_kernels import breadth_first_order
 from evener.partitioning.label_propagation import move_kernels as moves
@@ -28,6 +28,9 @@ from evener.plans.partition import Contract
 # those for the cut, benchmarks/constants.py shows what other values give.
 SWEEP_OVERLOAD = 1.2  # x a block's upper limit: what it may weigh during a sweep or leap
 BOLDNESS = 0.25  # share of its edge weight to its own block that a move of a leap may lose
+LOOKED_AT = 16.0  # times the weight that must leave a block: what is looked at for it at first
+MOST_SLACK = 32  # of a vertex that may still be exchanged with another: see `wake`
+STRIDES = 1024  # of orders
 PATIENCE = 3  # leaps without a smaller cut after which they end
 AFTER_LEAPS = 2  # rounds of moves that follow leaps
 WORTH_IT = 0.002  # share of the total volume: a round that lowers it by less is the last
@@ -47,28 +50,42 @@ def state_for_cut(
         level.xadj, level.adjncy, level.adjwgt, level.vwgt, part, weight, low,
         np.maximum(high, np.finfo(np.float64).tiny), filling, False, np.ones(k),
         np.empty(0, np.int64), nothing, nothing, nothing,
+        flags_of(level.fixed, level.n if level.fixed.size else 0),
     )  # fmt: skip
 
 
 def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
     n = state.part.size
-    active = np.ones(n, np.int8)
+    slack, loss, nothing = np.zeros(n, np.int32), np.zeros(n), np.zeros(n)
     for _ in range(rounds):
-        if not active.any():
+        if slack.min() > 0:
             return
-        order, woken = rng.permutation(n), np.zeros(n, np.int8)
-        moves.sweep(state, order, SWEEP_OVERLOAD * state.high, active, woken)
-        drain(state, np.zeros(n), np.zeros(n), np.inf, woken)
-        active, woken = woken, np.zeros(n, np.int8)
-        moves.sweep(state, order, state.high, active, woken)
-        moves.swap(state, rng.permutation(n))
-        active = woken
+        order = in_strides(n, rng)
+        moves.sweep(state, order, overloaded(state), slack, loss)
+        drain(state, loss, nothing, LOOKED_AT, slack)
+        moves.sweep(state, order, state.high, slack, loss)
+        moves.swap(state, in_strides(n, rng), slack, MOST_SLACK)
+
+
+def in_strides(n: int, rng: np.random.Generator) -> IntArray:
+    """Return (n,) the vertices in an order that is random, but for the memory: with few jumps."""
+    return np.concatenate([np.arange(i, n, STRIDES) for i in rng.permutation(min(n, STRIDES))])
+
+
+def overloaded(state: PropagationState) -> FloatArray:
+    """Return what blocks (k,) may weigh during a sweep or leap, by what they hold beside those
+    vertices that never move.
+    """
+    if state.fixed.size == 0:
+        return np.asarray(SWEEP_OVERLOAD * state.high)
+    held = np.bincount(state.part, np.where(state.fixed, state.vwgt, 0.0), state.high.size)
+    return np.asarray(state.high + (SWEEP_OVERLOAD - 1) * np.maximum(state.high - held, 0.0))
 
 
 def leap_lower(state: PropagationState, leaps: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place by groups that move at once, then by rounds of moves."""
-    leap(state, leaps, PATIENCE, BOLDNESS, SWEEP_OVERLOAD * state.high)
+    leap(state, leaps, PATIENCE, BOLDNESS, overloaded(state))
     lower_cut(state, AFTER_LEAPS, rng)
 
 
@@ -89,16 +106,14 @@ def with_nets(state: PropagationState) -> PropagationState:
 def lower_total_volume(state: PropagationState, rounds: int, rng: np.random.Generator) -> None:
     """Minimise the total volume in place. Sweeps are strict: with overload, volumes oscillate."""
     n = state.part.size
-    active = np.ones(n, np.int8)
+    slack, none, loss = np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n)
     for _ in range(rounds):
-        if not active.any():
+        if slack.min() > 0:
             return
-        woken = np.zeros(n, np.int8)
-        won = moves.sweep(state, rng.permutation(n), state.high, active, woken)
-        won += moves.swap(state, rng.permutation(n))
+        won = moves.sweep(state, rng.permutation(n), state.high, slack, loss)
+        won += moves.swap(state, rng.permutation(n), none, 0)
         if won < WORTH_IT * _sent(state).sum():
             return
-        active = woken
 
 
 def lower_max_volume(
@@ -111,12 +126,13 @@ def lower_max_volume(
     n = state.part.size
     volumes = _sent(state)
     best, least, found = state.part.copy(), volumes.max(), 0
-    everyone, woken = np.ones(n, np.int8), np.zeros(n, np.int8)
+    slack, loss = np.empty(n, np.int32), np.empty(n)
     for turn in range(rounds):
         price = LEAST_PRICE + (volumes / max(volumes.max(), 1)) ** PRICE_POWER
         state.price[:] = price if turn == 0 else (state.price + price) / 2
-        moves.sweep(state, rng.permutation(n), state.high, everyone, woken)
-        moves.swap(state, rng.permutation(n))
+        slack[:] = 0
+        moves.sweep(state, rng.permutation(n), state.high, slack, loss)
+        moves.swap(state, rng.permutation(n), slack, MOST_SLACK)
         volumes = _sent(state)
         if volumes.max() < least:
             best, least, found = state.part.copy(), volumes.max(), turn
@@ -192,11 +208,11 @@ def _shrink_all(
     level: GraphLevel, blocks: Part, contract: Contract, rng: np.random.Generator
 ) -> Hierarchy:
     """Shrink until few vertices are left, or no more can be joined."""
-    total, enough = float(level.vwgt.sum()), max(COARSEST, PER_BLOCK * contract.k)
+    total, enough = float(level.free_weights.sum()), max(COARSEST, PER_BLOCK * contract.k)
     heaviest = LARGEST_CLUSTER * float(contract.targets.min())
 
     def step(finer: GraphLevel, part: Part) -> Shrunk:
-        return shrink_to_clusters(finer, part, min(heaviest, GROWTH * total / finer.n), rng)
+        return shrink_to_clusters(finer, part, min(heaviest, GROWTH * total / finer.n_free), rng)
 
     return shrink_in_steps(level, blocks, enough, step)
 
@@ -206,13 +222,18 @@ def shrink_to_clusters(
 ) -> Shrunk:
     """Contract clusters of weight up to `cap` that vertices of one block choose themselves.
 
-    Those with few edges choose first, or hubs would take what they need.
+    Those with few edges choose first, or hubs would take what they need. Fixed vertices and others
+    are never in one cluster.
     """
     order = rng.permutation(level.n)
     degrees = np.minimum(np.diff(level.xadj.astype(np.int64)), MANY_EDGES)
     order = order[np.argsort(degrees[order], kind="stable")]
     leader = np.empty(level.n, np.int32)
-    kernels.gather_clusters(*level.arrays, part, cap, order, CHOICES, leader, np.empty(level.n))
+    side = part
+    if level.fixed.size:
+        side = part.copy()
+        side[level.fixed] += part.max() + 1
+    kernels.gather_clusters(*level.arrays, side, cap, order, CHOICES, leader, np.empty(level.n))
     return contracted(level, part, leader, 1)
 
 
@@ -275,6 +296,6 @@ def _lower(
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
     """Lower the cut in place; blocks may be short by the heaviest vertex, if that is a cluster."""
-    heaviest = float(level.vwgt.max())
+    heaviest = level.heaviest
     low: FloatArray = np.maximum(contract.low - (heaviest if heaviest > 1 else 0.0), 0.0)
     leap_lower(state_for_cut(level, part, low, contract.high, alone), leaps, rng)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.label_propagation.propagation_kernels import connect, far, put
+from evener.partitioning.label_propagation.propagation_kernels import connect, far, put, wake
+from evener.partitioning.levels.csr_kernels import stays
 from evener.partitioning.levels.heap_kernels import drop_first, push_aged
 
 TINY = 1e-300
@@ -46,13 +47,13 @@ def excess(state):
 
 
 @njit(cache=True, nogil=True)
-def drain(state, loss, own, enough, woken):
+def drain(state, loss, own, enough, slack):
     """Bring blocks within their limits, as far as their vertices allow.
 
     loss (n,): about what vertices lose for their weight by leaving their block; own (n,): their
     bond with it; zeros where unknown. They are looked at in this order first; losses found are
     written back. enough: times the weight that is to leave a block, what is looked at for it at
-    first. woken (n,) int8: set for those whose gains changed.
+    first. slack (n,) int32: as in `wake`, lowered for those whose gains changed.
     """
     n = state.part.size
     found, hope = np.empty(n, np.int32), np.empty(n)
@@ -63,18 +64,18 @@ def drain(state, loss, own, enough, woken):
             if _may_leave(state, v, True):
                 leaving[size], hope[v] = v, loss[v]
                 size += 1
-        _move_least(state, leaving[:size], hope, -1, True, enough, found, woken)
+        _move_least(state, leaving[:size], hope, -1, True, enough, found, slack)
         for v in leaving[:size]:
             loss[v] = hope[v]
     if shortage(state) > state.filling:
-        _feed_by_neighbours(state, own, hope, found, woken)
+        _feed_by_neighbours(state, own, hope, found, slack)
         if shortage(state) > state.filling:
             hope[:] = loss
-            _move_least(state, np.arange(n), hope, -1, False, np.inf, found, woken)
+            _move_least(state, np.arange(n), hope, -1, False, np.inf, found, slack)
 
 
 @inner()
-def _feed_by_neighbours(state, own, hope, found, woken):
+def _feed_by_neighbours(state, own, hope, found, slack):
     """Let every block below `low` take from among its neighbours what they lose least by."""
     n, k, unit = state.part.size, state.weight.size, state.adjwgt.size == 0
     first = np.zeros(k + 1, np.int64)
@@ -106,7 +107,7 @@ def _feed_by_neighbours(state, own, hope, found, woken):
                 tied[u] += 1 if unit else state.adjwgt[e]
         for u in around[:size]:
             hope[u] = for_its_weight(own[u] - tied[u], state.vwgt[u])
-        _move_least(state, around[:size], hope, b, False, np.inf, found, woken)
+        _move_least(state, around[:size], hope, b, False, np.inf, found, slack)
 
 
 @inner()
@@ -119,13 +120,15 @@ def for_its_weight(lost, w):
 def _may_leave(state, v, over):
     """Whether v's block can spare it: as it is too heavy, or as it stays at `low` or more."""
     p, w = state.part[v], state.vwgt[v]
+    if stays(state.fixed, v):
+        return False
     if over:
         return w > 0 and state.weight[p] > state.high[p]
     return w > 0 and state.weight[p] - w >= state.low[p]
 
 
 @inner()
-def _move_least(state, candidates, hope, to, over, enough, found, woken):
+def _move_least(state, candidates, hope, to, over, enough, found, slack):
     """Move the candidates that lose least for their weight until blocks hold, or none fits; to
     block `to` alone, until that holds, if it is not -1.
 
@@ -182,12 +185,10 @@ def _move_least(state, candidates, hope, to, over, enough, found, woken):
         seen[p] -= state.vwgt[v]
         heavy -= state.weight[p] <= state.high[p]
         emptiest = _emptiest(state) if emptiest == q else _emptier(state, emptiest, p)
+        wake(state, v, slack)
         for e in range(state.xadj[v], state.xadj[v + 1]):
-            u = state.adjncy[e]
-            woken[u] = 1
-            if found[u] >= 0:
-                found[u] = STALE
-        woken[v] = 1
+            if found[state.adjncy[e]] >= 0:
+                found[state.adjncy[e]] = STALE
 
 
 @inner()

@@ -15,7 +15,8 @@ from evener.partitioning.label_propagation.draining_kernels import (
     shortage,
     shortens,
 )
-from evener.partitioning.label_propagation.propagation_kernels import connect, put
+from evener.partitioning.label_propagation.propagation_kernels import connect, put, wake
+from evener.partitioning.levels.csr_kernels import stays
 
 HAIR = 1e-9  # smaller gains count as none
 SLOTS = 1 << 16  # pairs of blocks for which a candidate of a swap is kept
@@ -23,21 +24,24 @@ HUB = 64  # edges; of candidates with more, what was computed is kept too
 
 
 @njit(cache=True, nogil=True)
-def sweep(state, order, most, active, woken):
-    """Move active vertices, in `order`, where this gains, or evens out weights; return the gain.
+def sweep(state, order, most, slack, loss):
+    """Move vertices, in `order`, where this gains, or evens out weights; return the gain.
 
-    most (k,): no block grows heavier. woken (n,) int8: set where gains changed.
+    most (k,): no block grows heavier. slack (n,) int32: as in `wake`; only vertices without are
+    looked at, and get theirs. loss (n,): set for these to about what they lose for their weight by
+    leaving their block.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
     missing = shortage(state)
     won = 0.0
     for v in order:
-        if not active[v]:
+        if slack[v] > 0 or stays(state.fixed, v):
             continue
         p, w = np.int64(state.part[v]), state.vwgt[v]
         size = connect(state, v, bond, near)
-        best, highest, emptiest = -1, bond[p], state.weight[p] / state.high[p]
+        own = bond[p]
+        best, highest, emptiest = p, own, state.weight[p] / state.high[p]
         for i in range(1, size):
             b = near[i]
             if bond[b] < highest - HAIR or state.weight[b] + w > most[b]:
@@ -49,25 +53,28 @@ def sweep(state, order, most, active, woken):
             if grows > 0 and missing + grows > state.filling:
                 continue
             best, highest, emptiest = b, bond[b], full
-        gain = highest - bond[p]
+        second = 0.0
         for i in range(size):
+            if near[i] != best:
+                second = max(second, bond[near[i]])
             bond[near[i]] = 0
-        if best < 0:
-            continue
-        missing += shortens(state, p, best, w)
-        won += gain
-        put(state, v, best)
-        for e in range(state.xadj[v], state.xadj[v + 1]):
-            woken[state.adjncy[e]] = 1
-        woken[v] = 1
+        loss[v] = for_its_weight(max(highest - second, 0.0), w)
+        if best != p:
+            missing += shortens(state, p, best, w)
+            won += highest - own
+            put(state, v, best)
+            wake(state, v, slack)
+        # Volumes change by moves that are further away: those of neighbours are only a hint there.
+        slack[v] = 1 if state.volumes else max(highest - second, 1.0)
     return won
 
 
 @njit(cache=True, nogil=True)
-def swap(state, order):
+def swap(state, order, slack, most):
     """Exchange vertices of full blocks where both together gain; returns the gain.
 
     For every pair of blocks, one candidate is remembered: the last to want the change most.
+    slack (n,) int32: as in `wake`; vertices that have more than `most` stay.
     """
     k = state.weight.size
     bond, near, gains = np.zeros(k), np.empty(k, np.int64), np.empty(k)
@@ -81,6 +88,8 @@ def swap(state, order):
     made, changed = 0, np.zeros(state.part.size, np.int64)
     won = 0.0
     for v in order:
+        if slack[v] > most or stays(state.fixed, v):
+            continue
         p = np.int64(state.part[v])
         size = connect(state, v, bond, near)
         for i in range(size):
@@ -109,6 +118,7 @@ def swap(state, order):
                 for w in (v, u):
                     for e in range(state.xadj[w], state.xadj[w + 1]):
                         changed[state.adjncy[e]] = made
+                    wake(state, w, slack)
                 won += gain
                 key[there] = -1
                 done = True
@@ -198,12 +208,12 @@ def leap(state, rounds, patience, boldness, most):
     """
     n = state.part.size
     proposed, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
-    accepted, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
+    accepted, slack = np.zeros(n, np.bool_), np.zeros(n, np.int32)
     away, own = np.zeros(n), np.zeros(n)
     best, least, off = state.part.copy(), np.inf, excess(state)
     idle = 0
     for turn in range(rounds + 1):
-        _propose(state, stale, boldness, proposed, gain, loss, own, away)
+        _propose(state, slack, boldness, proposed, gain, loss, own, away)
         cut, now_off = away.sum(), excess(state)
         idle += 1
         if now_off < off or (now_off == off and cut < least):
@@ -214,8 +224,8 @@ def leap(state, rounds, patience, boldness, most):
         if idle >= patience or turn == rounds:
             break
         _accept(state, proposed, gain, accepted)
-        _carry_out(state, proposed, gain, accepted, most, stale)
-        drain(state, loss, own, ENOUGH, stale)
+        _carry_out(state, proposed, gain, accepted, most, slack)
+        drain(state, loss, own, ENOUGH, slack)
     copy_to(best, state.part)
     state.weight[:] = 0
     for v in range(n):
@@ -223,20 +233,20 @@ def leap(state, rounds, patience, boldness, most):
 
 
 @inner()
-def _propose(state, stale, boldness, proposed, gain, loss, own, away):
+def _propose(state, slack, boldness, proposed, gain, loss, own, away):
     """Propose a move for every vertex: to the block, besides its own, that it has the heaviest
     edges to; -1 where that would lose more than `boldness` allows.
 
     Sets proposed (n,), the blocks; gain (n,), of each move alone; loss (n,), for the vertex's
-    weight; own, away (n,), the weight of its edges to its block, and to others. stale (n,) int8:
-    the vertices whose neighbours or block changed; zeros afterwards.
+    weight; own, away (n,), the weight of its edges to its block, and to others. slack (n,)
+    int32: 0 or less for vertices whose neighbours or block changed; 1 afterwards.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
     for v in range(state.part.size):
-        if not stale[v]:
+        if slack[v] > 0:
             continue
-        stale[v] = 0
+        slack[v] = 1
         size = connect(state, v, bond, near)
         best, highest, outside = -1, -np.inf, 0.0
         for i in range(1, size):
@@ -248,8 +258,10 @@ def _propose(state, stale, boldness, proposed, gain, loss, own, away):
             bond[near[i]] = 0
         away[v] = outside
         loss[v] = for_its_weight(own[v] - max(highest, 0.0), state.vwgt[v])
-        bold_enough = best >= 0 and (
-            highest >= own[v] or own[v] - highest < np.floor(boldness * own[v])
+        bold_enough = (
+            best >= 0
+            and not stays(state.fixed, v)
+            and (highest >= own[v] or own[v] - highest < np.floor(boldness * own[v]))
         )
         proposed[v], gain[v] = best if bold_enough else -1, highest - own[v]
 
@@ -285,10 +297,10 @@ def _accept(state, proposed, gain, accepted):
 
 
 @inner()
-def _carry_out(state, proposed, gain, accepted, most, stale):
+def _carry_out(state, proposed, gain, accepted, most, slack):
     """Make the accepted moves, those of largest gain first, while blocks stay below most (k,).
 
-    accepted (n,) becomes false where the block has no room. stale (n,): set where the next
+    accepted (n,) becomes false where the block has no room. slack (n,): lowered where the next
     proposed move may be another.
     """
     count = 0
@@ -307,6 +319,4 @@ def _carry_out(state, proposed, gain, accepted, most, stale):
             accepted[v] = False
         else:
             put(state, v, b)
-            stale[v] = 1
-            for e in range(state.xadj[v], state.xadj[v + 1]):
-                stale[state.adjncy[e]] = 1
+            wake(state, v, slack)

@@ -13,12 +13,13 @@ Everything is deterministic; one thread.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import Part
+from evener.arrays import NO_VERTICES, IntVector, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import cut_of, recursive_bisection
 from evener.partitioning.initial.bisection_kernels import breadth_first_order
@@ -37,7 +38,14 @@ from evener.partitioning.label_propagation.cycles import (
 )
 from evener.partitioning.label_propagation.propagation_kernels import PropagationState
 from evener.partitioning.levels.clusters import PER_BLOCK, leaves_shrunk
-from evener.partitioning.levels.levels import GraphLevel, finest, projected, scattered
+from evener.partitioning.levels.levels import (
+    GraphLevel,
+    anchored,
+    finest,
+    places_of,
+    projected,
+    scattered,
+)
 from evener.plans.partition import Contract
 
 # Skewness of degrees (`skewness`) above which graphs without coordinates are divided by label
@@ -50,15 +58,33 @@ LEAST_UNEVEN_SKEWNESS = 0.5
 FEW_NEIGHBOURS = 3.0
 
 
-def skewness(graph: Graph) -> float:
-    """Return the degrees' deviation over their mean; a mean below 1 counts as 1."""
-    degrees = graph.degrees
-    return float(degrees.std() / max(degrees.mean(), 1.0)) if degrees.size else 0.0
+def skewness(graph: Graph, fixed: IntVector = NO_VERTICES) -> float:
+    """Return the degrees' deviation over their mean; a mean below 1 counts as 1.
+
+    Those of `fixed` vertices are left out.
+    """
+    degrees = np.delete(graph.degrees, fixed) if fixed.size else graph.degrees
+    degrees = degrees.astype(np.int64, copy=False)
+    return skewness_of(degrees.size, int(degrees.sum()), int(np.dot(degrees, degrees)))
 
 
-def is_uneven(graph: Graph) -> bool:
-    """Return whether the graph is to be divided by label propagation."""
-    return graph.coords is None and skewness(graph) > LEAST_UNEVEN_SKEWNESS
+def skewness_of(n: int, total: int, squares: int) -> float:
+    """Return the same of n degrees, of their sum and the sum of their squares."""
+    deviation = math.sqrt(n * squares - total * total) / max(n, 1)
+    return deviation / max(total / max(n, 1), 1.0)
+
+
+def is_uneven(graph: Graph, fixed: IntVector = NO_VERTICES) -> bool:
+    """Return whether the graph is to be divided by label propagation; see skewness."""
+    return graph.coords is None and skewness(graph, fixed) > LEAST_UNEVEN_SKEWNESS
+
+
+def has_hubs_first(skew: float, n: int, isolated: int) -> bool:
+    """Return whether blocks are to be filled by falling degree, without clusters.
+
+    skew: of the degrees of n vertices, of which `isolated` have no edges.
+    """
+    return skew > HUBS_FIRST_SKEWNESS and isolated > HUBS_FIRST_ISOLATED * n
 
 
 def is_sparse(graph: Graph) -> bool:
@@ -124,20 +150,22 @@ def propagation_blocks(
     objective: str = "cut",
     seed: int = 7,
     given: Part | None = None,
+    fixed: IntVector = NO_VERTICES,
 ) -> Part:
     """Return the block (n,) of every vertex; with unit weights, within `contract`.
 
     edge_weights (2m,) whole, or (0,): all 1. Heavy vertices may be left for `enforce`
     to settle, as are caps in bytes. objective: "cut", which counts edge weights, "total_volume"
-    or "max_volume". given (n,): blocks to begin with.
+    or "max_volume". given (n,): blocks to begin with. fixed: the vertices that keep these.
     """
     weights, degrees = graph.weights(), graph.degrees
-    linked = int(np.count_nonzero(degrees))
-    hubs_first = (
-        skewness(graph) > HUBS_FIRST_SKEWNESS and graph.n - linked > HUBS_FIRST_ISOLATED * graph.n
-    )
-    order = np.lexsort((-weights, -degrees if hubs_first else degrees, degrees == 0))
+    apart = degrees == 0
+    apart[fixed] = False
+    linked = int(np.count_nonzero(~apart))
+    hubs_first = has_hubs_first(skewness(graph, fixed), graph.n, graph.n - linked)
+    order = np.lexsort((-weights, -degrees if hubs_first else degrees, apart))
     level = finest(graph, order, weights, edge_weights, 1)
+    level.fixed = places_of(fixed, order)
     part, weight = np.zeros(graph.n, np.int32), np.zeros(contract.k)
     if linked:
         whole = replace(level, xadj=level.xadj[: linked + 1], vwgt=level.vwgt[:linked])
@@ -177,9 +205,12 @@ def _low_cut(
             return blocks_by_clusters(level, contract, alone, work, rng)
         blocks = blocks_by_clusters(small.level, contract, alone, work, rng)
         return projected(small, blocks, 1)
+    whole = anchored(level, given, 1) if level.fixed.size else None
+    if whole is not None:
+        level, given = whole.level, whole.part
     for _ in range(max(work.cycles, 1)):
         given = cycle(level, given, contract, alone, work, rng)
-    return given
+    return given if whole is None else projected(whole, given, 1)
 
 
 def _or_core_first(

@@ -27,6 +27,7 @@ class PropagationState(NamedTuple):
     `low` later. volumes: whether what is minimised is the sum of price (k,), above zero, times
     what blocks send; else it is the cut. Nets: first (n + 1,) int64, room for blocks and counts
     (first[n],) int32, length (n,) of each; empty for the cut.
+    fixed (n,) bool: the vertices that never move, or (0,).
     """
 
     xadj: np.ndarray
@@ -44,6 +45,7 @@ class PropagationState(NamedTuple):
     blocks: np.ndarray
     counts: np.ndarray
     length: np.ndarray
+    fixed: np.ndarray = np.empty(0, np.bool_)
 
 
 @njit(cache=True, nogil=True)
@@ -237,6 +239,26 @@ def put(state, v, q):
         _repin(state, v, p, q)
         for e in range(state.xadj[v], state.xadj[v + 1]):
             _repin(state, np.int64(state.adjncy[e]), p, q)
+
+
+@inner()
+def wake(state, v, slack):
+    """Lower the slack of v, which has moved, and of those whose gains that changes.
+
+    slack (n,) int32: by how much less a vertex at least loses by any move than makes it worth a
+    look: none is where it is 0 or less. A neighbour's move changes a gain in the cut by twice the
+    edge's weight at most.
+    """
+    slack[v] = 0
+    unit = state.adjwgt.size == 0
+    for e in range(state.xadj[v], state.xadj[v + 1]):
+        u = state.adjncy[e]
+        if slack[u] <= 0:
+            continue
+        if state.volumes:
+            slack[u] = 0
+        else:
+            slack[u] -= 2 if unit else 2 * state.adjwgt[e]
 
 
 SETTLED = 0.03  # share of the vertices: a round in which fewer change their cluster is the last

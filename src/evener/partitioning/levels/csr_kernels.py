@@ -41,3 +41,9 @@ def edge_weight_of(graph, v):
     if graph.adjwgt.size == 0:
         return degree_of(graph, v)
     return np.int64(graph.adjwgt[graph.xadj[v] : graph.xadj[v + 1]].sum())
+
+
+@inner(forceinline=True)
+def stays(fixed, v):
+    """Whether v is one of the fixed vertices, (n,) bool or (0,)."""
+    return fixed.size > 0 and fixed[v]

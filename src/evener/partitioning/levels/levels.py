@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, NumberArray, Part
+from evener.arrays import NO_VERTICES, FloatArray, IntArray, IntVector, NumberArray, Part, flags_of
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels import coarsening_kernels as kernels
@@ -28,12 +28,16 @@ LEAST_SHRINKAGE = 0.95  # a step that leaves more of the vertices than this is t
 
 @dataclass(eq=False)
 class GraphLevel:
-    """xadj (n + 1,), adjncy (e,) uint32; adjwgt (e,) int32, empty: all 1; vwgt (n,) float64."""
+    """xadj (n + 1,), adjncy (e,) uint32; adjwgt (e,) int32, empty: all 1; vwgt (n,) float64.
+
+    fixed: the vertices that keep the block they are given, in ascending order; others are free.
+    """
 
     xadj: Unsigned
     adjncy: Unsigned
     adjwgt: npt.NDArray[np.int32]
     vwgt: FloatArray
+    fixed: IntVector = field(default_factory=lambda: NO_VERTICES)
 
     @property
     def n(self) -> int:
@@ -44,6 +48,33 @@ class GraphLevel:
     def arrays(self) -> CSRGraph:
         """The graph as kernels take it."""
         return CSRGraph(self.xadj, self.adjncy, self.adjwgt, self.vwgt)
+
+    @property
+    def n_free(self) -> int:
+        """Number of vertices that may move."""
+        return self.n - self.fixed.size
+
+    @property
+    def n_whole(self) -> float:
+        """How many vertices there would be if fixed ones were made of vertices like the others."""
+        if self.fixed.size == 0 or self.n_free == 0:
+            return self.n
+        mean = float(self.free_weights.sum()) / self.n_free
+        return float(self.vwgt.sum()) / mean if mean > 0 else self.n
+
+    @property
+    def free_weights(self) -> FloatArray:
+        """Weights (n,) of the vertices, 0 where they are fixed."""
+        if self.fixed.size == 0:
+            return self.vwgt
+        weights = self.vwgt.copy()
+        weights[self.fixed] = 0.0
+        return weights
+
+    @property
+    def heaviest(self) -> float:
+        """Weight of the heaviest vertex that may move, 0 where there is none."""
+        return float(self.free_weights.max(initial=0.0))
 
 
 @dataclass(eq=False)
@@ -98,6 +129,13 @@ def finest(
     return GraphLevel(xadj, adjncy, moved, vwgt)
 
 
+def places_of(vertices: IntVector, order: IntArray) -> IntVector:
+    """Return where the vertices stand in `order` (n,), ascending."""
+    if vertices.size == 0:
+        return NO_VERTICES
+    return np.flatnonzero(flags_of(vertices, order.size)[order])
+
+
 def shrink(level: GraphLevel, part: Part, caps: FloatArray, threads: int) -> Shrunk:
     """Contract clusters of vertices of one block, of weight up to caps (k,) by block."""
     leader, numbers = _clusters(level, part, caps, threads)
@@ -124,6 +162,8 @@ def _clusters(
     def one(i: int) -> None:
         first, last = ends[i], ends[i + 1]
         leader[first:last], weight[first:last] = -1, level.vwgt[first:last]
+        own = level.fixed[slice(*np.searchsorted(level.fixed, (first, last)))]
+        leader[own], weight[own] = own, np.inf  # too heavy for anyone to join
         kernels.cluster(*level.arrays, part, caps, first, last, leader, weight)
         made[i + 1] = kernels.count_leaders(leader, first, last)
 
@@ -138,6 +178,14 @@ def contracted(
     clusters = _no_clusters(level.n, kernels.count_leaders(leader, 0, level.n))
     kernels.number_clusters(leader, 0, level.n, 0, *clusters)
     return _contract(level, part, clusters, threads)
+
+
+def anchored(level: GraphLevel, part: Part, threads: int) -> Shrunk:
+    """Contract the fixed vertices of each block of `part` (n,) to one fixed vertex, its anchor."""
+    leader = np.arange(level.n, dtype=np.int32)
+    blocks, first = np.unique(part[level.fixed], return_index=True)
+    leader[level.fixed] = level.fixed[first][np.searchsorted(blocks, part[level.fixed])]
+    return contracted(level, part, leader, threads)
 
 
 def _no_clusters(n: int, count: int) -> kernels.Clusters:
@@ -177,7 +225,9 @@ def _contract(level: GraphLevel, part: Part, clusters: kernels.Clusters, threads
         rows[i] = _NOTHING
 
     in_slices(gather, slices, threads)
-    return Shrunk(GraphLevel(xadj, adjncy, adjwgt, coarse.vwgt), coarse.part, clusters.coarse_of)
+    fixed = np.unique(clusters.coarse_of[level.fixed]).astype(np.int64)
+    coarser = GraphLevel(xadj, adjncy, adjwgt, coarse.vwgt, fixed)
+    return Shrunk(coarser, coarse.part, clusters.coarse_of)
 
 
 _NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
@@ -263,7 +313,7 @@ def shrink_inside(
 ) -> Hierarchy:
     """Shrink as shrink_freely, inside the blocks (n,) of `part`: no cluster crosses a border."""
     k = targets.size
-    total = float(level.vwgt.sum())
+    total = float(level.free_weights.sum())
     caps = np.minimum(total / (per_block * k), LARGEST_CLUSTER * targets)
     return shrink_all(level, part, caps, int(1.5 * per_block * k), shrink_by, threads)
 
@@ -276,13 +326,13 @@ def shrink_all(
     heaviest (k,), or (1,) for all blocks: the largest weight of a cluster; in one step a cluster
     also weighs at most `shrink_by` mean vertices, and two are always allowed.
     """
-    total = float(level.vwgt.sum())
+    total = float(level.free_weights.sum())
 
     def step(finer: GraphLevel, blocks: Part) -> Shrunk | None:
         # Clusters stay lighter than blocks, or the smallest blocks could not be made of them.
-        if not total < heaviest.max() * finer.n:
+        if not total < heaviest.max() * finer.n_free:
             return None
-        mean = total / finer.n
+        mean = total / finer.n_free
         caps = np.minimum(np.maximum(heaviest, 2 * mean), shrink_by * mean)
         return shrink(finer, blocks, caps, threads)
 
@@ -297,9 +347,9 @@ def shrink_in_steps(
     step(level, part): the coarser level, of clusters inside the blocks (n,) of `part`.
     """
     above: list[tuple[GraphLevel, Shrunk]] = []
-    while level.n > enough:
+    while level.n_free > enough:
         shrunk = step(level, part)
-        if shrunk is None or shrunk.level.n > LEAST_SHRINKAGE * level.n:
+        if shrunk is None or shrunk.level.n_free > LEAST_SHRINKAGE * level.n_free:
             break
         above.append((level, shrunk))
         level, part = shrunk.level, shrunk.part

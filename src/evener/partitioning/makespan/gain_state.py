@@ -162,7 +162,9 @@ class SecondsState:
             np.empty(k), np.empty(k), np.empty(k), prices.costs.first.copy(),
         )  # fmt: skip
         tables = connectivity_tables(level, part, k, flag)
-        return cls(level, part, bounds, prices, flag, tables, move_scratch(level.n, k), totals)
+        scratch = move_scratch(level.n, k)
+        scratch.lock[level.fixed] = 1
+        return cls(level, part, bounds, prices, flag, tables, scratch, totals)
 
     def seconds(self) -> FloatArray:
         """(k,) predicted seconds of an iteration."""

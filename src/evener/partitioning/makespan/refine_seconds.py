@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import FloatArray, IntArray, Part, as_flags
 from evener.errors import InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import GraphLevel, finest
@@ -80,14 +80,17 @@ EFFORTS = {
 
 @dataclass(frozen=True, eq=False)
 class BlockLimits:
-    """What blocks (k,) may hold; None: anything.
+    """What blocks (k,) may hold, and which vertices stay in theirs; None: anything, and none.
 
-    low, high: in the graph's (first) vertex weights; caps: of memory [B].
+    low, high: in the graph's (first) vertex weights; caps: of memory [B]. fixed: flags (n,) of
+    vertices that keep the block they are given. One that many were contracted to counts as one: it
+    sends one value to a block that it touches, and with overlap all its work is then at the border.
     """
 
     low: FloatArray | None = None
     high: FloatArray | None = None
     caps: FloatArray | None = None
+    fixed: npt.ArrayLike | None = None
 
 
 def refine_seconds(
@@ -112,11 +115,11 @@ def refine_seconds(
     """
     if effort not in EFFORTS:
         raise UsageError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}")
-    part = _checked(graph, part, work, costs.k)
+    part, limits = _checked(graph, part, work, costs.k), limits or BlockLimits()
     level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), threads)
-    bounds = _bounds(
-        graph, np.require(work, np.float64, ["C", "W"]), costs.k, limits or BlockLimits()
-    )
+    if limits.fixed is not None:
+        level.fixed = np.flatnonzero(as_flags(limits.fixed, graph.n, "fixed"))
+    bounds = _bounds(graph, np.require(work, np.float64, ["C", "W"]), costs.k, limits)
     return refine_by(EFFORTS[effort], level, part, bounds, Prices(costs), seed, threads)
 
 

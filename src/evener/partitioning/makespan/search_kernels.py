@@ -148,7 +148,7 @@ def search(
         head = 0 if head + 1 == queue.size else head + 1
         n_queued -= 1
         flag[v] = KNOWN
-        if not _is_hot(tables, totals.seconds, v, least_seconds):
+        if scratch.lock[v] == 1 or not _is_hot(tables, totals.seconds, v, least_seconds):
             continue
         n_moved = _chain(
             tables, model, totals, bounds, v, reference, log2_power, depth, most_lost,

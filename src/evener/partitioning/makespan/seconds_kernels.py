@@ -61,8 +61,9 @@ class Bounds(NamedTuple):
 class MoveScratch(NamedTuple):
     """Arrays that evaluating and searching moves write; nothing in them is read by the next call.
 
-    Except `slot`, -1 everywhere, and `lock`, 0 everywhere, before and after every evaluation and
-    search. A vertex v is evaluated against d blocks, its own and those that it touches.
+    Except `slot`, -1 everywhere, and `lock`, 0 but for fixed vertices, before and after every
+    evaluation and search. A vertex v is evaluated against d blocks, its own and those that it
+    touches.
     """
 
     slot: np.ndarray  # (k,) int32: where a block is among the d, else -1
@@ -75,7 +76,7 @@ class MoveScratch(NamedTuple):
     exchange_after: np.ndarray  # (d,) float64: exchange of each block after the move [s]
     touching: np.ndarray  # (d * d,) int32: row b, column c: neighbours in b that touch c already
     queue: np.ndarray  # (n,) int32: vertices to search from, a ring
-    lock: np.ndarray  # (n,) int8: 1 where the chain has moved a vertex, else 0
+    lock: np.ndarray  # (n,) int8: 1 where a vertex is fixed or the chain has moved it
     front: np.ndarray  # (FRONTIER,) int64: vertices that the chain chooses from
     keys: np.ndarray  # (FRONTIER,) float64: change of the sum of powers by the best move of each
     moved: np.ndarray  # (DEPTH,) int64: vertices that the chain has moved, in order

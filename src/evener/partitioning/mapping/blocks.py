@@ -10,6 +10,7 @@ worse than the mapping given.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,19 +52,41 @@ def mapping_problem(
     constraint: int,
 ) -> MappingProblem:
     """Return the problem in which block b of `partition` is on device b; O(n + m)."""
-    between = metrics.quotient(graph, partition)
     # Limits on further weights count too; seconds follow from the first weight.
     counted = [constraint, *range(1, contract.n_constraints)]
-    weights = np.stack([metrics.block_weights(graph, partition, c) for c in counted], axis=1)
-    size = metrics.block_bytes(graph, partition)
+    blocks = MappedBlocks(
+        metrics.quotient(graph, partition),
+        np.stack([metrics.block_weights(graph, partition, c) for c in counted], axis=1),
+        metrics.block_bytes(graph, partition),
+        metrics.block_sizes(partition),
+    )
+    return _problem_of(blocks, platform, contract, bytes_per_value)
+
+
+class MappedBlocks(NamedTuple):
+    """What a mapping depends on of k blocks, whoever has counted it.
+
+    between: what they send each other. weights (k, c) [units], n_bytes (k,) [B], vertices (k,).
+    """
+
+    between: metrics.Quotient
+    weights: FloatArray
+    n_bytes: FloatArray
+    vertices: IntVector
+
+
+def _problem_of(
+    blocks: MappedBlocks, platform: Platform, contract: Contract, bytes_per_value: float
+) -> MappingProblem:
+    between, weights = blocks.between, blocks.weights
     # An empty block keeps no contract: the kernels know it by its size 0.
-    size = np.where(metrics.block_sizes(partition) > 0, np.maximum(size, 1e-300), 0.0)
+    size = np.where(blocks.vertices > 0, np.maximum(blocks.n_bytes, 1e-300), 0.0)
     slack = RELATIVE_SLACK * np.maximum(np.abs(contract.table("targets")), 1e-300)
     kind, alpha, beta, hops = _links(platform)
     return MappingProblem(
         between.starts, between.other,
         (between.sent + between.received) * float(bytes_per_value),
-        weights, size, np.arange(partition.k), platform.speeds, contract.table("low") - slack,
+        weights, size, np.arange(platform.k), platform.speeds, contract.table("low") - slack,
         contract.table("high") + slack, contract.caps * (1 + RELATIVE_SLACK),
         platform.places, kind, alpha, beta, hops,
     )  # fmt: skip
@@ -181,10 +204,32 @@ def map_blocks(
         raise InputError(
             f"{partition.k} blocks, {platform.k} devices and {contract.k} contracts: they differ"
         )
-    stay = np.arange(platform.k)
-    if not platform.has_links or (platform.connections and platform.k > MAX_ROUTED):
-        platform = Platform(platform.devices)
+    platform = _routed(platform)
     problem = mapping_problem(graph, partition, platform, contract, bytes_per_value, constraint)
+    return _mapping(problem, platform)
+
+
+def map_counted(
+    blocks: MappedBlocks,
+    platform: Platform,
+    contract: Contract,
+    *,
+    bytes_per_value: float = metrics.BYTES_PER_VALUE,
+) -> Mapping:
+    """Return what `map_blocks` does for blocks of which no process has the graph."""
+    platform = _routed(platform)
+    return _mapping(_problem_of(blocks, platform, contract, bytes_per_value), platform)
+
+
+def _routed(platform: Platform) -> Platform:
+    """Return the platform, without links where there are too many to keep the costs of all."""
+    if not platform.has_links or (platform.connections and platform.k > MAX_ROUTED):
+        return Platform(platform.devices)
+    return platform
+
+
+def _mapping(problem: MappingProblem, platform: Platform) -> Mapping:
+    stay = np.arange(platform.k)
     before = score_of(problem, stay)
     device = _best(problem, device_tree(platform)) if platform.has_links else stay
     return Mapping(device, before, score_of(problem, device))

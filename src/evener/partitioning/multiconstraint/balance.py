@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import BoolArray, FloatArray, Part, flags_of
 from evener.partitioning.levels.heap_kernels import IndexedHeap
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
 from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded
@@ -87,13 +87,15 @@ class _Balancing:
     cost: FloatArray
     weight: FloatArray
     heap: IndexedHeap
+    fixed: BoolArray
 
     @classmethod
     def of(cls, loaded: Loaded, part: Part, bounds: LoadBounds) -> _Balancing:
-        n = loaded.n
+        n, fixed = loaded.n, loaded.level.fixed
         return cls(
             loaded, part, bounds, bounds.cost.copy(), loaded.weight(part, bounds.k),
             IndexedHeap(np.empty(n, np.int32), np.empty(n), np.full(n, -1, np.int32)),
+            flags_of(fixed, n if fixed.size else 0),
         )  # fmt: skip
 
     @property
@@ -122,7 +124,7 @@ class _Balancing:
         """
         before = float(self.bounds.off(self.weight).sum())
         moved = kernels.descend(
-            self.loaded.level.arrays, self.loaded.loads, self.part, self.weight,
+            self.loaded.level.arrays, self.loaded.loads, self.part, self.fixed, self.weight,
             self.bounds.limits, self.bounds.inner(share), self.cost,
             self._anyone() if anywhere else self._boundary(), anywhere,
             MOVES_PER_VERTEX * self.loaded.n, self.heap,
@@ -149,7 +151,7 @@ class _Balancing:
         if self.done or most == 0:
             return
         starts, members = np.zeros(k + 1, np.int64), np.empty(self.loaded.n, np.int64)
-        kernels.list_members(self.part, starts, members)
+        kernels.list_members(self.part, self.fixed, starts, members)
         sample = max(int((SWAPS_TRIED / k) ** 0.5), LEAST_SAMPLE)
         stuck = np.zeros(k, np.bool_)
         for _ in range(min(most * k, MAX_SWAPS)):
@@ -186,7 +188,7 @@ def refine_loaded(
     level, n = loaded.level, loaded.n
     limits = WeightLimits(
         bounds.low, bounds.high,
-        *bounds.soft(slack, loaded.loads.max(axis=0, initial=0.0)), bounds.scale,
+        *bounds.soft(slack, loaded.heaviest), bounds.scale,
     )  # fmt: skip
     blocks = BlockState(part, weight, np.full(bounds.k, EVEN_PRICE, np.int64), limits)
     graph = level.arrays._replace(vwgt=loaded.loads)
@@ -196,4 +198,4 @@ def refine_loaded(
         shuffle(seeds, seed * 100 + turn)
         return int(kernels.search(graph, blocks, seeds, marks, turn + 1, rule))
 
-    return int(search_in_rounds(flag, effort.rounds, least_won(effort, flag), one))
+    return int(search_in_rounds(flag, effort.rounds, least_won(effort, flag), one, level.fixed))

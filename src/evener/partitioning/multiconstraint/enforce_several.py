@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray, IntVector, Part
 from evener.errors import InfeasibleError, NotFoundError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
@@ -21,6 +21,7 @@ from evener.partitioning.multilevel.presets import PRESETS
 from evener.partitioning.repair.proofs import (
     SUMS_DIFFER,
     prove_blocks,
+    prove_fixed_fit,
     prove_heaviest,
     prove_totals,
 )
@@ -30,29 +31,33 @@ from evener.plans.partition import Contract, Partition
 NAMED = 4  # limits in a message, at most
 
 
-def kept_blocks(graph: Graph, partition: Partition, contract: Contract, names: list[str]) -> Part:
+def kept_blocks(
+    graph: Graph, partition: Partition, contract: Contract, names: list[str], fixed: IntVector
+) -> Part:
     """Return blocks (n,) near `partition` that keep every limit of `contract`.
 
     First a few vertices are moved between neighbouring blocks. Where that is not enough, the graph
     is shrunk inside the blocks, so that clusters move before vertices; where that fails, it is
-    divided afresh. names (k,): the devices. Raises InfeasibleError where the limits are proved to
-    contradict each other, NotFoundError with blocks and weights where no partition was found.
+    divided afresh, if no vertex is fixed. names (k,): the devices. fixed: the vertices that never
+    move, ascending. Raises InfeasibleError where the limits are proved to contradict each other,
+    NotFoundError with blocks and weights where no partition was found.
     """
     loads, bounds = loads_of(graph, contract)
     level = finest(
         graph, np.arange(graph.n), mean_shares(loads[:, : bounds.asked]),
         edge_weights(graph), 1,
     )  # fmt: skip
+    level.fixed = fixed
     loaded = Loaded(level, loads)
     if not bounds.off(loaded.weight(partition.part, bounds.k)).any():
         return partition.part
-    prove_several(graph, contract, names)
+    prove_several(graph, contract, names, partition.part, fixed)
     part = partition.part.copy()
     off = bounds.off(balance(loaded, part, bounds, NEIGHBOURS_ONLY))
     if not off.any() and np.count_nonzero(part != partition.part) <= MANY_MOVED * graph.n:
         return part
     part = cycle_loaded(loaded, partition.part.copy(), bounds, PRESETS["default"], REPAIR_SEED, 1)
-    if bounds.off(loaded.weight(part, bounds.k)).any():
+    if fixed.size == 0 and bounds.off(loaded.weight(part, bounds.k)).any():
         afresh = several_blocks(graph, contract, seed=REPAIR_SEED)
         if _total_off(loaded, bounds, afresh) < _total_off(loaded, bounds, part):
             part = afresh
@@ -60,13 +65,20 @@ def kept_blocks(graph: Graph, partition: Partition, contract: Contract, names: l
     return part
 
 
-def prove_several(graph: Graph, contract: Contract, names: list[str]) -> None:
-    """Raise InfeasibleError where a simple argument shows that no partition keeps all limits."""
+def prove_several(
+    graph: Graph, contract: Contract, names: list[str], part: Part, fixed: IntVector
+) -> None:
+    """Raise InfeasibleError where a simple argument shows that no partition keeps all limits.
+
+    fixed: the vertices that keep the block that they have in `part` (n,).
+    """
     prove_blocks(graph.n, contract.k)
     low, high = contract.table("low"), contract.table("high")
     columns = [np.asarray(graph.weights(i), np.float64) for i in range(contract.n_constraints)]
     for i, weights in enumerate(columns):
-        prove_totals(weights, low[:, i], high[:, i], f"units of weight {i}")
+        held = np.bincount(part[fixed], weights[fixed], contract.k).astype(np.float64)
+        prove_fixed_fit(held, high[:, i], names, f"units of weight {i}")
+        prove_totals(weights, np.maximum(low[:, i], held), high[:, i], f"units of weight {i}")
         prove_heaviest(weights, high[:, i], names, f"units of weight {i}")
     for i, j in itertools.permutations(range(len(columns)), 2):
         _prove_ratio(columns, i, j, low, high, names)

@@ -30,6 +30,13 @@ class Loaded:
         """Number of vertices."""
         return self.level.n
 
+    @property
+    def heaviest(self) -> FloatArray:
+        """(c,) the largest of each weight, of the vertices that may move; 0 without any."""
+        fixed = self.level.fixed
+        loads = np.delete(self.loads, fixed, axis=0) if fixed.size else self.loads
+        return np.asarray(loads.max(axis=0, initial=0.0))
+
     def weight(self, part: Part, k: int) -> FloatArray:
         """Return the weights (k, c) of the blocks of `part` (n,)."""
         weight = np.zeros((k, self.loads.shape[1]))

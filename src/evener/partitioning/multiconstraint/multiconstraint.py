@@ -289,7 +289,7 @@ def _hierarchy(
     loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, threads: int
 ) -> Hierarchy:
     """Shrink inside the blocks of `part`, or freely, until few vertices are left for each block."""
-    total, k = float(loaded.level.vwgt.sum()), bounds.k
+    total, k = float(loaded.level.free_weights.sum()), bounds.k
     smallest = LARGEST_CLUSTER * total * target_shares(bounds).min(axis=1)
     if part is None:
         enough = max(PER_BLOCK * k, FEWEST)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
+from evener.partitioning.levels.csr_kernels import stays
 from evener.partitioning.levels.heap_kernels import clear, drop, push, sift_up, sink_top
 from evener.partitioning.refinement.fm_kernels import outside, room_for, search_all
 
@@ -121,11 +122,14 @@ def _best_relief(v, graph, loads, part, weight, limits, cost, anywhere, pull, ne
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, most_moves, heap):
+def descend(
+    graph, loads, part, fixed, weight, limits, goal, cost, seeds, anywhere, most_moves, heap
+):  # fmt: skip
     """Move vertices, the one of most worth first, and return the number of moves.
 
     Ends where all blocks are within `limits`, or no move of `seeds` or of neighbours of what moved
-    brings blocks nearer to the narrower limits `goal`, or after most_moves.
+    brings blocks nearer to the narrower limits `goal`, or after most_moves. fixed (n,) bool, or
+    (0,): vertices that never move.
     """
     xadj, adjncy, _, _ = graph
     items, keys, place = heap
@@ -137,6 +141,8 @@ def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, mos
         return 0
     for one in seeds:
         v = np.int64(one)
+        if stays(fixed, v):
+            continue
         worth, to = _best_relief(v, graph, loads, part, weight, goal, cost, anywhere, pull, near)
         if to >= 0 and place[v] < 0:
             size = push(heap, size, v, worth)
@@ -160,6 +166,8 @@ def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, mos
         moves += 1
         for e in range(xadj[v], xadj[v + 1]):
             u = np.int64(adjncy[e])
+            if stays(fixed, u):
+                continue
             worth, target = _best_relief(
                 u, graph, loads, part, weight, goal, cost, anywhere, pull, near
             )
@@ -217,17 +225,18 @@ def swap_best(starts, members, p, most, loads, weight, limits, cost, part):
 
 
 @njit(cache=True, nogil=True)
-def list_members(part, starts, members):
-    """List the vertices of each block in members (n,), from starts (k + 1,) on."""
+def list_members(part, fixed, starts, members):
+    """List the vertices of each block that may move in members (n,), from starts (k + 1,) on."""
     starts[:] = 0
     for v in range(part.size):
-        starts[part[v] + 1] += 1
+        starts[part[v] + 1] += not stays(fixed, v)
     for b in range(starts.size - 1):
         starts[b + 1] += starts[b]
     filled = starts[:-1].copy()
     for v in range(part.size):
-        members[filled[part[v]]] = v
-        filled[part[v]] += 1
+        if not stays(fixed, v):
+            members[filled[part[v]]] = v
+            filled[part[v]] += 1
 
 
 @inner(error_model="numpy", counted=False)

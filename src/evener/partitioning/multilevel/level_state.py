@@ -140,7 +140,7 @@ def balanced(level: GraphLevel, blocks: Part, limits: EasedLimits) -> Part:
         level.adjwgt.astype(np.int64) if weighted else None,
     )  # fmt: skip
     without_caps = Contract(*limits)
-    state = State.of(graph, Partition(blocks, without_caps.k), without_caps, 0)
+    state = State.of(graph, Partition(blocks, without_caps.k), without_caps, 0, level.fixed)
     flow_until_kept(state)
     return state.part
 
@@ -166,7 +166,7 @@ def prices(level: GraphLevel, blocks: Part, k: int) -> npt.NDArray[np.int64]:
 def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
     """Return limits of searches: on the way a little wider, or by the heaviest vertex."""
     contract = eased(task.contract, level, depth)
-    slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.vwgt.max())
+    slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.heaviest)
     return kernels.WeightLimits(
         contract.low, contract.high, contract.low - slack, contract.high + slack
     )
@@ -180,7 +180,7 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
     targets = contract.targets
     if depth == 0:
         return EasedLimits(targets, contract.low, contract.high)
-    room = np.minimum(float(level.vwgt.max()), LARGEST_CLUSTER * targets)
+    room = np.minimum(level.heaviest, LARGEST_CLUSTER * targets)
     low, high = np.minimum(contract.low, targets - room), np.maximum(contract.high, targets + room)
     return EasedLimits(targets, low, high)
 
@@ -281,7 +281,7 @@ def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> lis
 
 def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
     """Round and refine blocks projected from a coarser level."""
-    if blocks.finer_rounding and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
+    if blocks.finer_rounding and blocks.level.n_whole <= PER_BLOCK_ROUNDED * task.contract.k:
         blocks = rounded(
             blocks.level, blocks.part, task, depth, blocks.finer_rounding, blocks.finer_rounding
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import NO_VERTICES, FloatArray, IntArray, IntVector, Part
 from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 from evener.partitioning.external.jobs import LIMIT_32, whole_weights
@@ -268,12 +268,20 @@ def _in_order(graph: Graph, threads: int) -> tuple[IntArray, GraphLevel]:
     return order, finest(graph, order, weights, edge_weights(graph), threads)
 
 
-def vertex_order(graph: Graph, threads: int = 1) -> IntArray:
-    """Return an order in which neighbours are near each other, in memory and in slices."""
+def vertex_order(graph: Graph, threads: int = 1, fixed: IntVector = NO_VERTICES) -> IntArray:
+    """Return an order in which neighbours are near each other, in memory and in slices.
+
+    Without coordinates, fixed vertices come last: those of many neighbours join what is far apart.
+    """
     if graph.coords is not None:
         return hilbert_order(graph.coords, threads)
     order = np.empty(graph.n, np.int64)
-    seen = np.empty(graph.n, np.bool_)
+    seen = np.zeros(graph.n, np.bool_)
+    if fixed.size:
+        seen[fixed] = True
+        bisection_kernels.order_beside(graph.xadj, graph.adjncy, order[: -fixed.size], seen)
+        order[-fixed.size :] = fixed
+        return order
     bisection_kernels.breadth_first_order(graph.xadj, graph.adjncy, 0, order, seen)
     return order
 

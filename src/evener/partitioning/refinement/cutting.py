@@ -34,7 +34,8 @@ def cut_anew(
     """
     k, limits = blocks.weight.size, blocks.limits
     local = np.full(level.n, -1, np.int32)
-    least = LEAST_VERTICES * level.vwgt.sum() / max(level.n, 1)
+    local[level.fixed] = kernels.NEVER_TAKEN
+    least = LEAST_VERTICES * level.free_weights.sum() / max(level.n_free, 1)
     widest: FloatArray = np.maximum(0.5 * reach * (limits.high - limits.low), least)
     changed = np.ones(k, np.bool_)
     total = 0

@@ -30,6 +30,7 @@ from evener.partitioning.refinement.maxflow_kernels import (
 
 MOST_VERTICES = 1 << 17  # of a corridor
 MOST_LOOKS = 50  # reads of each arc of a corridor, on average
+NEVER_TAKEN = -2  # place in a corridor of vertices that keep their block
 TIED_AT_ONCE = 0.25  # share of the weight that the lighter side lacks
 
 
@@ -49,8 +50,8 @@ class Corridor(NamedTuple):
     """Vertices around the border of two blocks, and how far it reaches.
 
     found (room,) int32: the vertices, breadth first; layer (room,): steps to the border, from 1;
-    local (n,): the place of a vertex in found, or -1. weight (2,): of both sides, most (2,) what
-    they may weigh, shut (2,): whether a vertex did not fit.
+    local (n,): the place of a vertex in found, or -1, or NEVER_TAKEN. weight (2,): of both sides,
+    most (2,) what they may weigh, shut (2,): whether a vertex did not fit.
     """
 
     found: np.ndarray
@@ -101,7 +102,7 @@ def _fill_corridor(graph, part, a, b, border, corridor):
     corridor.weight[:], shut[:] = 0.0, False
     for near in border:
         v = np.int64(near)
-        if part[v] != a and part[v] != b:
+        if (part[v] != a and part[v] != b) or local[v] == NEVER_TAKEN:
             continue
         other = b if part[v] == a else a
         for e in range(graph.xadj[v], graph.xadj[v + 1]):
@@ -133,7 +134,7 @@ def _fill_corridor(graph, part, a, b, border, corridor):
 def _take(graph, part, b, v, steps, corridor, count):
     """Add v to the corridor where its side has room; return the corridor's new size."""
     side = 1 if part[v] == b else 0
-    if graph.xadj[v + 1] - graph.xadj[v] > HUB:
+    if graph.xadj[v + 1] - graph.xadj[v] > HUB or corridor.local[v] == NEVER_TAKEN:
         return count
     w = graph.vwgt[v]
     if corridor.weight[side] + w > corridor.most[side] or count == corridor.found.size:
@@ -294,8 +295,8 @@ def cheaper_cut(network, cost, vwgt, part, found, pair, limits, side, order, scr
 def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
     """Cut pairs [first, last) of the borders anew, each in turn; no other call has their blocks.
 
-    reach (k,): what a block's side of a corridor may weigh. local (n,) int32 is -1 before and
-    after; gain (p,) int64, in prices.
+    reach (k,): what a block's side of a corridor may weigh. local (n,) int32 is -1, or NEVER_TAKEN,
+    before and after; gain (p,) int64, in prices.
     """
     part, weight, k = blocks.part, blocks.weight, blocks.weight.size
     room = min(graph.vwgt.size, MOST_VERTICES)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import Part
+from evener.arrays import NO_VERTICES, IntVector, Part
 from evener.partitioning.levels.levels import GraphLevel, Unsigned
 from evener.partitioning.refinement import fm_kernels as kernels
 from evener.partitioning.refinement import pairs_kernels
@@ -128,20 +128,26 @@ def refine_level(
             shuffle(own, (seed * 100 + turn) * GROUPS + g)
         return _round(level, blocks, groups, marks, turn + 1, effort, threads)
 
-    return int(search_in_rounds(flag, rounds, least_won(effort, flag), one))
+    return int(search_in_rounds(flag, rounds, least_won(effort, flag), one, level.fixed))
 
 
 def search_in_rounds(
-    flag: Flags, rounds: int, least: float, search: Callable[[Marks, Seeds, int], float]
+    flag: Flags,
+    rounds: int,
+    least: float,
+    search: Callable[[Marks, Seeds, int], float],
+    fixed: IntVector = NO_VERTICES,
 ) -> float:
     """Search from the flagged vertices (n,), then around what moved; return the gain in all.
 
-    A round that gains less than `least` is the last. search(marks, seeds, turn): one round.
+    A round that gains less than `least` is the last. search(marks, seeds, turn): one round, which
+    locks what has moved by turn + 1. fixed: the vertices that never move.
     """
     n = flag.size
     marks = Marks(np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8))
     gained = 0.0
     for turn in range(rounds):
+        marks.active[fixed], marks.lock[fixed] = 0, turn + 1  # as if they had moved already
         seeds = np.flatnonzero(marks.active).astype(np.int32)
         if seeds.size == 0:
             break

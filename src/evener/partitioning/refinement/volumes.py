@@ -96,5 +96,5 @@ def refine_volumes(
             kernels.search(tables, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
         )
 
-    search_in_rounds(flag, aim.rounds, aim.least_gain, one)
+    search_in_rounds(flag, aim.rounds, aim.least_gain, one, level.fixed)
     return tables

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
+from evener.partitioning.levels.csr_kernels import stays
 
 
 class ContractLimits(NamedTuple):
@@ -33,13 +34,14 @@ class BlockTotals(NamedTuple):
     """A partition and its running totals.
 
     part (n,) int32: the block of every vertex; weight, size (number of vertices) and memory (k,)
-    of every block.
+    of every block. fixed (n,) bool: the vertices that never move, or (0,) where all may.
     """
 
     part: np.ndarray
     weight: np.ndarray
     size: np.ndarray
     memory: np.ndarray
+    fixed: np.ndarray
 
 
 class Border(NamedTuple):
@@ -55,7 +57,7 @@ class Border(NamedTuple):
 @njit(cache=True, nogil=True)
 def sum_up(blocks, weights, n_bytes):
     """Recompute the totals of all blocks from vertex weights and bytes (n,)."""
-    part, weight, size, memory = blocks
+    part, weight, size, memory, _ = blocks
     weight[:] = 0.0
     size[:] = 0
     memory[:] = 0.0
@@ -69,7 +71,7 @@ def sum_up(blocks, weights, n_bytes):
 @inner()
 def move(blocks, v, b, w, m):
     """Move vertex v, of weight w and m bytes, to block b."""
-    part, weight, size, memory = blocks
+    part, weight, size, memory, _ = blocks
     a = part[v]
     part[v] = b
     weight[a] -= w
@@ -92,7 +94,7 @@ def violation(limits, b, weight, memory):
 @inner()
 def relief(blocks, limits, a, b, w, m):
     """How much the violations of a and b fall where weight w and m bytes go from a to b."""
-    _, weight, _, memory = blocks
+    _, weight, _, memory, _ = blocks
     now = violation(limits, a, weight[a], memory[a]) + violation(limits, b, weight[b], memory[b])
     then = violation(limits, a, weight[a] - w, memory[a] - m)
     then += violation(limits, b, weight[b] + w, memory[b] + m)
@@ -128,11 +130,11 @@ def best_move(graph, n_bytes, limits, blocks, bad, roomiest, choice):
     block). Returns the violation saved; an empty block counts as a violation of 1.
     """
     xadj, adjncy, _, weights = graph
-    part, _, size, _ = blocks
+    part, _, size, _, fixed = blocks
     best, best_gain = TINY, -np.inf
     for v in range(part.size):
         a = part[v]
-        if size[a] == 1:
+        if size[a] == 1 or stays(fixed, v):
             continue
         first = xadj[v] if a == bad else xadj[v + 1]
         for e in range(first, xadj[v + 1] + 1):
@@ -163,7 +165,7 @@ def best_swap(starts, order, weights, n_bytes, limits, blocks, bad, stride, choi
     violation saved.
     """
     low, high, _, scale = limits
-    _, weight, _, _ = blocks
+    weight = blocks.weight
     best = TINY
     k = starts.size - 1
     for i in range(starts[bad], starts[bad + 1], stride):
@@ -204,10 +206,10 @@ def pack(order, weights, n_bytes, targets, limits, blocks):
     """Place vertices in the given order; each stays in its block if it still fits there.
 
     A vertex that does not fit goes to the block furthest below its target in which it does; one
-    that fits nowhere, to the block with most room. The blocks' totals start at zero.
+    that fits nowhere, to the block with most room. The blocks' totals start with what stays.
     """
     _, high, cap, _ = limits
-    part, weight, size, memory = blocks
+    part, weight, size, memory, _ = blocks
     k = targets.size
     for v in order:
         w, m = weights[v], n_bytes[v]

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.repair.flowing_kernels import gain_of
+from evener.partitioning.levels.csr_kernels import stays
+from evener.partitioning.repair.block_kernels import gain_of
 
 # Buckets of gains: from -MIDDLE to MIDDLE mean weights of an edge; lower ones stay where they are,
 # as vertices of many edges do.
@@ -83,19 +84,19 @@ def put_in(lists, v, gain, scale):
 
 
 @njit(cache=True, nogil=True)
-def move_in_bulk(graph, part, border, flows, weight, floor, scale, lists):
+def move_in_bulk(graph, part, fixed, border, flows, weight, floor, scale, lists):
     """Move vertices along each pair until its flow is used up; return how many.
 
-    border: vertices that have a neighbour in another block. weight, floor (k,): of blocks, which
-    do not give below their floor. A vertex heavier than the rest of a flow stays. scale: 1 / the
-    mean weight of an edge. lists: empty.
+    fixed: as in BlockTotals. border: vertices that have a neighbour in another block. weight, floor
+    (k,): of blocks, which do not give below their floor. A vertex heavier than the rest of a flow
+    stays. scale: 1 / the mean weight of an edge. lists: empty.
     """
     xadj, adjncy, adjwgt, weights = graph
     moved = 0
     for pair in range(flows.block.size):
         a, b, left, top = flows.block[pair], flows.other[pair], flows.flow[pair], NOWHERE
         for v in border:
-            if part[v] == a:
+            if part[v] == a and not stays(fixed, v):
                 gain, touches = gain_of(graph, part, v, a, b)
                 if touches:
                     top = max(top, put_in(lists, v, gain, scale))
@@ -116,7 +117,7 @@ def move_in_bulk(graph, part, border, flows, weight, floor, scale, lists):
             moved += 1
             for e in range(xadj[v], xadj[v + 1]):
                 u = adjncy[e]
-                if part[u] != a:
+                if part[u] != a or stays(fixed, u):
                     continue
                 if lists.place[u] == NOWHERE:
                     gain, _ = gain_of(graph, part, u, a, b)

@@ -19,7 +19,7 @@ def join_pieces(graph, n_bytes, limits, blocks, rule, strays, starts, order):
     """
     xadj, adjncy, adjwgt, weights = graph
     low, high, cap, _ = limits
-    part, weight, size, memory = blocks
+    part, weight, size, memory, _ = blocks
     weighted = adjwgt.size > 0
     touch = np.zeros(high.size, np.float64)
     for p in strays:

@@ -66,7 +66,7 @@ class Peeling:
     def _roomiest_giver(self, partners: npt.NDArray[np.bool_]) -> int:
         state = self.state
         able = partners & (state.size > 1)
-        spare = np.where(able, state.weight - state.low, -np.inf)
+        spare = np.where(able, state.weight - np.maximum(state.low, state.held), -np.inf)
         b = int(spare.argmax())
         return b if able[b] else -1
 
@@ -100,8 +100,8 @@ class Peeling:
         self.balls += 1
         size = routing_kernels.BallSize(least, most, n_bytes, int(state.size[giver]) - 1)
         taken, weight, memory = routing_kernels.peel(
-            state.csr, state.n_bytes, state.part, giver, taker, size, self._giver(giver, taker),
-            self.seen, self.balls,
+            state.csr, state.n_bytes, state.part, state.fixed, giver, taker, size,
+            self._giver(giver, taker), self.seen, self.balls,
         )  # fmt: skip
         for totals, amount in (
             (state.weight, weight), (state.memory, memory), (state.size, taken),
@@ -126,7 +126,7 @@ class Peeling:
         alone = self.connected and bool(self.state.size[taker] > 0)
         if (giver, alone) not in self.givers:
             # Only its vertices of the round's beginning: what it was given since stays.
-            members = self.members[self.starts[giver] : self.starts[giver + 1]]
+            members = self.state.may_move(self.members[self.starts[giver] : self.starts[giver + 1]])
             if alone:
                 members = members[self.state.graph.degrees[members] == 0]
             inside = np.empty(members.size, np.int64)
@@ -280,7 +280,7 @@ def flow_in_bulk(state: State) -> None:
     mean = float(state.adjwgt.mean()) if state.adjwgt.size else 1.0
     lists = bulk_kernels.empty_lists(state.graph.n, state.graph.adjncy.dtype)
     bulk_kernels.move_in_bulk(
-        state.csr, state.part, front.vertices, flows, state.weight, floor,
+        state.csr, state.part, state.fixed, front.vertices, flows, state.weight, floor,
         1.0 / max(mean, 1e-300), lists,
     )  # fmt: skip
     state.sum_up()
@@ -308,7 +308,7 @@ def _needs(state: State) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray
     least = np.where(state.size == 0, _some_weight(state), 0)
     deficit = np.maximum(state.low - state.weight, least)
     room = np.minimum(state.high - np.maximum(state.weight, state.low), headroom)
-    spare = np.minimum(state.weight, state.high) - state.low
+    spare = np.minimum(state.weight, state.high) - np.maximum(state.low, state.held)
     clip = 1e-12 * state.scale
     return tuple(  # type: ignore[return-value]
         np.where(values > clip, values, 0.0) for values in (excess, deficit, room, spare)

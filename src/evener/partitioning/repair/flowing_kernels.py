@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
+from evener.partitioning.levels.csr_kernels import stays
 from evener.partitioning.levels.heap_kernels import drop_first, push_aged, with_room
 from evener.partitioning.repair.block_kernels import gain_of, move, relief
 from evener.partitioning.repair.connecting_kernels import can_leave, change_tree
@@ -158,12 +159,12 @@ def _with_entry(waiting, count, key, age, v):
 
 
 @inner(forceinline=True)
-def _with_seeds(arcs, arc, part, table, guessed, waiting):
+def _with_seeds(arcs, arc, blocks, table, guessed, waiting):
     """Return the heap with an arc's seeds alone, those still in its block, and how many."""
     count = 0
     for i in range(arcs.starts[arc], arcs.starts[arc + 1]):
         v = arcs.seeds[i]
-        if part[v] == arcs.block[arc]:
+        if blocks.part[v] == arcs.block[arc] and not stays(blocks.fixed, v):
             table.known[v] = guessed if table.stale[v] else guessed + EXACT
             table.gains[v] = arcs.gains[i]
             waiting, count = _with_entry(waiting, count, table.gains[v], count, v)
@@ -197,12 +198,13 @@ def _with_listed(border, n_border, v):
 
 
 @inner(forceinline=True)
-def _with_neighbours(graph, part, v, a, b, table, guessed, waiting, count, age, border, n_border):
+def _with_neighbours(graph, blocks, v, a, b, table, guessed, waiting, count, age, border, n_border):
     """List v, which has moved from a to b, and its neighbours at the border, and mark them stale.
 
     Returns the heap with the neighbours in a, its count, the next age, and how many are listed.
     """
     xadj, adjncy, adjwgt, _ = graph
+    part, fixed = blocks.part, blocks.fixed
     gains, known, stale, _ = table
     exact, refused = guessed + EXACT, guessed + REFUSED
     stale[v] = True
@@ -211,7 +213,7 @@ def _with_neighbours(graph, part, v, a, b, table, guessed, waiting, count, age, 
         u = adjncy[e]
         stale[u] = True
         n_border = _with_listed(border, n_border, u)
-        if part[u] != a or known[u] == refused:
+        if part[u] != a or known[u] == refused or stays(fixed, u):
             continue
         if (known[u] == guessed or known[u] == exact) and gains[u] < np.inf:
             gains[u] += 2.0 * (adjwgt[e] if adjwgt.size > 0 else 1.0)
@@ -243,7 +245,7 @@ def carry_out(
         clock[0] += STAMPS
         guessed = clock[0]
         exact, refused = guessed + EXACT, guessed + REFUSED
-        waiting, count = _with_seeds(arcs, arc, part, table, guessed, waiting)
+        waiting, count = _with_seeds(arcs, arc, blocks, table, guessed, waiting)
         age = count
         tolerance = FLOW_LEFT * limits.scale[b]
         while count > 0 and left > tolerance and size[a] > 1:
@@ -278,7 +280,7 @@ def carry_out(
                 known[freed] = guessed  # a leaf now: may be asked again, its gain computed anew
                 gains[freed] = np.inf
             waiting, count, age, n_border = _with_neighbours(
-                graph, part, v, a, b, table, guessed, waiting, count, age, border, n_border
+                graph, blocks, v, a, b, table, guessed, waiting, count, age, border, n_border
             )
         arcs.flow[arc] = left
     return n_border, moved
@@ -292,7 +294,7 @@ def smooth(graph, n_bytes, limits, blocks, border, n_border, passes):
     """
     xadj, adjncy, adjwgt, weights = graph
     low, high, cap, _ = limits
-    part, weight, size, memory = blocks
+    part, weight, size, memory, fixed = blocks
     vertices = border.vertices
     k = low.size
     weighted = adjwgt.size > 0
@@ -306,7 +308,7 @@ def smooth(graph, n_bytes, limits, blocks, border, n_border, passes):
             i += 1
             a = part[v]
             w, m = weights[v], n_bytes[v]
-            if size[a] == 1 or weight[a] - w < low[a]:
+            if size[a] == 1 or weight[a] - w < low[a] or stays(fixed, v):
                 continue
             for e in range(xadj[v], xadj[v + 1]):
                 touch[part[adjncy[e]]] += adjwgt[e] if weighted else 1.0

@@ -48,9 +48,9 @@ def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
     steps = min(steps, max(POLISH_BUDGET // (n * attempts), 8))
     for attempt in range(attempts):
         shaken = state.weights * np.exp(rng.normal(0, 0.1 * attempt, state.graph.n))
-        order = np.argsort(-shaken, kind="stable")
+        order = state.may_move(np.argsort(-shaken, kind="stable"))
         state.part[:] = given
-        state.weight[:], state.memory[:], state.size[:] = 0, 0, 0
+        state.sum_up_fixed()
         block_kernels.pack(
             order, state.weights, state.n_bytes, state.contract.targets, state.limits, state.blocks
         )
@@ -78,8 +78,9 @@ def _move(state: State, bad: int, choice: np.ndarray) -> bool:
 
 
 def _swap(state: State, bad: int, choice: np.ndarray) -> bool:
-    order = np.lexsort((state.weights, state.part))
-    starts = np.concatenate([[0], np.cumsum(state.size)])
+    order = state.may_move(np.lexsort((state.weights, state.part)))
+    sizes = np.bincount(state.part[order], minlength=state.k) if state.fixed.size else state.size
+    starts = np.concatenate([[0], np.cumsum(sizes)])
     stride = 1 + int(state.size[bad]) * state.k // PAIRS_PER_STEP
     saved = block_kernels.best_swap(
         starts, order, state.weights, state.n_bytes, state.limits, state.blocks, bad, stride, choice

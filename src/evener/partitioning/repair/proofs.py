@@ -2,28 +2,113 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.errors import InfeasibleError
 from evener.partitioning.repair.state import State
 from evener.plans.partition import RELATIVE_SLACK
 from evener.wording import memory
 
+FIX_FEWER = "Fix fewer vertices, or give a larger --epsilon or a larger device."
 SUMS_DIFFER = 1e-9  # relative: sums of real weights in another order differ by less
+
+
+@dataclass(frozen=True, eq=False)
+class _Divisible:
+    """What is left to divide: vertices that may move, and room beside those that are fixed.
+
+    vertices (f,): their numbers; weights, n_bytes (f,) theirs. low, high, caps (k,): as in State,
+    and said_low, said_high, said_caps as in the contract, all less what fixed vertices take. names
+    (k,): of devices, with a note where vertices are fixed. empty (k,): where none is.
+    """
+
+    vertices: IntVector
+    weights: FloatArray
+    n_bytes: FloatArray
+    low: FloatArray
+    high: FloatArray
+    caps: FloatArray
+    said_low: FloatArray
+    said_high: FloatArray
+    said_caps: FloatArray
+    names: list[str]
+    empty: BoolArray
+
+    @classmethod
+    def of(cls, state: State, names: list[str]) -> _Divisible:
+        free, fixed = state.free, np.flatnonzero(state.fixed)
+        part, contract, held = state.part[fixed], state.contract, state.held
+        bytes_held = np.bincount(part, state.n_bytes[fixed], state.k)
+        empty = np.bincount(part, minlength=state.k) == 0
+        said = [
+            name if empty[b] else f"{name}, beside fixed vertices," for b, name in enumerate(names)
+        ]
+        return cls(
+            free, state.weights[free], state.n_bytes[free], state.low - held, state.high - held,
+            state.caps - bytes_held, contract.low - held, contract.high - held,
+            contract.caps - bytes_held, said, empty,
+        )  # fmt: skip
+
+    @property
+    def beside(self) -> str:
+        """What messages on all blocks add."""
+        return "" if self.empty.all() else " beside fixed vertices"
 
 
 def prove_possible(state: State, names: list[str]) -> None:
     """Raise InfeasibleError where a simple argument shows that no partition keeps the contract."""
-    prove_blocks(state.graph.n, state.k)
-    _lightest_fits_everywhere(state, names)
-    _some_weight_is_allowed(state, names)
-    prove_totals(state.weights, state.low, state.high, "units")
-    _some_number_fits(state, names)
-    _bytes_covered(state)
-    prove_heaviest(state.weights, state.contract.high, names, "units")
-    prove_heaviest(state.n_bytes, state.contract.caps, names, "bytes")
-    _each_fits_somewhere(state, names)
+    _fixed_vertices_fit(state, names)
+    rest = _Divisible.of(state, names)
+    if rest.empty.all():
+        prove_blocks(state.graph.n, state.k)
+    elif np.count_nonzero(rest.empty) > rest.vertices.size:
+        raise InfeasibleError(
+            f"{np.count_nonzero(rest.empty):,} blocks without fixed vertices for "
+            f"{rest.vertices.size:,} others: some block would be empty",
+            hint="Fix fewer vertices, or use fewer devices.",
+        )
+    if rest.vertices.size:
+        _lightest_fits_everywhere(rest)
+    _some_weight_is_allowed(rest)
+    prove_totals(rest.weights, np.maximum(rest.low, 0), rest.high, f"units{rest.beside}")
+    if rest.vertices.size:
+        _some_number_fits(rest)
+        _bytes_covered(state)
+        prove_heaviest(rest.weights, rest.said_high, rest.names, "units", rest.vertices)
+        prove_heaviest(rest.n_bytes, rest.said_caps, rest.names, "bytes", rest.vertices)
+        _each_fits_somewhere(rest)
+
+
+def _fixed_vertices_fit(state: State, names: list[str]) -> None:
+    """Refuse fixed vertices that are too much for their block by themselves."""
+    if not state.fixed.size:
+        return
+    fixed = np.flatnonzero(state.fixed)
+    prove_fixed_fit(state.held, state.contract.high, names, "units")
+    needed = np.bincount(state.part[fixed], state.n_bytes[fixed], state.k)
+    over = np.where(needed > state.caps, needed - state.contract.caps, 0)
+    if (over > 0).any():
+        b = int(over.argmax())
+        raise InfeasibleError(
+            f"{names[b]} has {memory(state.contract.caps[b])}, and vertices fixed there need "
+            f"{memory(needed[b])}: {memory(over[b])} short",
+            hint=FIX_FEWER,
+        )
+
+
+def prove_fixed_fit(held: FloatArray, high: FloatArray, names: list[str], unit: str) -> None:
+    """Raise InfeasibleError where fixed vertices (k,) weigh more than their block may (k,)."""
+    over = np.where(held > high * (1 + RELATIVE_SLACK), held - high, 0.0)
+    if (over > 0).any():
+        b = int(over.argmax())
+        raise InfeasibleError(
+            f"{names[b]} may hold {high[b]:,.6g} {unit}, and vertices fixed there weigh "
+            f"{held[b]:,.6g}: {over[b]:,.6g} too many",
+            hint=FIX_FEWER,
+        )
 
 
 def prove_blocks(n: int, k: int) -> None:
@@ -51,12 +136,22 @@ def prove_totals(weights: FloatArray, low: FloatArray, high: FloatArray, unit: s
         )
 
 
-def prove_heaviest(amounts: FloatArray, limits: FloatArray, names: list[str], unit: str) -> None:
-    """Raise InfeasibleError where a vertex's amount (n,) exceeds the limit (k,) of every block."""
+def prove_heaviest(
+    amounts: FloatArray,
+    limits: FloatArray,
+    names: list[str],
+    unit: str,
+    vertices: IntVector | None = None,
+) -> None:
+    """Raise InfeasibleError where a vertex's amount (n,) exceeds the limit (k,) of every block.
+
+    vertices (n,): their numbers, where they are not 0 to n - 1.
+    """
     v, b = int(amounts.argmax()), int(limits.argmax())
     if amounts[v] > limits[b] * (1 + RELATIVE_SLACK):
+        number = v if vertices is None else vertices[v]
         raise InfeasibleError(
-            f"vertex {v} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
+            f"vertex {number} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
             f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
             hint="Split the vertex, or give a larger --epsilon or a larger device.",
         )
@@ -71,80 +166,84 @@ def _bytes_covered(state: State) -> None:
         )
 
 
-def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
-    lightest = float(state.weights.min())
-    b = int(state.high.argmin())
-    if lightest > state.high[b]:
-        high = state.contract.high[b]
+def _lightest_fits_everywhere(rest: _Divisible) -> None:
+    """Refuse a block for which any vertex is too much, where it would be empty without."""
+    if not rest.empty.any():
+        return
+    lightest, high = float(rest.weights.min()), np.where(rest.empty, rest.high, np.inf)
+    b = int(high.argmin())
+    if lightest > high[b]:
         raise InfeasibleError(
-            f"{names[b]} may hold {high:,.6g} units, but the lightest vertex weighs "
-            f"{lightest:,.6g}: its block would be empty, {lightest - high:,.6g} short",
+            f"{rest.names[b]} may hold {rest.said_high[b]:,.6g} units, but the lightest vertex "
+            f"weighs {lightest:,.6g}: its block would be empty, "
+            f"{lightest - rest.said_high[b]:,.6g} short",
             hint="Leave that device out.",
         )
-    spare = int(np.argmin(state.caps))
-    if state.n_bytes.min() > state.caps[spare]:
+    smallest, caps = float(rest.n_bytes.min()), np.where(rest.empty, rest.caps, np.inf)
+    spare = int(np.argmin(caps))
+    if smallest > caps[spare]:
         raise InfeasibleError(
-            f"{names[spare]} has {memory(state.contract.caps[spare])}, the smallest vertex "
-            f"needs {memory(state.n_bytes.min())}: its block would be empty",
+            f"{rest.names[spare]} has {memory(rest.said_caps[spare])}, the smallest vertex "
+            f"needs {memory(smallest)}: its block would be empty",
             hint="Leave that device out.",
         )
 
 
-def _some_weight_is_allowed(state: State, names: list[str]) -> None:
-    none = state.low > state.high
+def _some_weight_is_allowed(rest: _Divisible) -> None:
+    none = rest.low > rest.high
     if none.any():
         b = int(none.argmax())
-        low, high = state.contract.low[b], state.contract.high[b]
         raise InfeasibleError(
-            f"{names[b]} asks for {low:,.6g} to {high:,.6g} units, but no sum of the vertices' "
-            "weights lies between: they are all multiples of one number",
+            f"{rest.names[b]} asks for {rest.said_low[b]:,.6g} to {rest.said_high[b]:,.6g} units, "
+            "but no sum of the vertices' weights lies between: they are all multiples of one "
+            "number",
             hint="A larger epsilon would make room.",
         )
 
 
-def _some_number_fits(state: State, names: list[str]) -> None:
+def _some_number_fits(rest: _Divisible) -> None:
     """Refuse a block for which any number of vertices is too light or too heavy.
 
     Where all vertices weigh nearly the same, their sums lie near its multiples, with gaps between.
     """
-    lightest, heaviest = float(state.weights.min()), float(state.weights.max())
+    lightest, heaviest = float(rest.weights.min()), float(rest.weights.max())
     if lightest <= 0:
         return
     rounding = RELATIVE_SLACK / 8  # within the slack of the limits
-    least = np.ceil(state.low / heaviest * (1 - rounding))
-    most = np.floor(state.high / lightest * (1 + rounding))
+    least = np.maximum(np.ceil(rest.low / heaviest * (1 - rounding)), 0)
+    most = np.floor(rest.high / lightest * (1 + rounding))
     none = least > most
     if none.any():
         b = int(none.argmax())
-        low, high = state.contract.low[b], state.contract.high[b]
+        low, high = rest.said_low[b], rest.said_high[b]
         raise InfeasibleError(
-            f"{names[b]} asks for {low:,.6g} to {high:,.6g} units, but vertices weigh at most "
+            f"{rest.names[b]} asks for {low:,.6g} to {high:,.6g} units, but vertices weigh at most "
             f"{most[b] * heaviest:,.6g} ({most[b]:,.0f} of them) or at least "
             f"{(most[b] + 1) * lightest:,.6g} ({most[b] + 1:,.0f} of them)",
             hint="A larger epsilon would make room.",
         )
     for numbers, word, short in ((least, "least", 1), (most, "most", -1)):
-        off = short * (float(numbers.sum()) - state.graph.n)
+        off = short * (float(numbers.sum()) - rest.vertices.size)
         if off > 0:
             raise InfeasibleError(
-                f"the blocks take {numbers.sum():,.0f} vertices at {word} together, by their "
-                f"weights, the graph has {state.graph.n:,}",
+                f"the blocks take {numbers.sum():,.0f} vertices{rest.beside} at {word} together, "
+                f"by their weights, the graph has {rest.vertices.size:,}",
                 hint="A larger epsilon would make room.",
             )
 
 
-def _each_fits_somewhere(state: State, names: list[str]) -> None:
+def _each_fits_somewhere(rest: _Divisible) -> None:
     """Refuse a vertex that fits into some blocks by weight, and only into others by its bytes."""
-    order = np.argsort(-state.high, kind="stable")
-    best_cap = np.maximum.accumulate(state.caps[order])
-    allowed = np.searchsorted(-state.high[order], -state.weights, side="right")
-    homeless = state.n_bytes > best_cap[np.maximum(allowed, 1) - 1]
+    order = np.argsort(-rest.high, kind="stable")
+    best_cap = np.maximum.accumulate(rest.caps[order])
+    allowed = np.searchsorted(-rest.high[order], -rest.weights, side="right")
+    homeless = rest.n_bytes > best_cap[np.maximum(allowed, 1) - 1]
     if homeless.any():
         v = int(homeless.argmax())
-        fits = state.high >= state.weights[v]
-        b = int(np.where(fits, state.caps, -1).argmax())
+        fits = rest.high >= rest.weights[v]
+        b = int(np.where(fits, rest.caps, -1).argmax())
         raise InfeasibleError(
-            f"vertex {v} needs {memory(state.n_bytes[v])}; of the blocks that may hold its "
-            f"{state.weights[v]:,.6g} units, {names[b]} has most room: {memory(state.caps[b])}, "
-            f"{memory(state.n_bytes[v] - state.caps[b])} short"
+            f"vertex {rest.vertices[v]} needs {memory(rest.n_bytes[v])}; of the blocks that may "
+            f"hold its {rest.weights[v]:,.6g} units, {rest.names[b]} has most room: "
+            f"{memory(rest.caps[b])}, {memory(rest.n_bytes[v] - rest.caps[b])} short"
         )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
+from evener.partitioning.levels.csr_kernels import stays
 
 NO_PATH = -1
 # Vertices in a row that do not fit, after which a ball is given up: bounds the search at a time
@@ -178,10 +179,11 @@ def count_inside(graph, part, members, inside):
 
 
 @njit(cache=True, nogil=True)
-def peel(graph, n_bytes, part, giver, taker, ball, state, seen, stamp):
+def peel(graph, n_bytes, part, fixed, giver, taker, ball, state, seen, stamp):
     """Move a ball of block `giver` to `taker`; returns its (vertices, weight, bytes).
 
-    ball: BallSize; state: the Giver. seen (n,): scratch, where `stamp` marks this ball's vertices.
+    fixed: as in BlockTotals. ball: BallSize; state: the Giver. seen (n,): scratch, where `stamp`
+    marks this ball's vertices.
     """
     xadj, adjncy, _, weights = graph
     order, queue, places = state
@@ -227,7 +229,7 @@ def peel(graph, n_bytes, part, giver, taker, ball, state, seen, stamp):
             total_bytes += m
         for e in range(xadj[v], xadj[v + 1]):
             u = adjncy[e]
-            if part[u] == giver and seen[u] != stamp:
+            if part[u] == giver and seen[u] != stamp and not stays(fixed, u):
                 seen[u] = stamp
                 queue[tail] = u
                 tail += 1

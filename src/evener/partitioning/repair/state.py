@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntVector, NumberArray
+from evener.arrays import NO_VERTICES, BoolArray, FloatArray, IntVector, NumberArray, flags_of
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.partitioning.repair import block_kernels as kernels
@@ -18,6 +19,7 @@ REPAIR_SEED = 20_613  # an arbitrary number, always the same: repairs are determ
 # Share of the vertices: a repair that moves more leaves small pieces and ragged borders behind, so
 # that it is followed by steps that mend them.
 MANY_MOVED = 0.02
+Number = TypeVar("Number", bound=np.integer[Any])
 INT64_END = 2.0**63  # floats from here on have no int64
 
 
@@ -28,8 +30,8 @@ class State:
     part (n,) int32: the block of every vertex; weights [units], n_bytes [B] (n,): what vertices
     weigh. low, high, caps, scale (k,): as in ContractLimits, wider than the contract's by
     RELATIVE_SLACK / 2, so that sums of real weights in another order keep them too; low and high
-    then narrowed to sums that exist. weight, size, memory (k,): as in BlockTotals. adjwgt: edge
-    weights, empty where all are 1.
+    then narrowed to sums that exist. weight, size, memory (k,) and fixed: as in BlockTotals;
+    held (k,): the weight of fixed vertices. adjwgt: edge weights, empty where all are 1.
     """
 
     graph: Graph
@@ -45,17 +47,32 @@ class State:
     weight: FloatArray
     size: IntVector
     memory: FloatArray
+    fixed: BoolArray
+    held: FloatArray
 
     @classmethod
-    def of(cls, graph: Graph, partition: Partition, contract: Contract, constraint: int) -> State:
-        """Copy the partition and sum up its blocks."""
+    def of(
+        cls,
+        graph: Graph,
+        partition: Partition,
+        contract: Contract,
+        constraint: int,
+        fixed: IntVector = NO_VERTICES,
+    ) -> State:
+        """Copy the partition and sum up its blocks. fixed: the vertices that never move."""
         k = contract.k
         slack = RELATIVE_SLACK / 2 * np.abs(contract.targets)
         capped = bool(np.isfinite(contract.caps).any())
         no_weights = np.empty(0, np.float64)
         given = graph.weights(constraint)
         weights = given.astype(np.float64)
-        low, high = _reachable(given, contract.low - slack, contract.high + slack)
+        flags = flags_of(fixed, graph.n if fixed.size else 0)
+        own = partition.part[fixed]
+        held = np.bincount(own, weights[fixed], k).astype(np.float64)
+        low, high = _reachable(
+            given[~flags] if fixed.size else given, np.bincount(own, minlength=k) == 0, held,
+            contract.low - slack, contract.high + slack,
+        )  # fmt: skip
         state = cls(
             graph=graph,
             contract=contract,
@@ -70,6 +87,8 @@ class State:
             weight=np.empty(k),
             size=np.empty(k, np.int64),
             memory=np.empty(k),
+            fixed=flags,
+            held=held,
         )
         state.sum_up()
         return state
@@ -92,11 +111,29 @@ class State:
     @property
     def blocks(self) -> BlockTotals:
         """The partition and its totals as kernels take them."""
-        return BlockTotals(self.part, self.weight, self.size, self.memory)
+        return BlockTotals(self.part, self.weight, self.size, self.memory, self.fixed)
+
+    @property
+    def free(self) -> IntVector:
+        """The vertices that are not fixed, ascending."""
+        return np.flatnonzero(~self.fixed) if self.fixed.size else np.arange(self.graph.n)
+
+    def may_move(self, vertices: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        """Return those of the vertices that are not fixed."""
+        return vertices[~self.fixed[vertices]] if self.fixed.size else vertices
 
     def sum_up(self) -> None:
         """Recompute the blocks' totals from the partition."""
         kernels.sum_up(self.blocks, self.weights, self.n_bytes)
+
+    def sum_up_fixed(self) -> None:
+        """Set the blocks' totals to those of their fixed vertices alone."""
+        for totals, amounts in (
+            (self.weight, self.weights), (self.memory, self.n_bytes), (self.size, None)
+        ):  # fmt: skip
+            own = np.flatnonzero(self.fixed)
+            weights = None if amounts is None else amounts[own]
+            totals[:] = np.bincount(self.part[own], weights, self.k)
 
     def move(self, v: int, b: int) -> None:
         """Move vertex v to block b and update the totals."""
@@ -124,14 +161,28 @@ class State:
 
 
 def _reachable(
-    weights: NumberArray, low: FloatArray, high: FloatArray
+    weights: NumberArray, empty: BoolArray, held: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the limits, narrowed to multiples of what divides all weights; low >= one vertex.
 
     No block can weigh anything else. With real weights that differ, no such divisor is known.
+    weights: of the vertices that may move; held (k,): of fixed vertices, beside which the others
+    make multiples; empty (k,): where there are none.
     """
     lightest = float(weights.min()) if weights.size else 0.0
-    low = np.maximum(low, lightest * (1 - RELATIVE_SLACK / 4))
+    least = np.where(empty, lightest, held)
+    low = np.maximum(low, least * (1 - RELATIVE_SLACK / 4))
+    if held.any():
+        rest = (low - held, high - held)
+        free_low, free_high = _multiples(weights, *rest)
+        return np.where(rest[0] > 0, free_low + held, low), free_high + held
+    return _multiples(weights, low, high)
+
+
+def _multiples(
+    weights: NumberArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the limits, narrowed to multiples of what divides all weights."""
     unit = _divisor(weights)
     if unit == 0:
         return low, high

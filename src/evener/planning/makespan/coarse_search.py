@@ -70,12 +70,22 @@ class CoarseSearch:
     """Plans of sets of devices on the coarse copy of a problem's graph.
 
     `level`: the coarse graph. The levels between it and the graph are kept for projecting.
+    contracted: whether the graph is one of clusters, and may be the coarse graph itself.
     """
 
-    def __init__(self, problem: MakespanProblem, equal_finish: EqualFinish, threads: int) -> None:
+    def __init__(
+        self,
+        problem: MakespanProblem,
+        equal_finish: EqualFinish,
+        threads: int,
+        *,
+        contracted: bool = False,
+    ) -> None:
         self.problem, self._equal_finish, self._threads = problem, equal_finish, threads
+        self._min_shrinkage = 1 if contracted else MIN_SHRINKAGE
         n, k = problem.graph.n, problem.platform.k
-        size = min(max(MIN_VERTICES, VERTICES_PER_DEVICE * k), MAX_VERTICES, n // MIN_SHRINKAGE)
+        most = min(MAX_VERTICES, n // self._min_shrinkage)
+        size = min(max(MIN_VERTICES, VERTICES_PER_DEVICE * k), most)
         size = max(size, FLOOR, FLOOR_PER_DEVICE * k)
         work = None if problem.weighted.vwgt is None else problem.work
         level = finest(problem.graph, np.arange(n), work, np.empty(0, np.int32), threads)
@@ -153,7 +163,7 @@ class CoarseSearch:
         part = plan.part
         for number in reversed(range(len(self._steps))):
             part = projected(self._steps[number], part, self._threads)
-            if self._levels[number].n * MIN_SHRINKAGE <= self.problem.graph.n:
+            if self._levels[number].n * self._min_shrinkage <= self.problem.graph.n:
                 part, _ = self._refined(number, part, plan.aim, seed)
         return part
 

@@ -141,8 +141,8 @@ def _refined(
         costs = replace(costs, shared_per_value=np.empty(0))
     part, _ = refine_seconds(
         problem.weighted, one.part, problem.work, costs,
-        limits=BlockLimits(contract.low, contract.high, contract.caps), seed=seed, threads=threads,
-        effort=effort.refine_effort,
+        limits=BlockLimits(contract.low, contract.high, contract.caps, problem.fixed), seed=seed,
+        threads=threads, effort=effort.refine_effort,
     )  # fmt: skip
     return maker.make(name, part, one.loads)
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import BoolArray, FloatArray, IntArray, Part
 from evener.errors import InfeasibleError, InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
@@ -40,6 +40,8 @@ class MakespanProblem:
     """A graph to be divided over a platform so that an iteration of a workload ends early.
 
     low, high (k,) [units]: the user's limits on the load of each device that is used at all.
+    fixed: flags (n,) of vertices that keep the block they are given, where blocks are improved;
+    None: all may move.
     """
 
     graph: Graph
@@ -47,6 +49,7 @@ class MakespanProblem:
     workload: Workload
     low: FloatArray
     high: FloatArray
+    fixed: BoolArray | None = None
 
     @classmethod
     def of(cls, graph: Graph, platform: Platform, workload: Workload) -> MakespanProblem:
@@ -160,7 +163,9 @@ class MakespanProblem:
         )
         blocks = Partition(number[part], used.size)
         names = [self.platform.names[b] for b in used]
-        repaired = enforce(self.weighted, blocks, own, connected=connected, names=names)
+        repaired = enforce(
+            self.weighted, blocks, own, connected=connected, names=names, fixed=self.fixed
+        )
         return used[repaired.partition.part].astype(np.int32)
 
     def contract(self, loads: FloatArray) -> Contract:
@@ -223,6 +228,7 @@ class SearchEffort:
     more_refinements: how often a candidate is refined after the first time, at most.
     refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
     hopeful: sets of devices are tried whose estimate is at most so many times the best seconds.
+    contracted: whether the graph is one of clusters of a larger one.
     """
 
     smaller_sets: bool
@@ -238,6 +244,7 @@ class SearchEffort:
     more_refinements: int
     refine_effort: str
     hopeful: float = 1.05
+    contracted: bool = False
 
 
 # Set by hand, 2026-11; no sweep of single values is kept. benchmarks/seconds.py has the results of

@@ -105,6 +105,33 @@ def solve_seconds(
     )
 
     baselines = baselines_of(maker, ordered, weighted, options)
+    found, results = searched(maker, slabs, baselines, effort, options)
+
+    best, made = least_sending(found, options.alike), (*baselines.made, *results)
+    return Solved(
+        best,
+        ordered.given(best.part),
+        problem.room,
+        stages_of(found, best),
+        {one.tool: one.version for one in made},
+        (*baselines.notes, *_notes(problem, best, options.connected)),
+        # METIS runs in a process of its own, which cpu_seconds() does not count.
+        cpu_seconds() - began + sum(o.cpu_seconds for o in made if o.tool.startswith("metis")),
+    )
+
+
+def searched(
+    maker: CandidateMaker,
+    slabs: Slabs,
+    baselines: Baselines,
+    effort: SearchEffort,
+    options: PlanOptions,
+) -> tuple[list[Candidate], list[Result]]:
+    """Return all candidates, those of the baselines first, and what made blocks from scratch.
+
+    Raises why there is no baseline, where there is no other candidate either.
+    """
+    problem = maker.problem
     alone = on_one_device(maker, slabs)
     all_slabs = slabs_of_all(maker, slabs, targets_of(problem, baselines))
     reference = first_made(baselines, alone, all_slabs)
@@ -125,18 +152,7 @@ def solve_seconds(
     found += refined_best(maker, found, effort, options)
     found += refined_baseline(maker, found, effort, options)
     found += present(mapped_least_cut(maker, baselines, options, fastest(found).seconds))
-
-    best, made = least_sending(found, options.alike), (*baselines.made, *results)
-    return Solved(
-        best,
-        ordered.given(best.part),
-        problem.room,
-        stages_of(found, best),
-        {one.tool: one.version for one in made},
-        (*baselines.notes, *_notes(problem, best, options.connected)),
-        # METIS runs in a process of its own, which cpu_seconds() does not count.
-        cpu_seconds() - began + sum(o.cpu_seconds for o in made if o.tool.startswith("metis")),
-    )
+    return found, results
 
 
 def present(*candidates: Candidate | None) -> list[Candidate]:
@@ -284,11 +300,14 @@ def coarse_plans(
     k, n = problem.platform.k, problem.graph.n
     if not effort.coarse_runs or k == 1 or n < 2 * k:
         return []
-    search = CoarseSearch(problem, estimator.equal_finish, options.threads)
-    sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in starts)]
-    runs = max(
-        min(effort.coarse_runs, DEVICES_OVER_RUNS // k, n // VERTICES_PER_RUN), MIN_COARSE_RUNS
+    search = CoarseSearch(
+        problem, estimator.equal_finish, options.threads, contracted=effort.contracted
     )
+    sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in starts)]
+    runs = min(effort.coarse_runs, DEVICES_OVER_RUNS // k)
+    if not effort.contracted:
+        runs = min(runs, n // VERTICES_PER_RUN)
+    runs = max(runs, MIN_COARSE_RUNS)
     found = search.best(sets, runs, seed)
     good = [one for one in found if one.seconds <= PROJECTED_WITHIN * found[0].seconds]
     return present(

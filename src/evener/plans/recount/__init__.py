@@ -11,11 +11,12 @@ shares nothing else with partitioners, the search or evener.plans.metrics.
 
 from evener.plans.recount.blocks import BlockCounts, recounted_blocks, work_of
 from evener.plans.recount.seconds import Seconds, recounted_seconds
-from evener.plans.recount.whole import recounted
+from evener.plans.recount.whole import judged, recounted
 
 __all__ = [
     "BlockCounts",
     "Seconds",
+    "judged",
     "recounted",
     "recounted_blocks",
     "recounted_seconds",

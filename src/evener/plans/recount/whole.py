@@ -32,6 +32,17 @@ def recounted(
     further = [graph.weights(i) for i in range(1, contract.n_constraints)]
     loads = np.column_stack([work_of(graph, workload, constraint), *further])
     blocks = recounted_blocks(graph, partition, loads.astype(np.float64, copy=False))
+    return judged(blocks, platform, contract, workload, bound)
+
+
+def judged(
+    blocks: BlockCounts,
+    platform: Platform,
+    contract: Contract,
+    workload: Workload = WEIGHTS,
+    bound: float = np.nan,
+) -> Evaluation:
+    """Return certificate, prediction and exchange of counted blocks; arguments as `recounted`."""
     prediction = _prediction(blocks, platform, workload, bound)
     certificate = Certificate(
         contract=contract,

@@ -1,0 +1,143 @@
+"""`evener plan FILE --memory`: plans of files whose graph need not fit in memory."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.cli.graph_options import ReadOptions, beside, read_options_from
+from evener.cli.values import size_in_bytes
+from evener.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.planning.options import PlanOptions
+    from evener.plans.plan import Plan
+    from evener.platforms.platform import Platform
+
+WHOLE = "--memory divides a graph slice by slice"
+
+
+def add_memory_option(parser: argparse.ArgumentParser) -> None:
+    """Add --memory."""
+    parser.add_argument(
+        "--memory",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="memory that may be taken, as 2GiB: the file is read slice by slice, again and again "
+        "(default: only where its graph would not fit in this computer's memory)",
+    )
+
+
+@dataclass(frozen=True)
+class SliceWords:
+    """What decides whether a file is divided slice by slice: name, reading options, --memory [B].
+
+    whole: what was given that needs the graph as a whole, None if nothing.
+    """
+
+    graph: str
+    reading: ReadOptions
+    memory: int | None
+    whole: str | None
+
+    @classmethod
+    def again(cls, path: str, recorded: ReadOptions, given: ReadOptions, memory: int) -> SliceWords:
+        """Return the words of a plan's record for its file, which may be in another folder now."""
+        chosen = {key: value for key, value in asdict(given).items() if value is not None}
+        return cls(path, replace(recorded, **{**beside(path, recorded), **chosen}), memory, None)
+
+
+def recorded_memory(plan: Plan, file: str) -> int | None:
+    """Return within how much memory the plan in `file` was made slice by slice [B]; None: it was
+    not. Raises InputError where the record is none.
+    """
+    record = plan.options.get("sliced", {})
+    memory = record.get("memory") if isinstance(record, Mapping) else record
+    if memory is None:
+        return None
+    if not isinstance(memory, int) or memory < 1:
+        raise InputError("holds an invalid plan option: sliced", file=file)
+    return memory
+
+
+def slice_words_from(args: argparse.Namespace) -> SliceWords:
+    """Return the words given."""
+    from evener.files.opening import is_stdin
+
+    reading = read_options_from(args)
+    given = {
+        "--versus": args.versus,
+        "--cut": None if args.cut == "vertices" else args.cut,
+        "--directed": reading.directed,
+        "--by points": None if reading.by in (None, "cells") else reading.by,
+        "standard input": is_stdin(args.graph) or None,
+        "a folder": Path(args.graph).is_dir() or None,
+    }
+    whole = next((name for name, value in given.items() if value is not None), None)
+    return SliceWords(args.graph, reading, args.memory, whole)
+
+
+def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | None:
+    """Return within how much memory the file is to be divided in slices [B]; None: as a whole.
+
+    Without --memory that is most of this computer's memory, where the graph would not fit and
+    nothing is asked that needs it whole. Raises UsageError for options that --memory is not for.
+    """
+    if words.memory is not None:
+        if words.whole is not None:
+            raise UsageError(f"{WHOLE}, and does not go with {words.whole}")
+        return words.memory
+    if words.whole is not None or options.tool not in ("auto", "evener") or options.connected:
+        return None
+    from evener.planning.plan_file import is_large, memory_to_use, too_large_for
+    from evener.wording import memory
+
+    path = Path(words.graph)
+    if not is_large(path):
+        return None
+    room = memory_to_use()
+    needed = too_large_for(path, words.reading.format, room)
+    if needed is None:
+        return None
+    out.note(
+        f"note: the graph would take about {memory(needed)}, more than this computer's memory: it "
+        f"is divided slice by slice, within {memory(room)} (--memory)"
+    )
+    return room
+
+
+def planned_in_slices(
+    words: SliceWords,
+    memory: int,
+    output: Path | None,
+    options: PlanOptions,
+    platform: Platform,
+    out: Output,
+) -> Plan:
+    """Return a plan of the graph in a file; a binary copy of other formats lies beside `output`, or
+    the file.
+    """
+    from evener.files.writing import is_stdout
+    from evener.planning.plan_file import FileReading, FileRequest, plan_file
+
+    reading = words.reading
+    request = FileRequest(
+        Path(words.graph),
+        memory,
+        None if output is None or is_stdout(output) else output.parent,
+        FileReading(
+            reading.format,
+            reading.coords,
+            reading.weights,
+            reading.constraint,
+            reading.bytes_per_vertex,
+            reading.bytes_per_edge,
+        ),
+        reading.recorded(),
+    )
+    with out.progress("Planning") as progress:
+        return plan_file(request, platform, options, progress)

@@ -1,0 +1,79 @@
+"""`mpiexec -n P evener plan`: ranks read a graph's rows together, and divide it together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evener.errors import UsageError
+from evener.files.opening import is_stdin
+
+if TYPE_CHECKING:
+    from evener.cli.graph_options import ReadOptions
+    from evener.cli.output import Output
+    from evener.planning.options import PlanOptions
+    from evener.plans.rank_plan import RankPlan
+    from evener.platforms.platform import Platform
+    from evener.running.mpi_comm import MpiComm
+
+
+class RankWords(NamedTuple):
+    """What ranks are asked to plan. alone: what one process alone can do, None if not given."""
+
+    graph: str
+    output: Path
+    reading: ReadOptions
+    options: PlanOptions
+    alone: dict[str, Any]
+
+    def check(self) -> None:
+        """Raise UsageError for what ranks cannot do together."""
+        if is_stdin(self.graph):
+            raise UsageError("ranks read a graph together: it is to be a file, not stdin")
+        for name, value in self.alone.items():
+            if value is not None:
+                raise UsageError(
+                    f"{name} is for one process, not for the ranks of mpiexec",
+                    hint="`evener evaluate`, `compare` and `report` take the plan of ranks.",
+                )
+
+
+def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: Output) -> RankPlan:
+    """Return each rank's part of a plan for the graph in a file; all ranks call."""
+    from evener.planning.plan_ranks import plan_on_ranks
+    from evener.planning.plan_slices import SlicedOrigin
+    from evener.running.failures import Names
+    from evener.sliced.distributed import PATIENCE, DistributedGraph
+
+    comm.describe(Names(), PATIENCE)
+    path, reading = words.graph, words.reading
+    given = {name: value for name, value in reading.given().items() if (name, value) != USUAL}
+    with out.progress(f"Reading {path} on {comm.size} ranks") as progress:
+        progress("reading", 0.1)
+        graph = DistributedGraph.from_file(comm, path, **given)
+    for note in graph.notes:
+        out.note(f"note: {note}")
+    if comm.rank == 0 and not graph.inputs:
+        graph.inputs = {Path(path).name: _sha256(path)}
+    origin = SlicedOrigin(graph.inputs, reading.recorded(), None, graph.notes)
+    with out.progress("Planning") as progress:
+        found = plan_on_ranks(graph, platform, words.options, origin, progress)
+    _say_sent(found, comm, out)
+    return found
+
+
+USUAL = "by", "cells"  # the default of reading
+
+
+def _say_sent(found: RankPlan, comm: MpiComm, out: Output) -> None:
+    from evener.wording import memory
+
+    sent = comm.allgather(found.sent)
+    out.say(f"{comm.size} ranks have sent each other {memory(sum(sent))}")
+
+
+def _sha256(path: str) -> str:
+    import hashlib
+
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

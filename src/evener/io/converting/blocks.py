@@ -1,0 +1,159 @@
+"""TextBlocks: a text file in blocks of whole lines, unpacked as it is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.files.opening import ANY_SIZE, open_input
+from evener.io.graphs.streams import HEAD, Window
+from evener.io.sources import PACKINGS, Source, unpacked_pieces
+
+BLOCK = 2**23  # bytes: pages of the buffer are few enough to stay in the cache of addresses
+LONGEST = 2**31  # bytes of a line
+
+
+class TextBlock(NamedTuple):
+    """Whole lines of a text, in a buffer that the next block fills again.
+
+    text (b,) uint8; start: offset of its first byte in the unpacked text.
+    """
+
+    text: npt.NDArray[np.uint8]
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class TextWindow(Window):
+    """A part of a text that may be packed, as readers of whole files take it."""
+
+    def line_at(self, offset: int) -> int:
+        """Number of the line of the file, from 1, that holds the byte at `offset` here."""
+        before, left = 0, self.start
+        for block in TextBlocks(self.path).blocks(0):
+            taken = block.text[: max(0, left - block.start)]
+            before += int(np.count_nonzero(taken == 10))
+            if block.start + block.text.size >= left:
+                break
+        return before + Source.line_at(self, offset)
+
+
+class TextBlocks:
+    """A text file, packed or not, whose lines are read in blocks.
+
+    size: bytes on the disk. told: called with the share of them that was read.
+    Raises InputError for what cannot be read, or is no file.
+    """
+
+    def __init__(self, path: str | Path, block: int = BLOCK) -> None:
+        self.path = Path(path)
+        self.told: Callable[[float], None] | None = None
+        self._block = block
+        with open_input(self.path, ANY_SIZE) as file:
+            self.size = os.fstat(file.fileno()).st_size
+            self.packed = unpacked_pieces(file, self.path) is not None
+        name = self.path.name
+        for packing in PACKINGS:
+            name = name.removesuffix(packing)
+        self.name = name
+
+    def head(self) -> Window:
+        """Return the first lines, HEAD bytes of them. Raises InputError for an empty file."""
+        data = b""
+        for block in TextBlocks(self.path, block=HEAD).blocks(0):
+            data = block.text.tobytes()
+            break
+        if not data:
+            raise InputError("is empty", file=self.path)
+        # Of a packed text the length is not known: it may be what the limit allows.
+        whole = ANY_SIZE if self.packed else self.size
+        return TextWindow(self.path, self.name, data, "", whole=whole)
+
+    def blocks(self, start: int) -> Iterator[TextBlock]:
+        """Yield the lines from offset `start` of the text on, which is where one begins."""
+        with open_input(self.path, ANY_SIZE) as file:
+            before = os.fstat(file.fileno())
+            yield from self._cut(_filler(file, self.path), start, file)
+            after = os.fstat(file.fileno())
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                raise InputError("was changed while it was read", file=self.path)
+
+    def _cut(self, fill: Fill, start: int, file: IO[bytes]) -> Iterator[TextBlock]:
+        buffer = np.empty(self._block, np.uint8)
+        at = held = 0  # offset in the text of the buffer's first byte; bytes held
+        while True:
+            while held < buffer.size and (got := fill(buffer[held:].data)):
+                held += got
+            ended = held < buffer.size
+            lines = held if ended else _last_line_end(buffer, held)
+            begin = min(max(start - at, 0), lines)
+            if lines > begin:
+                if self.told is not None:
+                    self.told(min(1.0, file.tell() / max(self.size, 1)))
+                text = buffer[begin:lines]
+                text.flags.writeable = False  # as the readers' arrays of bytes are
+                yield TextBlock(text, at + begin)
+            if ended:
+                return
+            buffer[: held - lines] = buffer[lines:held]
+            at, held = at + lines, held - lines
+            if held == buffer.size:
+                if held >= LONGEST:
+                    raise InputError("has a line too long to be one", file=self.path)
+                buffer = np.concatenate([buffer, np.empty_like(buffer)])
+
+
+def window_of(source: Source, block: TextBlock) -> TextWindow:
+    """Return a block of the text of `source` as readers of whole files take it: a copy."""
+    return TextWindow(source.path, source.name, block.text.tobytes(), "", start=block.start)
+
+
+Fill = Callable[[memoryview], int]
+
+
+def _last_line_end(buffer: npt.NDArray[np.uint8], held: int) -> int:
+    """Return the offset behind the last line's end, or 0."""
+    step = 2**16
+    for stop in range(held, 0, -step):
+        first = max(0, stop - step)
+        found = np.flatnonzero(buffer[first:stop] == 10)
+        if found.size:
+            return first + int(found[-1]) + 1
+    return 0
+
+
+def _filler(file: IO[bytes], path: Path) -> Fill:
+    """Return a function that reads on into a view, and returns how many bytes; 0 at the end."""
+    pieces = unpacked_pieces(file, path)
+    if pieces is None:
+        file.seek(0)
+
+        def read(view: memoryview) -> int:
+            try:
+                return file.readinto(view) or 0  # type: ignore[attr-defined]
+            except OSError as error:
+                raise InputError(f"cannot be read: {error.strerror or error}", file=path) from error
+
+        return read
+    rest = b""
+
+    def unpack(view: memoryview) -> int:
+        nonlocal rest
+        while not rest:
+            piece = next(pieces, None)
+            if piece is None:
+                return 0
+            rest = piece
+        taken = rest[: len(view)]
+        view[: len(taken)] = taken
+        rest = rest[len(taken) :]
+        return len(taken)
+
+    return unpack

@@ -1,0 +1,203 @@
+"""Edge lists and Matrix Market files into binary CSR: pairs in any order, dealt to rows' ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.errors import InputError
+from evener.io.converting.blocks import TextBlocks, window_of
+from evener.io.converting.buckets import BucketLists, RowBuckets, Spool
+from evener.io.converting.pair_spool import PairSpool
+from evener.io.converting.used_numbers import BYTES_A_NUMBER, UsedNumbers
+from evener.io.csr.csr_writer import PIECE, CsrWriter, type_of
+from evener.io.csr.layout import WHOLE, CsrLayout
+from evener.io.graphs import edges, matrixmarket
+from evener.io.graphs.pairs import Layout, check_square, layout_of, notes_of_pattern
+from evener.io.graphs.streams import WholeNeeded, Window
+
+MOST_WEIGHT = 2.0**62
+_SPREAD = 16  # numbers for each line, beyond which a list of names is shorter than one of numbers
+
+
+@dataclass
+class NumberedLines:
+    """What was read of an edge list: numbers of vertices, count of loops, kind of weights."""
+
+    used: UsedNumbers
+    loops: int
+    fractional: bool
+
+
+class ListsWriter:
+    """Writes the lists of ranges of rows, one behind another, of a graph with so many arcs or less.
+
+    Weights are kept in a file of the spool until it is known how many arcs there are.
+    """
+
+    def __init__(self, writer: CsrWriter, spool: Spool) -> None:
+        self._writer = writer
+        self._weights = spool.new() if writer.layout.adjwgt else None
+        self._total = 0.0
+        self.arcs = 0
+
+    def put(self, lists: BucketLists) -> None:
+        """Write the lists of the rows that follow."""
+        self._writer.put("adjncy", self.arcs, lists.adjncy)
+        lists.xadj[:] += self.arcs
+        self._writer.put("xadj", lists.first, lists.xadj)
+        if self._weights is not None and lists.adjwgt is not None:
+            self._total += float(lists.adjwgt.sum())
+            refuse_total(self._total, "adjwgt")
+            with self._weights.open("ab") as file:
+                file.write(lists.adjwgt.data)
+        self.arcs += lists.adjncy.size
+
+    def finish(self) -> None:
+        """Write the weights, now that it is known where they go."""
+        self._writer.layout = replace(self._writer.layout, arcs=self.arcs)
+        if self._weights is None or not self.arcs:
+            return
+        dtype = self._writer.layout.sections["adjwgt"].dtype
+        with self._weights.open("rb") as file:
+            start = 0
+            while (values := np.fromfile(file, np.float64, PIECE)).size:
+                self._writer.put("adjwgt", start, values.astype(dtype))
+                start += values.size
+        self._weights.unlink()
+
+
+def refuse_total(total: float, name: str) -> None:
+    """Raise InputError for weights whose sum is too large."""
+    if not total < MOST_WEIGHT:
+        raise InputError(f"{name} add up to more than 2^62")
+
+
+def read_lines(
+    blocks: TextBlocks, source: Window, layout: Layout, into: PairSpool, memory: int
+) -> NumberedLines:
+    """Read an edge list of numbers into `into`, and return what there is to know of it.
+
+    Raises InputError for wrong lines, WholeNeeded for numbers that lie far apart.
+    """
+    low, high, loops, total, fractional = 2**63 - 1, -(2**63), 0, 0.0, False
+    for block in blocks.blocks(layout.start):
+        pairs, part = edges.pairs_in(window_of(source, block), layout)
+        if not pairs.u.size:
+            continue
+        low = min(low, int(pairs.u.min()), int(pairs.v.min()))
+        high = max(high, int(pairs.u.max()), int(pairs.v.max()))
+        loops += int(np.count_nonzero(pairs.u == pairs.v))
+        fractional |= part
+        if pairs.weights is not None:
+            total += float(pairs.weights.sum())
+            refuse_total(total, "weights")
+        into.append(
+            pairs.u,
+            pairs.v,
+            None if pairs.weights is None else np.asarray(pairs.weights, np.float64),
+        )
+    span = high - low + 1
+    if span > _SPREAD * into.count + 1024 or span * BYTES_A_NUMBER > memory:
+        raise WholeNeeded(f"its vertices' numbers lie far apart: {low} to {high}")
+    used = UsedNumbers(low, high)
+    for piece in into.pieces(keep=True):
+        used.mark(piece.u.astype(np.int64, copy=False))
+        used.mark(piece.v.astype(np.int64, copy=False))
+    used.count()
+    return NumberedLines(used, loops, fractional)
+
+
+class Filled(NamedTuple):
+    """Arcs of a graph by rows, the layout of its file, in which arcs may be too many, and labels.
+
+    said: the notes on a file, for the number of arcs that are left.
+    """
+
+    buckets: RowBuckets
+    layout: CsrLayout
+    labels: UsedNumbers | None
+    said: Callable[[int], list[str]]
+
+    def write(self, writer: CsrWriter, spool: Spool) -> Iterator[int]:
+        """Write the arrays but those of vertices alone; tell the writer how many arcs there are.
+
+        Yields how many rows are written, as they are.
+        """
+        lists = ListsWriter(writer, spool)
+        for part in self.buckets.lists():
+            yield part.first
+            lists.put(part)
+        lists.finish()
+        if self.labels is not None:
+            start = 0
+            for labels in self.labels.labels():
+                writer.put("labels", start, labels)
+                start += labels.size
+
+
+def fill_from_lines(blocks: TextBlocks, source: Window, spool: Spool, memory: int) -> Filled:
+    """Return the arcs of an edge list. Raises InputError, and WholeNeeded for one with names."""
+    layout = layout_of(source)
+    if layout is None:
+        raise source.error("holds nothing but comments")
+    if not layout.numbered:
+        raise WholeNeeded("its vertices have names")
+    edges.check_columns(source, layout)
+    weighted = layout.n_columns == 3
+    kept = PairSpool(spool, memory // 4)
+    lines = read_lines(blocks, source, layout, kept, memory // 4)
+    used = lines.used
+    buckets = RowBuckets(used.n, 2 * kept.count, spool, memory=memory // 2, weighted=weighted)
+    for piece in kept.pieces(keep=False):
+        u, v = (used.vertices(ends.astype(np.int64, copy=False)) for ends in (piece.u, piece.v))
+        buckets.add(u, v, piece.weights)
+    labelled = used.gaps > 0 or used.low != 0
+    made = CsrLayout(
+        used.n,
+        buckets.arcs // 2 * 2,
+        type_of(lines.fractional) if weighted else 0,
+        labels=WHOLE if labelled else 0,
+    )
+
+    def said(arcs: int) -> list[str]:
+        names = edges.said_of_names(used.low, used.high, used.gaps)
+        merged = kept.count - lines.loops - arcs // 2
+        more = edges.said_of_lines(lines.loops, merged, weighted=weighted, directed=False)
+        return [names, *more] if labelled else more
+
+    return Filled(buckets, made, used if labelled else None, said)
+
+
+def fill_from_matrix(blocks: TextBlocks, source: Window, spool: Spool, memory: int) -> Filled:
+    """Return the arcs of A + A^T of a matrix. Raises InputError; WholeNeeded for a dense one."""
+    head = matrixmarket.header_of(source)
+    if head.dense:
+        raise WholeNeeded("a dense matrix is stored by columns")
+    check_square(source, head.rows, head.columns, head.offset)
+    if 4 * head.entries > source.extent:
+        raise source.error(
+            f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
+        )
+    buckets = RowBuckets(head.rows, 2 * head.entries, spool, memory=memory)
+    entries = diagonal = 0
+    for block in blocks.blocks(head.body):
+        window = window_of(source, block)
+        rows, columns, _ = matrixmarket.entries_in(window, head, with_values=False)
+        entries += rows.size
+        diagonal += int(np.count_nonzero(rows == columns))
+        if entries > head.entries:
+            break
+        buckets.add(rows, columns)
+    if entries != head.entries:
+        raise matrixmarket.wrong_count(source, head, entries)
+
+    def said(arcs: int) -> list[str]:
+        other = entries - diagonal
+        stored = diagonal + (other if head.symmetry == "general" else 2 * other)
+        return notes_of_pattern(stored, diagonal, arcs)
+
+    return Filled(buckets, CsrLayout(head.rows, buckets.arcs // 2 * 2), None, said)

@@ -1,0 +1,260 @@
+"""CsrFile: a binary CSR file whose rows are read a range at a time, and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FARTHEST, FloatArray, IntVector, NumberArray
+from evener.errors import InputError
+from evener.files.opening import ANY_SIZE, open_input
+from evener.io.csr import csr_kernels as kernels
+from evener.io.csr.layout import HEADER, CsrLayout
+
+BATCH = 2**21  # adjacency entries of a range, at most: 8 MiB
+BATCH_ROWS = 2**18
+MOST_WEIGHT = 2.0**62  # of all weights together
+
+
+class CsrRows(NamedTuple):
+    """The lists of consecutive vertices, in the numbers of the graph.
+
+    first: number of the first vertex. xadj (r + 1,) int64, from 0; adjncy (a,) int32: the
+    neighbours of vertex first + i are adjncy[xadj[i]:xadj[i + 1]], ascending. adjwgt (a,) and
+    vwgt (r,) or (r, c): int64 or float64, or None where all weigh 1.
+    """
+
+    first: int
+    xadj: IntVector
+    adjncy: npt.NDArray[np.int32]
+    adjwgt: NumberArray | None
+    vwgt: NumberArray | None
+
+
+class CsrFile:
+    """A binary CSR file, open for reading; n vertices, `arcs` adjacency entries.
+
+    Rows are read into buffers of its own, which the next call fills again: no more of the file is
+    in the process's memory than the range last asked for. The first time that all rows were read
+    in order, it is seen that lists are symmetric. A context manager. Raises InputError where the
+    file is no such file, damaged, cut short, or changed while it is open.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._file: IO[bytes] = open_input(path, ANY_SIZE)
+        try:
+            self._state = self._found_state()
+            self.layout = CsrLayout.unpacked(
+                os.pread(self._file.fileno(), HEADER, 0), self._state[0]
+            )
+        except InputError as error:
+            self._file.close()
+            raise self._error(error.message) from error
+        except OSError as error:
+            self._file.close()
+            raise self._error(f"cannot be read: {error.strerror or error}") from error
+        self._buffers: dict[str, npt.NDArray[np.uint8]] = {}
+        self._is_symmetric = False
+        self._summed, self._signature = 0, 0  # rows from 0 on, and the sum over their arcs
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and give its buffers back."""
+        self._file.close()
+        self._buffers.clear()
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.layout.n
+
+    @property
+    def arcs(self) -> int:
+        """Number of adjacency entries: every edge counts at both ends."""
+        return self.layout.arcs
+
+    @property
+    def dimension(self) -> int:
+        """Of the coordinates: 2, 3, or 0 where there are none."""
+        return self.layout.dimension
+
+    @property
+    def edges_weigh(self) -> bool:
+        """Whether the file has weights of edges."""
+        return self.layout.adjwgt != 0
+
+    @property
+    def vertices_weigh(self) -> bool:
+        """Whether the file has weights of vertices."""
+        return self.layout.vwgt != 0
+
+    def rows(self, first: int, last: int) -> CsrRows:
+        """Return the lists of vertices first to last - 1; the next call writes over them."""
+        xadj, start = self._offsets(first, last, "xadj")
+        stop = start + int(xadj[-1])
+        adjncy = self._read("adjncy", start, stop)
+        where = np.zeros(2, np.int64)
+        code = kernels.check_rows(first, xadj, adjncy, self.n, where)
+        if code != kernels.OK:
+            self._refuse(code, int(where[0]), int(where[1]))
+        adjwgt = self._weights("adjwgt", start, stop, "adjwgt") if self.edges_weigh else None
+        if not self._is_symmetric:
+            self._see_symmetry(CsrRows(first, xadj, adjncy, adjwgt, None))
+        vwgt = self._vertex_weights(first, last, "vwgt") if self.vertices_weigh else None
+        return CsrRows(first, xadj, adjncy, adjwgt, vwgt)
+
+    def degrees(self, first: int, last: int) -> IntVector:
+        """Return (r,) how many neighbours vertices first to last - 1 have."""
+        return np.diff(self._offsets(first, last, "degrees")[0])
+
+    def weights(self, first: int, last: int) -> NumberArray | None:
+        """Return (r,) or (r, c) weights of vertices first to last - 1; None where all weigh 1.
+
+        The next call writes over them.
+        """
+        return self._vertex_weights(first, last, "weights") if self.vertices_weigh else None
+
+    def points(self, first: int, last: int) -> FloatArray:
+        """Return (r, dimension) coordinates of vertices first to last - 1; the next call writes
+        over them.
+        """
+        d = self.dimension
+        found = self._read("coords", first * d, last * d)
+        if found.size and not (np.abs(found).max() <= FARTHEST):
+            raise self._error(f"has coordinates that are no numbers, or beyond {FARTHEST:g}")
+        return np.asarray(found.reshape(last - first, d), np.float64)
+
+    def labels(self, first: int, last: int) -> IntVector | None:
+        """Return (r,) own numbers of vertices first to last - 1; None where there are none."""
+        if not self.layout.labels:
+            return None
+        return self._read("labels", first, last).astype(np.int64)
+
+    def ranges(self, arcs: int = BATCH) -> Iterator[tuple[int, int]]:
+        """Yield ranges of vertices, all in order, that have at most so many arcs, or are one."""
+        first = 0
+        while first < self.n:
+            last = min(first + BATCH_ROWS, self.n)
+            xadj, _ = self._offsets(first, last, "ranges")
+            rows = max(1, int(np.searchsorted(xadj, arcs, "right")) - 1)
+            yield first, first + rows
+            first += rows
+
+    def check(self) -> None:
+        """Read all rows once. Raises InputError where one is wrong, or lists are not symmetric."""
+        for first, last in self.ranges():
+            self.rows(first, last)
+
+    def _see_symmetry(self, rows: CsrRows) -> None:
+        """Add the arcs of rows that follow those before. Raises InputError if all do not add up."""
+        if rows.first == 0:
+            self._summed, self._signature = 0, 0
+        if rows.first != self._summed:
+            return
+        bits = np.empty(0, np.uint64) if rows.adjwgt is None else rows.adjwgt.view(np.uint64)
+        self._signature += int(kernels.signature(rows.first, rows.xadj, rows.adjncy, bits))
+        self._summed += rows.xadj.size - 1
+        if self._summed == self.n:
+            if self._signature % 2**64:
+                raise self._error(
+                    "an edge stands at one of its ends alone, or has different weights at its "
+                    "two ends",
+                    hint=f"evener info {self.path} names it, if there is memory to read it whole.",
+                )
+            self._is_symmetric = True
+
+    def _vertex_weights(self, first: int, last: int, into: str) -> NumberArray:
+        c = self.layout.constraints
+        found = self._weights("vwgt", first * c, last * c, into)
+        return found if c == 1 else found.reshape(last - first, c)
+
+    def _offsets(self, first: int, last: int, into: str) -> tuple[IntVector, int]:
+        """Return (r + 1,) offsets from 0, and the one of the first row in the file.
+
+        An offset on either side is read with them, so that a wrong one at the end of the range is
+        found before as much is read as it says.
+        """
+        if not 0 <= first <= last <= self.n:
+            raise ValueError(f"there are no rows {first} to {last} of {self.n}")
+        begin, end = max(first - 1, 0), min(last + 1, self.n)
+        found = self._read("xadj", begin, end + 1, into)
+        wrong = found[:-1] > found[1:]
+        if wrong.any():
+            raise self._error(
+                f"is damaged: xadj decreases at vertex {begin + int(np.argmax(wrong))}"
+            )
+        if found[0] < 0 or found[-1] > self.arcs:
+            raise self._error(f"is damaged: xadj leaves the range from 0 to {self.arcs:,}")
+        if (begin == 0 and found[0] != 0) or (end == self.n and found[-1] != self.arcs):
+            raise self._error(f"is damaged: xadj does not run from 0 to {self.arcs:,}")
+        start = int(found[first - begin])
+        xadj = found[first - begin : last - begin + 1]
+        xadj -= start
+        return xadj, start
+
+    def _weights(self, name: str, start: int, stop: int, into: str) -> NumberArray:
+        """Return numbers of one of the arrays of weights. Raises InputError for no weights."""
+        found: NumberArray = self._read(name, start, stop, into)
+        if found.size and not (found.min() >= 0 and found.max() < MOST_WEIGHT):
+            raise self._error(f"is damaged: {name} has weights that are negative, or no numbers")
+        return found
+
+    def _read(self, name: str, start: int, stop: int, into: str | None = None) -> npt.NDArray[Any]:
+        """Return the numbers start to stop - 1 of an array, in the buffer named, or its own."""
+        into = into or name
+        section = self.layout.sections[name]
+        size = (stop - start) * section.dtype.itemsize
+        buffer = self._buffers.get(into)
+        if buffer is None or buffer.size < size:
+            self._buffers[into] = buffer = np.empty(size + size // 8, np.uint8)
+        taken = buffer[:size]
+        self._fill(taken.data, section.offset + start * section.dtype.itemsize)
+        return taken.view(section.dtype.newbyteorder("=")).astype(
+            section.dtype.newbyteorder("="), copy=False
+        )
+
+    def _fill(self, view: memoryview, offset: int) -> None:
+        """Read the file into `view` from an offset on, and see that it is as it was."""
+        try:
+            while view.nbytes:
+                got = os.preadv(self._file.fileno(), [view], offset)
+                if not got:
+                    raise self._error("was cut short while it was read")
+                view, offset = view[got:], offset + got
+        except OSError as error:
+            raise self._error(f"cannot be read: {error.strerror or error}") from error
+        if self._found_state() != self._state:
+            raise self._error("was changed while it was read")
+
+    def _found_state(self) -> tuple[int, int]:
+        found = os.fstat(self._file.fileno())
+        return found.st_size, found.st_mtime_ns
+
+    def _refuse(self, code: int, v: int, u: int) -> NoReturn:
+        reasons = {
+            kernels.OUT_OF_RANGE: f"vertex {v} has the neighbour {u}: there is no such one among "
+            f"{self.n}",
+            kernels.LOOP: f"vertex {v} is its own neighbour: loops are not allowed",
+            kernels.UNSORTED: f"the neighbours of vertex {v} do not ascend at {u}",
+        }
+        raise self._error(reasons[code] + " (vertices counted from 0)")
+
+    def _error(self, message: str, hint: str | None = None) -> InputError:
+        return InputError(message, file=self.path, hint=hint)

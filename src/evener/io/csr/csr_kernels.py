@@ -1,0 +1,57 @@
+"""Checks of rows as they are read."""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import inner, njit
+
+OK, OUT_OF_RANGE, LOOP, UNSORTED = 0, 1, 2, 3
+# Odd constants of splitmix64's finaliser.
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@njit(cache=True, nogil=True, counted=False)
+def check_rows(first, xadj, adjncy, n, where):
+    """Check the lists of rows `first` on: in range, ascending, no loops; where = (row, neighbour).
+
+    xadj (r + 1,) from 0.
+    """
+    for i in range(xadj.size - 1):
+        before = -1
+        for e in range(xadj[i], xadj[i + 1]):
+            u = np.int64(adjncy[e])
+            if u <= before or u >= n or u == first + i:
+                where[0], where[1] = first + i, u
+                if u < 0 or u >= n:
+                    return OUT_OF_RANGE
+                return LOOP if u == first + i else UNSORTED
+            before = u
+    return OK
+
+
+@inner()
+def mixed(word):
+    """Return 64 bits that depend on all bits of an uint64."""
+    word = (word ^ (word >> np.uint64(30))) * _FIRST
+    word = (word ^ (word >> np.uint64(27))) * _SECOND
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True, counted=False)
+def signature(first, xadj, adjncy, bits):
+    """Return a sum modulo 2^64 that is 0 over all rows of a symmetric graph.
+
+    An arc from the lower to the higher number adds a hash of both and of its weight's bits, uint64
+    or none (0,); the arc the other way subtracts it. Of other graphs it is 0 once in 2^64.
+    """
+    total = np.uint64(0)
+    weighted = bits.size > 0
+    for i in range(xadj.size - 1):
+        v = first + i
+        for e in range(xadj[i], xadj[i + 1]):
+            u = np.int64(adjncy[e])
+            word = mixed((np.uint64(min(u, v)) << np.uint64(32)) + np.uint64(max(u, v)))
+            if weighted:
+                word = mixed(word + bits[e])
+            total = total + word if v < u else total - word
+    return total

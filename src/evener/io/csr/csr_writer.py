@@ -1,0 +1,90 @@
+"""CsrWriter: a binary CSR file that is written a range of rows at a time."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.files.writing import atomic_write, is_stdout
+from evener.io.csr.layout import FRACTIONAL, WHOLE, CsrLayout
+
+PIECE = 2**21  # numbers that are copied or converted at a time
+
+
+class CsrWriter:
+    """A file of a layout, to be filled in any order; n and what stands before an array must be
+    known when it is written.
+    """
+
+    def __init__(self, file: IO[bytes], layout: CsrLayout) -> None:
+        self._file = file
+        self.layout = layout
+
+    def put(self, name: str, start: int, values: npt.NDArray[Any]) -> None:
+        """Write numbers of the array `name`, from its number `start` on."""
+        section = self.layout.sections[name]
+        self._file.seek(section.offset + start * section.dtype.itemsize)
+        self._file.write(np.ascontiguousarray(values, section.dtype).data)
+
+    def make_whole(self, name: str) -> None:
+        """Turn weights that were written as float64, but are whole numbers, to int64."""
+        section = self.layout.sections[name]
+        for start in range(0, section.length, PIECE):
+            self._file.seek(section.offset + start * 8)
+            content = self._file.read(8 * min(PIECE, section.length - start))
+            values = np.frombuffer(content, "<f8").astype("<i8")
+            self._file.seek(section.offset + start * 8)
+            self._file.write(values.data)
+        self.layout = replace(self.layout, **{name: WHOLE})
+
+    def finish(self) -> None:
+        """Write the header, and end the file where its arrays end."""
+        self.layout.check()
+        self._file.truncate(self.layout.size)
+        self._file.seek(0)
+        self._file.write(self.layout.packed())
+
+    def reserve(self) -> None:
+        """Take the disk's room for all of the file now. Raises OSError where there is too little.
+
+        Where a file system cannot say, room is taken as the file grows.
+        """
+        if not hasattr(os, "posix_fallocate"):
+            return
+        with suppress(AttributeError, ValueError):  # in memory it has no number
+            try:
+                os.posix_fallocate(self._file.fileno(), 0, self.layout.size)
+            except OSError as error:
+                if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                    raise
+
+
+@contextmanager
+def csr_written(path: str | Path, layout: CsrLayout) -> Iterator[CsrWriter]:
+    """Yield the writer of a file that takes the place of `path` when the block ends without error.
+
+    Errors as of `atomic_write`.
+    """
+    with atomic_write(path) as file:
+        writer = CsrWriter(file, layout)
+        yield writer
+        writer.finish()
+
+
+def can_be_filled(path: str | Path) -> bool:
+    """Return whether a file can be written there in any order: none that is a device or a pipe."""
+    target = Path(path)
+    return is_stdout(path) or target.is_file() or not target.exists()
+
+
+def type_of(fractional: bool) -> int:
+    """Return the type of weights in a layout."""
+    return FRACTIONAL if fractional else WHOLE

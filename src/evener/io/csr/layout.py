@@ -1,0 +1,152 @@
+"""CsrLayout: the header of a binary CSR file, and where its arrays lie.
+
+docs/formats.md has the header as a struct of C. All numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.errors import InputError
+from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
+
+# As PNG's: no text, bit 7 set, line ends that a transfer as text would change.
+MAGIC = b"\x89ECSR\r\n\x1a"
+VERSION = 1
+HEADER = 192  # bytes
+ALIGNMENT = 64  # bytes: a line of the cache, a vector register
+MOST_VERTICES = 2**31 - 1  # numbers of vertices are int32
+MOST_CONSTRAINTS = 2**16
+WHOLE, FRACTIONAL = 1, 2  # types of weights; 0: there are none
+TYPES = {WHOLE: np.dtype("<i8"), FRACTIONAL: np.dtype("<f8")}
+
+# magic, version, header's bytes; n, arcs; bytes of a vertex's number, types of edge and vertex
+# weights, weights of a vertex, dimension, type of labels; bytes of a vertex and an edge; offsets
+# of xadj, adjncy, adjwgt, vwgt, coords, labels; length of the file
+_FIELDS = struct.Struct("<8s2I2q6I2d7q")
+_CHECKED = HEADER - 4  # bytes before the header's CRC-32
+
+
+class Section(NamedTuple):
+    """An array in the file: where it begins, the type of its numbers, how many (0: none)."""
+
+    offset: int
+    dtype: np.dtype[np.generic]
+    length: int
+
+    @property
+    def end(self) -> int:
+        """Offset of the first byte behind it."""
+        return self.offset + self.length * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class CsrLayout:
+    """What a binary CSR file holds: counts and types, by which every array has its place.
+
+    n: vertices. arcs: adjacency entries, two for each edge. adjwgt, vwgt: the type of the edges'
+    and the vertices' weights, WHOLE or FRACTIONAL, or 0; constraints: weights of a vertex, 0 where
+    it has none. dimension: of coordinates, or 0. labels: WHOLE where vertices have numbers of
+    their own, or 0. bytes_per_vertex, bytes_per_edge [B]: as of Graph.
+    """
+
+    n: int
+    arcs: int
+    adjwgt: int = 0
+    vwgt: int = 0
+    constraints: int = 0
+    dimension: int = 0
+    labels: int = 0
+    bytes_per_vertex: float = BYTES_PER_VERTEX
+    bytes_per_edge: float = BYTES_PER_EDGE
+
+    @cached_property
+    def sections(self) -> dict[str, Section]:
+        """The arrays by name, in the order of the file; an offset of 0 where one is not there."""
+        found, at = {}, HEADER
+        for name, dtype, count in (
+            ("xadj", TYPES[WHOLE], self.n + 1),
+            ("adjncy", np.dtype("<i4"), self.arcs),
+            ("adjwgt", TYPES.get(self.adjwgt), self.arcs),
+            ("vwgt", TYPES.get(self.vwgt), self.n * self.constraints),
+            ("coords", TYPES[FRACTIONAL], self.n * self.dimension),
+            ("labels", TYPES.get(self.labels), self.n),
+        ):
+            if dtype is None or count == 0:
+                found[name] = Section(0, dtype or TYPES[WHOLE], 0)
+                continue
+            found[name] = Section(at, dtype, count)
+            at = -(-found[name].end // ALIGNMENT) * ALIGNMENT
+        return found
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, without a gap behind the last array."""
+        return max(section.end for section in self.sections.values())
+
+    def packed(self) -> bytes:
+        """Return the header."""
+        offsets = [section.offset for section in self.sections.values()]
+        text = _FIELDS.pack(
+            MAGIC, VERSION, HEADER, self.n, self.arcs, 4, self.adjwgt, self.vwgt,
+            self.constraints, self.dimension, self.labels, self.bytes_per_vertex,
+            self.bytes_per_edge, *offsets, self.size,
+        ).ljust(_CHECKED, b"\0")  # fmt: skip
+        return text + struct.pack("<I", zlib.crc32(text))
+
+    @classmethod
+    def unpacked(cls, header: bytes, size: int) -> CsrLayout:
+        """Return the layout of a file of so many bytes that begins with `header`.
+
+        Raises InputError for a header that is damaged or contradicts itself, and a file of
+        another length.
+        """
+        if len(header) < HEADER:
+            raise InputError("is cut short: it ends within its header")
+        if header[:8] != MAGIC:
+            raise InputError("is no binary CSR file: it begins with other bytes")
+        _, version, length, n, arcs, width, *kinds = _FIELDS.unpack_from(header)
+        if version != VERSION:
+            raise InputError(f"is of version {version}, of which only {VERSION} is known here")
+        if struct.unpack_from("<I", header, _CHECKED)[0] != zlib.crc32(header[:_CHECKED]):
+            raise InputError("has a damaged header: its checksum differs")
+        adjwgt, vwgt, constraints, dimension, labels, *sizes = kinds[:7]
+        layout = cls(n, arcs, adjwgt, vwgt, constraints, dimension, labels, *sizes)
+        layout.check()
+        if length != HEADER or width != 4 or layout.packed() != header[:HEADER]:
+            raise InputError("has a header that contradicts itself")
+        if size < layout.size:
+            raise InputError(
+                f"is cut short: {size:,} bytes of the {layout.size:,} that its header promises"
+            )
+        if size > layout.size:
+            raise InputError(f"is longer than its header says: {size:,} bytes, not {layout.size:,}")
+        return layout
+
+    def check(self) -> None:
+        """Raise InputError for counts and types that no graph has."""
+        if not 1 <= self.n <= MOST_VERTICES:
+            raise InputError(
+                f"a binary CSR file holds 1 to {MOST_VERTICES:,} vertices, not {self.n:,}"
+            )
+        most = min(self.n * (self.n - 1), 2**56)
+        if not 0 <= self.arcs <= most or self.arcs % 2:
+            raise InputError(f"{self.n:,} vertices cannot have {self.arcs:,} adjacency entries")
+        known = (0, WHOLE, FRACTIONAL)
+        if self.adjwgt not in known or self.vwgt not in known or self.labels not in (0, WHOLE):
+            raise InputError("has weights of an unknown type")
+        if not 0 <= self.constraints <= MOST_CONSTRAINTS or bool(self.vwgt) != bool(
+            self.constraints
+        ):
+            raise InputError(f"cannot have {self.constraints:,} weights a vertex")
+        if self.dimension not in (0, 2, 3):
+            raise InputError(f"coordinates must have 2 or 3 dimensions, not {self.dimension:,}")
+        for name in ("bytes_per_vertex", "bytes_per_edge"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise InputError(f"{name} must be a number, finite and not negative")

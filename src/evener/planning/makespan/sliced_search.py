@@ -1,0 +1,245 @@
+"""The search for least predicted seconds of a graph in slices: `seconds_in_slices` is the whole.
+
+The search of search.py on the graph of clusters, where a value stands for several of the graph ->
+its best plans, and the least cut -> their borders, vertex by vertex -> the makespan lowered on
+these -> the fastest once more, from where its borders are then, while that helps.
+
+Seconds on graphs of borders are those of the whole graph; on the graph of clusters, estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray, Part
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.bisection import recursive_bisection
+from evener.partitioning.levels.levels import finest
+from evener.planning.makespan.baselines import LEAST_CUT, Baselines, mapped_least_cut
+from evener.planning.makespan.candidates import Candidate, CandidateMaker, candidate_of, fastest
+from evener.planning.makespan.improvements import refinements
+from evener.planning.makespan.problem import EFFORTS, MakespanProblem
+from evener.planning.makespan.search import present, searched
+from evener.planning.makespan.slabs import Slabs
+from evener.planning.options import PlanOptions
+from evener.planning.steps import PlanTerms
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.plan import CUT_STAGE
+from evener.plans.workload import Workload
+from evener.platforms.platform import Platform
+from evener.sliced.blocks import (
+    SlicedOptions,
+    SmallGraph,
+    blocks_of_clusters,
+    divided_clusters,
+    small_graph,
+)
+from evener.sliced.border_graph import BorderGraph
+from evener.sliced.memory import vertices_in_cluster
+from evener.sliced.rows import SlicedGraph
+
+CLUSTERS = 1000  # for each device, on average, unless clusters are larger than `heaviest` then
+PROBE_BLOCKS, PROBE_EPSILON = 8, 0.03  # blocks by which the values that a cluster sends are counted
+# Ratio of what blocks of clusters of so many vertices send once their borders are refined, to
+# before: 0.63 to 0.74 on Delaunay graphs of 2^18 vertices where communication is heavy. At 0.85
+# devices with expensive messages get too little, at 0.6 too much. Nearer to 1 for small clusters.
+REFINED_VALUES, OF_CLUSTERS = 0.7, 37.0
+# Plans of clusters whose borders are refined: their number, seconds over the best's, and the share
+# of clusters that are in other blocks. Slabs become faster by more than others.
+MOST_STARTS, START_WITHIN, SLABS_WITHIN, LEAST_APART = 2, 1.1, 1.3, 0.02
+MOST_TURNS = 6  # in which the borders of the fastest plan are read
+MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedTask:
+    """What is divided, and over what.
+
+    graph: with the workload's work as weights. platform: without memories, whose limits, as
+    weights, are among low and high (k,) [units]. terms: what blocks of least cut keep to.
+    """
+
+    graph: SlicedGraph
+    platform: Platform
+    low: FloatArray
+    high: FloatArray
+    terms: PlanTerms
+    options: PlanOptions
+    sliced: SlicedOptions
+
+    @property
+    def workload(self) -> Workload:
+        """The workload, of which the graph's weights are the work."""
+        return replace(
+            self.options.workload,
+            flops_per_vertex=0.0, flops_per_edge=0.0, bytes_per_vertex=0.0, bytes_per_edge=0.0,
+        )  # fmt: skip
+
+    def problem(self, graph: Graph, values: float = 1.0) -> MakespanProblem:
+        """Return the problem of a graph whose values stand for so many of the whole graph's."""
+        workload = self.workload
+        each = values * workload.bytes_per_value
+        return MakespanProblem(
+            graph, self.platform, replace(workload, bytes_per_value=each), self.low, self.high
+        )
+
+
+def seconds_in_slices(task: SlicedTask) -> tuple[Part, str]:
+    """Return the blocks (n_own,) int32 of this process's vertices, and how the plan is called.
+
+    All processes call, and get the same name. No plan is slower than that of least cut. Bytes are
+    not looked at. Raises what `solve_seconds` raises.
+    """
+    graph, comm = task.graph, task.graph.comm
+    wished = min(task.sliced.heaviest, graph.n / (CLUSTERS * task.platform.k))
+    vertices = vertices_in_cluster(task.sliced.memory, graph.n, wished)
+    load = float(task.terms.contract.targets.sum())
+    small = small_graph(graph, vertices, vertices * load / graph.n)
+    values = _values_of_clusters(task, small)
+    plans = comm.bcast(_plans_of_clusters(task, small.graph, values) if comm.rank == 0 else None)
+    assert plans is not None
+    search = _BorderSearch(task, small)
+    best = search.turn(LEAST_CUT, _least_cut(task, small, plans.cut), mapped=True)
+    for name, part in plans.fastest:
+        one = search.turn(name, part[small.of])
+        best = one if one.better_than(best, task.options.alike) else best
+    for _ in range(MOST_TURNS - 1):
+        if best.gained <= MIN_GAIN:
+            break
+        best = search.turn(best.name, best.blocks)
+    return best.blocks[: graph.n_own], best.name
+
+
+def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
+    """Return the blocks (n_local,) of least cut for those of clusters."""
+    graph, own = task.graph, small.of.copy()
+    limits = task.terms.contract
+    blocks_of_clusters(graph, SmallGraph(own, small.graph), part, limits, task.sliced)
+    graph.fill(own)  # blocks are written over clusters
+    return own
+
+
+def _values_of_clusters(task: SlicedTask, small: SmallGraph) -> float:
+    """Return the values that a cluster sends to each block that it touches, in the mean.
+
+    Counted for a few blocks, the same at all processes.
+    """
+    graph, coarse = task.graph, small.graph
+    if coarse.n == graph.n:
+        return 1.0
+    blocks = min(PROBE_BLOCKS, coarse.n)
+    part = None
+    if graph.comm.rank == 0:
+        level = finest(coarse, np.arange(coarse.n), None, np.empty(0, np.int32), 1)
+        part = recursive_bisection(level, np.ones(blocks), PROBE_EPSILON, 1)
+    part = graph.comm.bcast(part)
+    assert part is not None
+    borders = BorderGraph.read(graph, small, part[small.of], blocks, replace(task.sliced, hops=0))
+    values = 1.0
+    if borders.graph is not None:
+        few = metrics.quotient(coarse, Partition(part, blocks)).sent.sum()
+        many = metrics.quotient(borders.graph, Partition(borders.part, blocks)).sent.sum()
+        power = min(np.log(graph.n / coarse.n) / np.log(OF_CLUSTERS), 1.0)
+        values = REFINED_VALUES**power * float(many / few) if few else 1.0
+    return graph.comm.bcast(values)
+
+
+class _Plans(NamedTuple):
+    """fastest: names and blocks (c,) of clusters; cut (c,): of least cut at sizes by speed."""
+
+    fastest: list[tuple[str, Part]]
+    cut: Part
+
+
+def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float) -> _Plans:
+    """Return plans of clusters, which send `values` each."""
+    problem, terms = task.problem(coarse, values).checked(), task.terms
+    options = replace(task.options, tool="evener", threads=1, workload=problem.workload)
+    effort = replace(EFFORTS[options.preset], contracted=True)
+    maker = CandidateMaker(problem)
+    cut = divided_clusters(coarse, terms.contract, task.sliced)
+    first = maker.make(LEAST_CUT, cut, terms.contract.targets, CUT_STAGE)
+    found, _ = searched(maker, Slabs(problem), Baselines(first, terms=terms), effort, options)
+    return _Plans([(one.name, one.part) for one in _starts(found)], cut)
+
+
+def _starts(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the plans to go on with: the fastest of several devices, of slabs, and of one device.
+
+    That of one device is compared with the others by exact seconds only.
+    """
+    ranked = sorted(found, key=lambda one: one.seconds)
+    several = [one for one in ranked if one.used.sum() > 1]
+    least = several[0].seconds if several else np.inf
+    slabs = [one for one in several if "slabs" in one.name and one.seconds <= SLABS_WITHIN * least]
+    chosen: list[Candidate] = []
+    for one in several:
+        apart = all((one.part != other.part).mean() > LEAST_APART for other in chosen)
+        if apart and one.seconds <= START_WITHIN * least and len(chosen) < MOST_STARTS:
+            chosen.append(one)
+    chosen += [one for one in slabs[:1] if all(one is not other for other in chosen)]
+    return chosen + [one for one in ranked if one.used.sum() == 1][:1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Turn:
+    """Blocks (n_local,) after their borders were refined.
+
+    seconds [s], sent: of these blocks. gained: by which share of the seconds they got faster.
+    """
+
+    name: str
+    blocks: Part
+    seconds: float
+    sent: int
+    gained: float
+
+    def better_than(self, other: _Turn, alike: float) -> bool:
+        """Whether it is faster, or as fast but for the share `alike`, and sends less."""
+        if self.sent < other.sent:
+            return self.seconds <= (1 + alike) * other.seconds
+        return (1 + alike) * self.seconds < other.seconds
+
+
+@dataclass(frozen=True, eq=False)
+class _BorderSearch:
+    """Lowers the makespan of blocks near their borders."""
+
+    task: SlicedTask
+    small: SmallGraph
+
+    def turn(self, name: str, blocks: Part, *, mapped: bool = False) -> _Turn:
+        """Return blocks (n_local,) that are no slower than those given. All processes call.
+
+        mapped: whether blocks may go to other devices first, to exchange faster.
+        """
+        task, small = self.task, self.small
+        k = task.platform.k
+        borders = BorderGraph.read(task.graph, small, blocks, k, task.sliced)
+        part, figures = borders.part, (0.0, 0, 0.0)
+        if borders.graph is not None:
+            first, best = self._faster(borders.graph, borders, mapped=mapped)
+            part, figures = best.part, (best.seconds, best.sent, 1 - best.seconds / first.seconds)
+        figures = task.graph.comm.bcast(figures)
+        return _Turn(name, borders.blocks(part), *figures)
+
+    def _faster(
+        self, graph: Graph, borders: BorderGraph, *, mapped: bool
+    ) -> tuple[Candidate, Candidate]:
+        """Return the blocks as they are given, and the fastest found."""
+        task, options = self.task, self.task.options
+        problem = replace(task.problem(graph), fixed=borders.fixed)
+        maker, effort = CandidateMaker(problem), EFFORTS[options.preset]
+        first = candidate_of(problem, borders.part)
+        found = [first]
+        if first.used.sum() > 1:
+            if mapped:
+                baselines = Baselines(first, terms=task.terms)
+                found += present(mapped_least_cut(maker, baselines, options, np.inf))
+            found += refinements(fastest(found), maker, effort, options.seed, 1)
+        return first, fastest(found)

@@ -1,0 +1,291 @@
+"""Makes a certified plan of a graph in a file that does not fit in memory, within a bound of it.
+
+    file -> binary CSR, where it is none -> slices, read again and again -> plan
+
+The bound is of what the process has in memory, imports included. Most of it goes by the vertices, a
+part by how many groups of blocks are refined one after another: the fewest that fit are taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError, UsageError
+from evener.files.opening import ANY_SIZE, open_input
+from evener.files.steps import LoggedSteps
+from evener.files.temporary import private_folder
+from evener.io.converting.blocks import TextBlocks
+from evener.io.converting.convert import MEMORY as CONVERT_IN
+from evener.io.converting.convert import convert_to_csr
+from evener.io.converting.vertices import VertexFiles
+from evener.io.csr.csr_file import CsrFile
+from evener.io.csr.layout import MAGIC
+from evener.io.formats import format_named, format_of
+from evener.io.graphs import metis
+from evener.io.graphs.streams import WholeNeeded
+from evener.io.read import names_beside
+from evener.io.sources import find_file
+from evener.io.streaming import digest_of
+from evener.io.weights import split_weights
+from evener.measuring.devices import CGROUP_FOLDER, usable_memory
+from evener.planning.options import PlanOptions
+from evener.planning.plan_slices import SlicedOrigin, plan_slices, refuse_whole, sliced_record
+from evener.planning.steps import Progress
+from evener.plans.plan import Plan
+from evener.platforms.platform import Platform
+from evener.sliced.allocation import give_back_freed
+from evener.sliced.blocks import SlicedOptions
+from evener.sliced.facts import VertexBytes
+from evener.sliced.files import FileGraph
+from evener.sliced.memory import least_bytes
+from evener.wording import memory as memory_text
+
+LEAST_TO_CONVERT = 1 << 26  # bytes: blocks of text and what is parsed of them
+FORESEEN = 0.02  # of the least memory foreseen: how much borders may need beyond
+# Share of the bound that is foreseen to be used: of a mesh of 33 million vertices, 1.12 to 1.16
+# times what was foreseen was taken by the command.
+OF_BOUND = 0.84
+CONVERTING, HASHING = 0.3, 0.05  # shares of all time
+
+
+@dataclass(frozen=True)
+class FileReading:
+    """How the file is read, as of `evener.read`; None: not given."""
+
+    format: str | None = None
+    coords: str | None = None
+    weights: str | None = None
+    constraint: int | None = None
+    bytes_per_vertex: float | None = None
+    bytes_per_edge: float | None = None
+
+    @property
+    def vertices(self) -> VertexFiles:
+        """What is known of vertices beside their lists."""
+        return VertexFiles(
+            coords=self.coords,
+            weights=self.weights,
+            constraint=self.constraint,
+            bytes_per_vertex=self.bytes_per_vertex,
+            bytes_per_edge=self.bytes_per_edge,
+        )
+
+
+@dataclass(frozen=True)
+class FileRequest:
+    """Which file is divided, and within what.
+
+    memory [B]: what the process may have in memory, imports included; None: unbounded, for files
+    whose graph does not fit. folder: where a binary copy of other formats goes meanwhile, by
+    default beside the file. recorded: how the file was read, for the plan. notes: of the caller.
+    inputs: file name -> SHA-256, None where they are to be found.
+    """
+
+    path: Path
+    memory: int | None = None
+    folder: Path | None = None
+    reading: FileReading = field(default_factory=FileReading)
+    recorded: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    inputs: Mapping[str, str] | None = None
+
+
+def plan_file(
+    request: FileRequest,
+    platform: Platform,
+    options: PlanOptions,
+    progress: Progress | None = None,
+) -> Plan:
+    """Divide the graph in a file over the devices of `platform`, reading it slice by slice.
+
+    Binary CSR files are read as they are; METIS files, edge lists and Matrix Market files are
+    converted first, into a file that is removed afterwards. Raises UsageError where the bound on
+    memory is too low, with the least that would do, for formats that must be read whole, and what
+    `plan_slices` raises; InputError for a file that is wrong, or changes meanwhile; OutputError
+    where the disk is full.
+    """
+    refuse_whole(options)  # before anything is read
+    tell = progress or LoggedSteps("planning")
+    reading = request.reading
+    if request.memory is not None:
+        give_back_freed()
+    with _as_binary(request, tell) as (path, notes), _opened(path, request) as graph:
+        layout = graph.file.layout
+        # Of a binary copy these are in the file.
+        size = VertexBytes(
+            _given(reading.bytes_per_vertex, layout.bytes_per_vertex),
+            _given(reading.bytes_per_edge, layout.bytes_per_edge),
+        )
+        sliced = SlicedOptions()
+        if request.memory is not None:
+            _refuse_too_little(request.memory, graph)
+            sliced = replace(sliced, memory=OF_BOUND * request.memory)
+        origin = SlicedOrigin(
+            request.inputs or _inputs(request, tell),
+            request.recorded,
+            sliced_record(request.memory, sliced),
+            (*request.notes, *notes),
+        )
+        made = plan_slices(
+            graph, platform, options, sliced, size=size, origin=origin,
+            progress=_later(tell, CONVERTING + HASHING),
+        ).plan  # fmt: skip
+    assert made is not None
+    return made
+
+
+def _refuse_too_little(memory: int, graph: FileGraph) -> None:
+    """Raise UsageError where so much memory is not enough for any division of the graph."""
+    least = (1 + FORESEEN) * least_bytes(graph.n, graph.arcs) / OF_BOUND
+    if memory < least:
+        raise UsageError(
+            f"a graph of {graph.n:,} vertices and {graph.arcs // 2:,} edges needs "
+            f"{memory_text(least)} of memory at least, libraries included; --memory allows "
+            f"{memory_text(memory)}",
+            hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",
+        )
+
+
+def is_binary(path: Path) -> bool:
+    """Return whether a file begins as binary CSR files do. Raises InputError where it cannot."""
+    with open_input(path, ANY_SIZE) as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def _to_convert_in(memory: int) -> int:
+    """Return the memory that converting may take of that of the process [B]."""
+    own = memory - resident_bytes()
+    if own < LEAST_TO_CONVERT:
+        least = resident_bytes() + LEAST_TO_CONVERT
+        raise UsageError(
+            f"text is read in {memory_text(least)} of memory at least, libraries included; "
+            f"--memory allows {memory_text(memory)}",
+            hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",
+        )
+    return own
+
+
+def resident_bytes() -> int:
+    """Return how much memory this process has now [B]."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
+
+
+def _given(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+@contextmanager
+def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Yield a binary CSR file of the graph, and notes on what was left out."""
+    path, reading = request.path, request.reading
+    if path.is_file() and is_binary(path):
+        given = reading.coords, reading.weights, reading.constraint
+        if any(one is not None for one in given):
+            raise UsageError(
+                f"{path.name} has its coordinates and weights in it: others cannot be chosen",
+                hint="`evener convert` writes another such file with them.",
+            )
+        yield path, ()
+        return
+    folder = request.folder or path.parent
+    with private_folder(folder) as place:
+        copy = place / "graph.ecsr"
+        memory = CONVERT_IN if request.memory is None else _to_convert_in(request.memory)
+        try:
+            made = convert_to_csr(
+                path, copy, format=reading.format, vertices=reading.vertices,
+                memory=memory, progress=_up_to(tell, CONVERTING),
+            )  # fmt: skip
+        except WholeNeeded as reason:
+            raise UsageError(
+                f"{path} cannot be divided slice by slice: {reason}",
+                hint="`evener convert` writes it as .ecsr, which can; for that, memory must hold "
+                "the graph once.",
+            ) from reason
+        yield copy, made.notes
+
+
+@contextmanager
+def _opened(path: Path, request: FileRequest) -> Iterator[FileGraph]:
+    """Yield the graph; errors name the file that was given."""
+    try:
+        with FileGraph.at(path) as graph:
+            yield graph
+    except InputError as error:
+        if error.file == str(path) and path != request.path:
+            error.file = str(request.path)
+        raise
+
+
+def _inputs(request: FileRequest, tell: Progress) -> dict[str, str]:
+    """Return the SHA-256 of each file that was read, by its name without folder."""
+    path, reading = request.path, request.reading
+    files = [path]
+    if reading.coords is not None:
+        files.append(Path(reading.coords))
+    elif not is_binary(path):
+        found = (find_file(path.parent / name) for name in names_beside(path.name))
+        files += [one for one in found if one is not None][:1]
+    if reading.weights is not None:
+        files.append(Path(split_weights(reading.weights)[0]))
+    tell("SHA-256 of the input", CONVERTING)
+    return {file.name: digest_of(file, ANY_SIZE) for file in files}
+
+
+# Whether a graph fits in memory as a whole.
+
+# Bytes that a plan in memory takes at its peak: for each adjacency entry, measured on meshes of 4
+# to 33 million vertices; and for each byte of a text of pairs, which is read and sorted.
+AN_ENTRY, A_BYTE_OF_PAIRS = 25, 7
+PACKED = 4  # bytes of text in a packed byte, or more
+OF_MEMORY = 0.8  # share of a computer's memory that one process takes at most
+NEVER_LARGE = 1 << 24  # bytes of a file
+
+
+def is_large(path: Path) -> bool:
+    """Return whether it is a file of a size at which one asks whether its graph fits."""
+    return path.is_file() and path.stat().st_size >= NEVER_LARGE
+
+
+def memory_to_use() -> int:
+    """Return how much of this computer's memory, or its control group's, a plan may take [B]."""
+    return int(OF_MEMORY * usable_memory(CGROUP_FOLDER))
+
+
+def too_large_for(path: Path, format: str | None, room: int) -> int | None:  # noqa: A002
+    """Return about how much memory the graph in a file takes [B] where that is more than `room`.
+
+    None where it fits, or the file is of a format that is read as a whole anyway.
+    """
+    if not is_large(path):
+        return None
+    if is_binary(path):
+        with CsrFile(path) as file:
+            needed = AN_ENTRY * file.arcs
+    else:
+        blocks = TextBlocks(path)
+        source = blocks.head()
+        entry = format_of(source) if format is None else format_named(format)
+        size = blocks.size * (PACKED if blocks.packed else 1)
+        if entry.name == "metis":
+            needed = size + 2 * AN_ENTRY * metis.header_of(source).m
+        elif entry.name in ("edges", "matrixmarket"):
+            needed = A_BYTE_OF_PAIRS * size
+        else:
+            return None
+    return needed if needed > room else None
+
+
+def _up_to(tell: Progress, share: float) -> Progress:
+    return lambda step, fraction: tell(f"converting: {step}", share * fraction)
+
+
+def _later(tell: Progress, begin: float) -> Progress:
+    return lambda step, fraction: tell(step, begin + (1 - begin) * fraction)

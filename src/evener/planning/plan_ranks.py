@@ -1,0 +1,204 @@
+"""plan: of a graph in memory, or of one whose rows lie on the ranks of an MPI program.
+
+rows of all ranks -> in the curve's order, where they are at random -> planned in slices -> back
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, Unpack, cast, overload
+
+from evener.arrays import Part
+from evener.errors import UsageError
+from evener.io.accept import GraphLike, PlatformLike, as_platform
+from evener.planning import plan as in_memory
+from evener.planning.options import PlanKeywords, PlanOptions, options_with
+from evener.planning.plan_file import FileRequest, plan_file
+from evener.planning.plan_slices import PlannedSlices, SlicedOrigin, plan_slices
+from evener.planning.steps import Progress
+from evener.plans.partition import Partition
+from evener.plans.plan import Plan
+from evener.plans.rank_plan import RankPlan
+from evener.platforms.platform import Platform
+from evener.running.comm import Comm
+from evener.sliced.curve_order import along_curve
+from evener.sliced.distributed import DistributedGraph
+from evener.sliced.facts import VertexBytes
+from evener.sliced.gathering import gathered
+from evener.sliced.locality import locality
+
+
+class PlanWords(PlanKeywords, total=False):
+    """Any fields of PlanOptions; and memory [B], within which a file is divided."""
+
+    memory: int | None
+
+
+class Communicator(Protocol):
+    """A communicator of mpi4py."""
+
+    def Get_rank(self) -> int:  # noqa: N802 - its name
+        """Return this rank's number."""
+
+
+# Share of arcs inside slices below which vertices are numbered anew along a curve: in orders that
+# come from meshes and curves it is above 0.9, in random ones 1 / 64.
+LEAST_LOCALITY = 0.5
+
+
+@overload
+def plan(
+    graph: GraphLike,
+    platform: PlatformLike,
+    options: PlanOptions | None = ...,
+    *,
+    comm: None = ...,
+    inputs: Mapping[str, str] | None = ...,
+    reading: Mapping[str, Any] | None = ...,
+    notes: tuple[str, ...] = ...,
+    progress: Progress | None = ...,
+    **keywords: Unpack[PlanWords],
+) -> Plan: ...
+
+
+@overload
+def plan(
+    graph: DistributedGraph,
+    platform: PlatformLike,
+    options: PlanOptions | None = ...,
+    *,
+    comm: Communicator | Comm | None = ...,
+    inputs: Mapping[str, str] | None = ...,
+    reading: Mapping[str, Any] | None = ...,
+    notes: tuple[str, ...] = ...,
+    progress: Progress | None = ...,
+    **keywords: Unpack[PlanWords],
+) -> RankPlan: ...
+
+
+@overload
+def plan(
+    graph: str | Path,
+    platform: PlatformLike,
+    options: PlanOptions | None = ...,
+    *,
+    comm: Communicator | Comm,
+    inputs: Mapping[str, str] | None = ...,
+    reading: Mapping[str, Any] | None = ...,
+    notes: tuple[str, ...] = ...,
+    progress: Progress | None = ...,
+    **keywords: Unpack[PlanWords],
+) -> RankPlan: ...
+
+
+def plan(
+    graph: GraphLike | DistributedGraph,
+    platform: PlatformLike,
+    options: PlanOptions | None = None,
+    *,
+    comm: Communicator | Comm | None = None,
+    inputs: Mapping[str, str] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    notes: tuple[str, ...] = (),
+    progress: Progress | None = None,
+    **keywords: Unpack[PlanWords],
+) -> Plan | RankPlan:
+    """Divide `graph` over the devices of `platform`; every block is certified against its device.
+
+    graph: a file's name, what `read` returns, a Graph, a Mesh, a SciPy sparse matrix, a networkx
+    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of
+    equal devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace
+    those of `options`. Returns a Plan.
+
+    With the keyword memory [B] the graph is a file's name, and is divided as it lies there, slice
+    by slice, with no more than this in the process's memory, libraries included. UsageError tells
+    the least that would do, where that is too little.
+
+    On the ranks of an MPI program, which all call: a DistributedGraph; or a file's name and the
+    communicator `comm`, of mpi4py, and each rank reads a part of the file. Returns a RankPlan on
+    each, the same blocks for any number of ranks.
+
+    inputs (file name -> SHA-256) and reading (how the graph was read) are kept with the plan;
+    where `graph` is a file's name, they are found here. progress: called with (step, fraction).
+    Raises InfeasibleError where the graph does not fit, NotFoundError where no blocks that keep
+    their contract are found, UsageError where the tool cannot do what is asked, ToolError where it
+    fails. The same arguments give the same plan, whatever the number
+    of threads and the time limit, except by external tools whose result depends on their threads.
+    """
+    memory = keywords.pop("memory", None)
+    chosen = cast(PlanKeywords, keywords)
+    if memory is not None:
+        if comm is not None or not isinstance(graph, str | Path):
+            raise UsageError("memory is bounded for a file that one process reads, by its name")
+        request = FileRequest(
+            Path(graph), memory, recorded=reading or {}, notes=notes, inputs=inputs
+        )
+        settled = options_with(options, chosen)
+        return plan_file(request, as_platform(platform), settled, progress)
+    if comm is None and not isinstance(graph, DistributedGraph):
+        return in_memory.plan(
+            graph, platform, options, inputs=inputs, reading=reading, notes=notes,
+            progress=progress, **chosen,
+        )  # fmt: skip
+    if not isinstance(graph, DistributedGraph):
+        if not isinstance(graph, str | Path):
+            raise UsageError(
+                "with a communicator, the graph is a DistributedGraph or a file's name",
+                hint="ev.DistributedGraph.from_local(comm, xadj, adjncy) is one of the rows that "
+                "each rank has.",
+            )
+        graph = DistributedGraph.from_file(comm, graph)
+    origin = SlicedOrigin(inputs or graph.inputs, reading, None, (*graph.notes, *notes))
+    settled = options_with(options, chosen)
+    return plan_on_ranks(graph, as_platform(platform), settled, origin, progress)
+
+
+def plan_on_ranks(
+    graph: DistributedGraph,
+    platform: Platform,
+    options: PlanOptions,
+    origin: SlicedOrigin | None = None,
+    progress: Progress | None = None,
+) -> RankPlan:
+    """Return each rank's part of a plan for a graph whose rows lie on ranks; all ranks call.
+
+    An error of one rank is raised on all.
+    """
+    with graph.failing_together():
+        return _planned(graph, platform, options, origin, progress)
+
+
+def _planned(
+    graph: DistributedGraph,
+    platform: Platform,
+    options: PlanOptions,
+    origin: SlicedOrigin | None,
+    progress: Progress | None,
+) -> RankPlan:
+    size = VertexBytes(graph.bytes_per_vertex, graph.bytes_per_edge)
+    ordered = _ordered(graph)
+    found = plan_slices(ordered, platform, options, size=size, origin=origin, progress=progress)
+    plan = found.plan if ordered is graph else _in_the_order_of(graph, ordered, found)
+    own: Part = ordered.back(found.blocks)
+    used = platform if found.plan is None else found.plan.platform
+    used = graph.comm.bcast(used)
+    return RankPlan(own, used, found.judged, plan, ordered.sent)
+
+
+def _ordered(graph: DistributedGraph) -> DistributedGraph:
+    """Return the graph, along a curve where hardly an edge is inside a slice."""
+    if graph.dimension and locality(graph) < LEAST_LOCALITY:
+        return along_curve(graph)
+    return graph
+
+
+def _in_the_order_of(
+    graph: DistributedGraph, ordered: DistributedGraph, found: PlannedSlices
+) -> Plan | None:
+    """Return the plan at rank 0, its blocks by the numbers of `graph`."""
+    whole = gathered(graph.comm, ordered.before(found.blocks))
+    if found.plan is None:
+        return None
+    return replace(found.plan, partition=Partition(whole, found.plan.platform.k))

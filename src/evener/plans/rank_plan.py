@@ -1,0 +1,48 @@
+"""RankPlan: what one rank has of a plan for a graph that lies on many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evener.arrays import Part
+from evener.plans.plan import Certificate, Evaluation, Plan, Prediction
+from evener.platforms.platform import Platform
+from evener.wording import number, plural, time_of, two_lines
+
+
+@dataclass(frozen=True, eq=False)
+class RankPlan:
+    """A certified partition of a graph whose rows lie on ranks, as one rank has it.
+
+    part (rows,) int32: the device of each vertex that this rank has passed, in its order. platform,
+    evaluation: of the whole graph, the same on all ranks. plan: the whole plan, at rank 0; None
+    elsewhere. sent [B]: what this rank has sent to others, of rows and of all that was told.
+    """
+
+    part: Part
+    platform: Platform
+    evaluation: Evaluation
+    plan: Plan | None
+    sent: int
+
+    def __repr__(self) -> str:
+        k, kept = self.platform.k, int(self.certificate.holds.sum())
+        ideal = self.platform.relative_ideal(float(self.certificate.weights.sum()))
+        figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
+        figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")
+        first = plural(self.part.size, "vertex", "vertices"), plural(k, "device")
+        return two_lines("RankPlan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
+
+    @property
+    def certificate(self) -> Certificate:
+        """The measured figures of every block beside its contract."""
+        return self.evaluation.certificate
+
+    @property
+    def prediction(self) -> Prediction:
+        """Predicted seconds per iteration."""
+        return self.evaluation.prediction
+
+    def verdict(self) -> str:
+        """Return the plan's result in one sentence."""
+        return self.evaluation.verdict(self.platform)

@@ -1,0 +1,17 @@
+"""Graphs in slices of rows, from a file or of MPI ranks, divided without one process holding them.
+
+Every graph is cut into the same N_SLICES slices, whoever holds them, and what is done in a slice
+depends on nothing but its rows and on values told between steps: the blocks are the same however
+many ranks share the slices, and where a file is read slice by slice.
+
+rows.py          SlicedGraph, what all others take: read this first
+blocks.py        clusters, their graph divided, borders refined: the whole story on a page
+uneven.py        graphs of uneven degrees instead
+border_graph.py  borders with exact messages, for predicted seconds
+recounting.py    what is in each block, counted independently
+files.py         a file read slice by slice; memory.py: within how much
+distributed.py   rows on MPI ranks; whole.py: a graph in memory
+one_pass.py      LDG and Fennel; curve_blocks.py: runs of the Hilbert curve
+
+May import partitioning, sizing, running (communication), io, plans, graphs, platforms.
+"""

@@ -1,0 +1,136 @@
+"""BorderGraph: a divided graph in slices, whose vertices near borders alone are taken singly.
+
+What blocks hold and exchange is counted on it as on the whole graph: every vertex at a border is
+single, and stays so while those beside whole clusters keep their blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, Part
+from evener.errors import InfeasibleError
+from evener.graphs.graph import Graph
+from evener.sliced import borders_kernels as kernels
+from evener.sliced.blocks import SlicedOptions, SmallGraph
+from evener.sliced.borders import (
+    NO_BLOCKS,
+    NOTHING_TOLD,
+    BlockBorders,
+    Near,
+    group_graph,
+    group_rows,
+    near_clusters,
+)
+from evener.sliced.memory import border_memory
+from evener.sliced.rows import SlicedGraph
+
+KEPT_VERTEX = 8.0  # bytes a vertex: its cluster and its block, beside those that are written over
+
+
+@dataclass(frozen=True, eq=False)
+class BorderGraph:
+    """Whole clusters, then single vertices.
+
+    graph: at rank 0, None elsewhere; its weights are sums. part (b,) int32: their blocks, and fixed
+    (b,): whether they have to keep them; at rank 0. own: the single vertices of each process.
+    """
+
+    borders: BlockBorders
+    own: npt.NDArray[np.int64]
+    graph: Graph | None
+    part: Part
+    fixed: BoolArray
+
+    @classmethod
+    def read(
+        cls, graph: SlicedGraph, small: SmallGraph, blocks: Part, k: int, options: SlicedOptions
+    ) -> BorderGraph:
+        """Read the rows of vertices in clusters up to options.hops edges from those at borders.
+
+        blocks (n_local,) int32: the block of each vertex and ghost. All processes call. Raises
+        InfeasibleError where options.memory is too little.
+        """
+        borders = _borders(graph, small, blocks, k, options)
+        comm, n_own = graph.comm, borders.n_own
+        own = np.array(comm.allgather(n_own), np.int64)
+        number = np.empty(borders.vertices.size, np.int32)
+        number[:n_own] = np.arange(n_own) + own[: comm.rank].sum()
+        borders.filled(number)
+        group_of = np.append(np.zeros(k, np.int64), -1)
+        told = [NOTHING_TOLD] * comm.size
+        told[0] = group_rows(borders, number, group_of, np.zeros(n_own, np.int64), 0)
+        got = [one.wide() for one in comm.exchange(told)]
+        if comm.rank > 0:
+            return cls(borders, own, None, NO_BLOCKS, np.empty(0, np.bool_))
+        members = np.flatnonzero(borders.whole_part < k)
+        mixed = group_graph(borders, members, got)
+        both = [borders.whole_part[members], *(one.blocks for one in got)]
+        part: Part = np.concatenate(both, dtype=np.int32)
+        fixed = np.empty(mixed.n, np.bool_)
+        kernels.mark_beside(mixed.xadj, mixed.adjncy, members.size, fixed)
+        return cls(borders, own, mixed, part, fixed)
+
+    def blocks(self, part: Part) -> Part:
+        """Return the blocks (n_local,) int32 of all vertices for those of the graph's, `part`.
+
+        part (b,) int32: at rank 0; not read elsewhere. All processes call, once.
+        """
+        borders = self.borders
+        comm, k = borders.graph.comm, borders.weights.size
+        whole, singles = NO_BLOCKS, [NO_BLOCKS] * comm.size
+        if comm.rank == 0:
+            n_whole = part.size - int(self.own.sum())
+            whole, singles = part[:n_whole], np.split(part[n_whole:], np.cumsum(self.own)[:-1])
+        borders.whole_part[borders.whole_part < k] = comm.bcast(whole)
+        borders.blocks[: borders.n_own] = comm.exchange(singles)[0]
+        borders.filled(borders.blocks)
+        of = borders.of
+        kernels.write_blocks(of, borders.whole_part, borders.blocks, 0, of.size, of)
+        return of
+
+
+def _borders(
+    graph: SlicedGraph, small: SmallGraph, blocks: Part, k: int, options: SlicedOptions
+) -> BlockBorders:
+    """Return the borders between blocks (n_local,), where clusters may be divided between some."""
+    part = _cluster_blocks(graph, small.of, blocks, small.graph.n, k)
+    near = _near(graph, small, part, k, options)
+    borders = BlockBorders.found(graph, small.of.copy(), small.graph, part, k, near)
+    borders.blocks, borders.weights = blocks[borders.vertices], np.zeros(k)
+    return borders
+
+
+def _near(
+    graph: SlicedGraph, small: SmallGraph, part: Part, k: int, options: SlicedOptions
+) -> Near:
+    """Return the clusters near borders, by fewer hops where memory is short; as near_clusters."""
+    hops = options.hops
+    while True:
+        near = near_clusters(small.graph, part, hops)
+        near[part >= k] = 1
+        if not math.isfinite(options.memory):
+            return near
+        held = graph.n, small.graph.n, int(kernels.count_single(small.of, near)), graph.arcs
+        try:
+            border_memory(options.memory - KEPT_VERTEX * graph.n, *held, 1, 1)
+        except InfeasibleError:
+            if hops == 0:
+                raise
+            hops -= 1
+        else:
+            return near
+
+
+def _cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:
+    """Return the block (count,) of each cluster; of those that are divided numbers from k on."""
+    least, most = np.full(count, k, np.int32), np.full(count, -1, np.int32)
+    kernels.find_blocks(of, blocks, graph.n_own, least, most)
+    told = graph.comm.allgather((least, most))
+    least = np.min([one for one, _ in told], axis=0)
+    most = np.max([one for _, one in told], axis=0)
+    return np.where(least == most, least, k + np.arange(count, dtype=np.int32)).astype(np.int32)

@@ -1,0 +1,243 @@
+"""Kernels that find the vertices near borders, and make the graphs of groups of blocks.
+
+Clusters are "whole" where they are taken as one vertex; of the others, near borders, every vertex
+is taken singly. `of` (n_local,) int32 says which: the cluster of a vertex where that is whole,
+else ~i where the vertex is the i-th single one of its process.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.jit import inner, njit
+
+NOT_HERE = -1  # a cluster that is not in the group
+ALL = -1  # in place of a group: all of them
+
+
+@njit(cache=True, nogil=True)
+def mark_near(xadj, adjncy, part, hops, near):
+    """Mark the vertices at a border by 1, and those up to `hops` edges away by 2 and more."""
+    n = xadj.size - 1
+    for v in range(n):
+        near[v] = 0
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != part[v]:
+                near[v] = 1
+                break
+    for hop in range(1, hops + 1):
+        for v in range(n):
+            if near[v] != 0:
+                continue
+            for e in range(xadj[v], xadj[v + 1]):
+                if near[adjncy[e]] == hop:
+                    near[v] = hop + 1
+                    break
+
+
+@njit(cache=True, nogil=True)
+def count_single(of, near):
+    """Count the vertices whose clusters are near borders."""
+    count = 0
+    for c in of:
+        count += near[c] != 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def number_singles(of, near, part, vertices, blocks):
+    """Make ~i of the cluster of the i-th vertex near a border; list it with its block."""
+    i = 0
+    for v in range(of.size):
+        c = of[v]
+        if near[c] != 0:
+            of[v] = ~i
+            vertices[i], blocks[i] = v, part[c]
+            i += 1
+
+
+@inner()
+def is_wanted(single, blocks, group_of, group):
+    """Whether the single vertex ~single is of the group; group ALL: whether it is a single one."""
+    return single < 0 and (group == ALL or group_of[blocks[~single]] == group)
+
+
+@njit(cache=True, nogil=True)
+def count_entries(rows, of, blocks, group_of, group):
+    """Count the single vertices of a group among rows, and their adjacency entries."""
+    count, entries = 0, 0
+    for i in range(rows.xadj.size - 1):
+        if is_wanted(of[rows.first + i], blocks, group_of, group):
+            count += 1
+            entries += rows.xadj[i + 1] - rows.xadj[i]
+    return count, entries
+
+
+@njit(cache=True, nogil=True)
+def take_rows(rows, of, blocks, group_of, group, taken):
+    """Copy the rows of the single vertices of a group; empty arrays of weights stay so."""
+    at, entry = 0, 0
+    for i in range(rows.xadj.size - 1):
+        single = of[rows.first + i]
+        if not is_wanted(single, blocks, group_of, group):
+            continue
+        taken.which[at] = ~single
+        if taken.vwgt.size > 0:
+            taken.vwgt[at] = rows.vwgt[i]
+        for e in range(rows.xadj[i], rows.xadj[i + 1]):
+            taken.adjncy[entry] = rows.adjncy[e]
+            if taken.adjwgt.size > 0:
+                taken.adjwgt[entry] = rows.adjwgt[e]
+            entry += 1
+        at += 1
+        taken.xadj[at] = entry
+
+
+@njit(cache=True, nogil=True)
+def count_borders(rows, of, blocks, whole_part, counts):
+    """Add to counts (k, k) the edges of single vertices to vertices of other blocks."""
+    for i in range(rows.which.size):
+        own = blocks[rows.which[i]]
+        for e in range(rows.xadj[i], rows.xadj[i + 1]):
+            c = of[rows.adjncy[e]]
+            other = whole_part[c] if c >= 0 else blocks[~c]
+            if other != own:
+                counts[own, other] += 1
+
+
+@njit(cache=True, nogil=True)
+def number_in_groups(count, blocks, group_of, next_number, number):
+    """Number the first `count` single vertices in their groups, from next_number (groups,) on."""
+    for i in range(count):
+        g = group_of[blocks[i]]
+        number[i] = next_number[g]
+        next_number[g] += 1
+
+
+@njit(cache=True, nogil=True)
+def list_rows(rows, of, blocks, number, whole_part, group_of, group, degrees, entries, weights):
+    """List the edges of the single vertices of a group; return how many vertices and entries.
+
+    Neighbours are whole clusters, or clusters + number for single vertices; those outside the group
+    are left out. Several edges to a cluster are several entries; an edge between single vertices
+    stands in the list of the lower number alone.
+    """
+    n_clusters = whole_part.size
+    count, used = 0, 0
+    for i in range(rows.which.size):
+        if group_of[blocks[rows.which[i]]] != group:
+            continue
+        begin = used
+        for e in range(rows.xadj[i], rows.xadj[i + 1]):
+            c = of[rows.adjncy[e]]
+            block = whole_part[c] if c >= 0 else blocks[~c]
+            if group_of[block] != group or (c < 0 and number[~c] < number[rows.which[i]]):
+                continue
+            entries[used] = c if c >= 0 else n_clusters + number[~c]
+            if weights.size > 0:
+                weights[used] = rows.adjwgt[e]
+            used += 1
+        degrees[count] = used - begin
+        count += 1
+    return count, used
+
+
+@njit(cache=True, nogil=True)
+def join_entries(degrees, entries, weights, here, n_whole, joined):
+    """Join equal entries of a row, in place, and number them anew; return how many are left.
+
+    here (clusters,): the number of each cluster in the group. joined (e,): the sums of weights.
+    """
+    n_clusters = here.size
+    at_row = np.full(n_whole, -1, np.int64)
+    used, read = 0, 0
+    for i in range(degrees.size):
+        begin = used
+        for _ in range(degrees[i]):
+            entry = entries[read]
+            weight = weights[read] if weights.size > 0 else 1
+            read += 1
+            if entry >= n_clusters:
+                entries[used] = n_whole + entry - n_clusters
+            else:
+                c = here[entry]
+                if at_row[c] >= begin:
+                    joined[at_row[c]] += weight
+                    continue
+                at_row[c] = used
+                entries[used] = c
+            joined[used] = weight
+            used += 1
+        degrees[i] = used - begin
+    return used
+
+
+@njit(cache=True, nogil=True)
+def count_degrees(coarse, members, here, degrees, entries, xadj):
+    """Set xadj (n + 1,), 0 before, to where the lists of whole clusters and singles begin."""
+    n_whole = members.size
+    coarse_xadj, coarse_adjncy, _ = coarse
+    for i in range(n_whole):
+        c = members[i]
+        for e in range(coarse_xadj[c], coarse_xadj[c + 1]):
+            xadj[i + 1] += here[coarse_adjncy[e]] != NOT_HERE
+    for i in range(degrees.size):
+        xadj[n_whole + i + 1] += degrees[i]
+    for entry in entries:
+        xadj[entry + 1] += 1
+    for i in range(xadj.size - 1):
+        xadj[i + 1] += xadj[i]
+
+
+@njit(cache=True, nogil=True)
+def write_lists(coarse, members, here, degrees, entries, joined, xadj, adjncy, adjwgt):
+    """Write the lists of the graph of a group: whole clusters come first."""
+    n_whole = members.size
+    coarse_xadj, coarse_adjncy, coarse_adjwgt = coarse
+    end = xadj[:-1].copy()
+    for i in range(n_whole):
+        c = members[i]
+        for e in range(coarse_xadj[c], coarse_xadj[c + 1]):
+            d = here[coarse_adjncy[e]]
+            if d != NOT_HERE:
+                adjncy[end[i]], adjwgt[end[i]] = d, coarse_adjwgt[e]
+                end[i] += 1
+    read = 0
+    for i in range(degrees.size):
+        v = n_whole + i
+        for _ in range(degrees[i]):
+            u = entries[read]
+            adjncy[end[v]], adjwgt[end[v]] = u, joined[read]
+            adjncy[end[u]], adjwgt[end[u]] = v, joined[read]
+            end[v] += 1
+            end[u] += 1
+            read += 1
+
+
+@njit(cache=True, nogil=True)
+def write_blocks(of, whole_part, single_blocks, first, last, blocks):
+    """Write the blocks of vertices [first, last)."""
+    for v in range(first, last):
+        blocks[v] = whole_part[of[v]] if of[v] >= 0 else single_blocks[~of[v]]
+
+
+@njit(cache=True, nogil=True)
+def find_blocks(of, blocks, n, least, most):
+    """Set the least and the most number of a block in each cluster, of the first n vertices."""
+    for v in range(n):
+        c, b = of[v], blocks[v]
+        least[c] = min(least[c], b)
+        most[c] = max(most[c], b)
+
+
+@njit(cache=True, nogil=True)
+def mark_beside(xadj, adjncy, n_whole, beside):
+    """Mark the first n_whole vertices, and those that are joined to one of them."""
+    for v in range(xadj.size - 1):
+        beside[v] = v < n_whole
+        for e in range(xadj[v], xadj[v + 1]):
+            if adjncy[e] < n_whole:
+                beside[v] = True
+                break

@@ -1,0 +1,92 @@
+"""Kernels that grow cells around seeds: a vertex joins the cell that most of its neighbours are in.
+
+of (n_local,) int32 holds the cell of a vertex; UNREACHED where it has none; and NEW - cell where it
+joined in this round: such vertices count for no neighbour before the round has ended.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.jit import inner, njit
+
+UNREACHED = -1
+NEW = -2
+RATED = 64  # neighbouring cells that a vertex compares, at most
+# Odd constants of splitmix64's finaliser.
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@inner()
+def mixed(number, seed):
+    """Return 64 bits that depend on all bits of a vertex's number and the seed."""
+    word = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    word = (word ^ (word >> np.uint64(30))) * FIRST
+    word = (word ^ (word >> np.uint64(27))) * SECOND
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def count_seeds(of, begin, first, last, one_in, seed):
+    """Count the seeds among the unreached of [first, last); begin: the graph's number of 0."""
+    count = 0
+    for v in range(first, last):
+        count += of[v] == UNREACHED and mixed(begin + v, seed) % np.uint64(one_in) == 0
+    return count
+
+
+@njit(cache=True, nogil=True)
+def place_seeds(of, begin, first, last, one_in, seed, cell):
+    """Give each seed among the unreached vertices [first, last) a cell, from `cell` on."""
+    for v in range(first, last):
+        if of[v] == UNREACHED and mixed(begin + v, seed) % np.uint64(one_in) == 0:
+            of[v] = cell
+            cell += 1
+
+
+@njit(cache=True, nogil=True)
+def grow(rows, of):
+    """Let unreached vertices of rows join a cell; return how many have. Of ties the lower cell's.
+
+    By edge weight, where edges weigh.
+    """
+    rated = np.empty(RATED, np.int32)
+    rating = np.empty(RATED, np.float64)
+    weighted = rows.adjwgt.size > 0
+    joined = 0
+    for i in range(rows.xadj.size - 1):
+        if of[rows.first + i] != UNREACHED:
+            continue
+        n_rated = 0
+        for e in range(rows.xadj[i], rows.xadj[i + 1]):
+            c = of[rows.adjncy[e]]
+            if c < 0:
+                continue
+            w = rows.adjwgt[e] if weighted else 1.0
+            known = False
+            for q in range(n_rated):
+                if rated[q] == c:
+                    rating[q] += w
+                    known = True
+                    break
+            if not known and n_rated < RATED:
+                rated[n_rated], rating[n_rated] = c, w
+                n_rated += 1
+        best, most = -1, -1.0
+        for q in range(n_rated):
+            if rating[q] > most or (rating[q] == most and rated[q] < best):
+                best, most = rated[q], rating[q]
+        if best >= 0:
+            of[rows.first + i] = NEW - best
+            joined += 1
+    return joined
+
+
+@njit(cache=True, nogil=True)
+def end_round(of, first, last):
+    """Let the vertices [first, last) that have joined a cell in this round count."""
+    for v in range(first, last):
+        if of[v] <= NEW:
+            of[v] = NEW - of[v]

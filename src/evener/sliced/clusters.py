@@ -1,0 +1,80 @@
+"""Clusters inside slices: the vertices of the small graph that is divided in place of a large one.
+
+Each slice is shrunk by itself, by the steps of our partitioner, along the edges inside it. So a
+slice is read once, and its clusters depend on nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.arrays import IntVector, Part
+from evener.partitioning.levels.levels import GraphLevel, shrink_all
+from evener.sliced import clusters_kernels as kernels
+from evener.sliced.rows import N_SLICES, SlicedGraph, SliceRows
+
+SHRINK_BY = 3.0  # mean vertices of the level before that a cluster may weigh: as in PRESETS
+HEAVIEST_EDGE = 1 << 20  # whole number that the heaviest edge of a slice counts as
+
+
+@dataclass(frozen=True, eq=False)
+class SliceClusters:
+    """The cluster of every vertex.
+
+    of (n_local,) int32: the cluster of each own vertex and ghost, numbered over all slices, slice
+    by slice. count: of the graph. inside: adjacency entries of the graph inside slices.
+    """
+
+    of: Part
+    count: int
+    inside: int
+
+
+def clusters_in_slices(graph: SlicedGraph, heaviest: float) -> SliceClusters:
+    """Return clusters, none across slices, of weight near `heaviest` and below twice that.
+
+    All processes call.
+    """
+    of = np.empty(graph.n_local, np.int32)
+    counts, inside = np.zeros(N_SLICES, np.int64), 0
+    for i in graph.own_slices:
+        rows = graph.rows(i)
+        level = level_inside(rows)
+        inside += level.adjncy.size
+        own = of[rows.first : rows.first + level.n]
+        own[:], counts[i] = _shrunk(level, heaviest)
+    told = graph.comm.allgather((counts, inside))
+    counts = np.sum([one for one, _ in told], axis=0)
+    firsts = np.concatenate([[0], np.cumsum(counts)])
+    _number(of, graph, firsts)
+    graph.fill(of)
+    return SliceClusters(of, int(firsts[-1]), sum(found for _, found in told))
+
+
+def _number(of: Part, graph: SlicedGraph, firsts: IntVector) -> None:
+    """Turn the numbers of clusters in each slice into those of the graph."""
+    begin = graph.ends[graph.own_slices.start]
+    for i in graph.own_slices:
+        first, last = (graph.ends[i : i + 2] - begin).tolist()
+        of[first:last] += np.int32(firsts[i])
+
+
+def level_inside(rows: SliceRows) -> GraphLevel:
+    """Return the graph of a slice: its vertices and the edges between them."""
+    n, size = rows.xadj.size - 1, int(kernels.arcs_inside(rows))
+    weighted = rows.adjwgt.size > 0
+    scale = HEAVIEST_EDGE / max(float(rows.adjwgt.max(initial=0)), 1e-300) if weighted else 1.0
+    xadj, adjncy = np.empty(n + 1, np.uint32), np.empty(size, np.uint32)
+    adjwgt = np.empty(size if weighted else 0, np.int32)
+    kernels.take_inside(rows, scale, xadj, adjncy, adjwgt)
+    return GraphLevel(xadj, adjncy, adjwgt, rows.vwgt if rows.vwgt.size else np.ones(n))
+
+
+def _shrunk(level: GraphLevel, heaviest: float) -> tuple[Part, int]:
+    """Return the cluster (n,) of each vertex of a level, and how many there are."""
+    nothing, caps = np.zeros(level.n, np.int32), np.array([heaviest])
+    hierarchy = shrink_all(level, nothing, caps, 1, SHRINK_BY, threads=1)
+    count = hierarchy.coarsest.n
+    return hierarchy.on_finest(np.arange(count, dtype=np.int32), threads=1), count

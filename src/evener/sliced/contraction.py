@@ -1,0 +1,124 @@
+"""Contraction: rows, slice by slice, summed into the graph of their clusters.
+
+Edges between clusters are added up in a hash table of 12 bytes a place (16 where edges weigh), and
+never sorted; lists are made of the table at the end. On ranks each sums its own rows, and the
+tables of all are added up at rank 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, Part
+from evener.graphs.graph import Graph
+from evener.running.comm import Comm
+from evener.sliced import contraction_kernels as kernels
+from evener.sliced.rows import SlicedGraph
+
+LEAST_PLACES = 1 << 16
+
+Keys = npt.NDArray[np.int64]
+Sums = npt.NDArray[Any]
+
+
+class EdgeSums:
+    """The edges between clusters and the sums of their weights, in a hash table that grows."""
+
+    def __init__(self, expected: int, *, weighted: bool) -> None:
+        self.keys: Keys
+        self.sums: Sums
+        self.used = 0
+        self._type = np.float64 if weighted else np.int32
+        self._make(max(LEAST_PLACES, 1 << int(expected / kernels.FULLEST).bit_length()))
+
+    def add_rows(self, rows: Any, of: Part) -> None:
+        """Add the edges of rows between clusters `of` (n_local,)."""
+        at, n_rows = 0, rows.xadj.size - 1
+        while at < n_rows:
+            at, self.used = kernels.add_rows(rows, of, at, self.keys, self.sums, self.used)
+            if at < n_rows:
+                least = self.used + int(rows.xadj[at + 1] - rows.xadj[at])
+                self._grow(int(least / kernels.FULLEST))
+
+    def add_pairs(self, keys: Keys, sums: Sums) -> None:
+        """Add keys (p,) of two clusters each, with their sums (p,)."""
+        if self.used + keys.size > kernels.FULLEST * self.keys.size:
+            self._grow(int((self.used + keys.size) / kernels.FULLEST))
+        self.used += int(kernels.add_pairs(keys, sums, self.keys, self.sums))
+
+    def pairs(self) -> tuple[Keys, Sums]:
+        """Return the keys and their sums, without free places."""
+        has = self.keys != kernels.FREE
+        return self.keys[has], self.sums[has]
+
+    def lists(self, n: int) -> tuple[npt.NDArray[np.int64], Part, Sums]:
+        """Return xadj (n + 1,), adjncy and adjwgt, lists ascending; the table is let go."""
+        xadj = np.zeros(n + 1, np.int64)
+        kernels.count_lists(self.keys, xadj)
+        adjncy, adjwgt = np.empty(int(xadj[n]), np.int32), np.empty(int(xadj[n]), self._type)
+        kernels.list_edges(self.keys, self.sums, xadj, xadj[:-1].copy(), adjncy, adjwgt)
+        self._make(1)
+        return xadj, adjncy, adjwgt
+
+    def _make(self, places: int) -> None:
+        self.keys = np.full(places, kernels.FREE, np.int64)
+        self.sums = np.zeros(places, self._type)
+
+    def _grow(self, least: int) -> None:
+        keys, sums = self.keys, self.sums
+        self._make(max(2 * keys.size, 1 << least.bit_length()))
+        kernels.add_pairs(keys, sums, self.keys, self.sums)
+
+
+def contract(graph: SlicedGraph, of: Part, count: int, *, points: bool = False) -> Graph | None:
+    """Return, at rank 0, the graph of the `count` clusters; None at others. All processes call.
+
+    of (n_local,) int32: the cluster of each own vertex and ghost. The weights of clusters and
+    edges are sums. points: with the clusters' centres, where the graph has coordinates. No cluster
+    is empty.
+    """
+    table = EdgeSums(4 * count // graph.comm.size, weighted=graph.edges_weigh)
+    sums = np.zeros((2 + (graph.dimension if points else 0), count))
+    for i in graph.own_slices:
+        rows = graph.rows(i)
+        table.add_rows(rows, of)
+        own = of[rows.first : rows.first + rows.xadj.size - 1]
+        along = graph.points(i).T if points else ()
+        _add(sums, own, [None, rows.vwgt if rows.vwgt.size else None, *along])
+    return _graph_of(table, sums, graph.comm)
+
+
+def _add(sums: FloatArray, own: Part, values: list[FloatArray | None]) -> None:
+    """Add the values of vertices to those of their clusters, row by row; None: 1 each."""
+    if own.size == 0:
+        return
+    first, last = int(own.min()), int(own.max()) + 1
+    for row, value in zip(sums, values, strict=True):
+        row[first:last] += np.bincount(own - first, value, last - first)
+
+
+def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
+    """Return, at rank 0, the graph of what all processes have summed."""
+    count = sums.shape[1]
+    if comm.size > 1:
+        used = np.flatnonzero(sums[0])
+        told = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, sums[:, :0])] * comm.size
+        if comm.rank > 0:
+            told[0] = (*table.pairs(), used, sums[:, used])
+        for keys, weights, clusters, more in comm.exchange(told):
+            table.add_pairs(keys, weights)
+            sums[:, clusters] += more
+        if comm.rank > 0:
+            return None
+    xadj, adjncy, adjwgt = table.lists(count)
+    vwgt = sums[1]
+    if (vwgt == np.rint(vwgt)).all():
+        vwgt = vwgt.astype(np.int64)
+    coords = np.ascontiguousarray((sums[2:] / sums[0]).T) if len(sums) > 2 else None
+    return Graph(xadj, adjncy, vwgt, adjwgt, coords)
+
+
+_NO_KEYS = np.empty(0, np.int64)

@@ -1,0 +1,100 @@
+"""Kernels of contraction: a hash table of the edges between clusters, and lists made of it.
+
+A key holds the two clusters, the lower one above 32 bits. FREE marks a place without a key. An
+edge is counted from the side of the lower cluster, so that each is counted once.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays_kernels import insert_sorted, sort_along
+from evener.jit import inner, njit
+
+FREE = -1
+FULLEST = 0.6  # share of the places of a table in use: above it chains of tries grow long
+SPREAD = -7046029254386353131  # 2^64 over the golden ratio: Fibonacci hashing
+LOW = 0xFFFFFFFF
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def place_of(keys, key):
+    """Return where a key is in the table, or where it belongs."""
+    mask = keys.size - 1
+    at = ((key * SPREAD) >> 20) & mask
+    while keys[at] != key and keys[at] != FREE:
+        at = (at + 1) & mask
+    return at
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_rows(rows, of, start, keys, sums, used):
+    """Add the edges of rows from the `start`-th on between clusters; return (row, places used).
+
+    of (n_local,): the cluster of every vertex. Ends early where the table has no room for a row.
+    """
+    unit = rows.adjwgt.size == 0
+    most = int(FULLEST * keys.size)
+    n_rows = rows.xadj.size - 1
+    for i in range(start, n_rows):
+        if used + rows.xadj[i + 1] - rows.xadj[i] > most:
+            return i, used
+        own = np.int64(of[rows.first + i])
+        for e in range(rows.xadj[i], rows.xadj[i + 1]):
+            other = np.int64(of[rows.adjncy[e]])
+            if other <= own:
+                continue
+            key = own << 32 | other
+            at = place_of(keys, key)
+            if keys[at] == FREE:
+                keys[at] = key
+                used += 1
+            sums[at] += 1 if unit else rows.adjwgt[e]
+    return n_rows, used
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_pairs(new_keys, new_sums, keys, sums):
+    """Add keys with their sums, those that are FREE left out; return how many keys are new."""
+    more = 0
+    for i in range(new_keys.size):
+        key = new_keys[i]
+        if key == FREE:
+            continue
+        at = place_of(keys, key)
+        more += keys[at] == FREE
+        keys[at] = key
+        sums[at] += new_sums[i]
+    return more
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_lists(keys, xadj):
+    """Set xadj (n + 1,), all 0 before, to where the list of each cluster begins."""
+    for key in keys:
+        if key != FREE:
+            xadj[(key >> 32) + 1] += 1
+            xadj[(key & LOW) + 1] += 1
+    for i in range(xadj.size - 1):
+        xadj[i + 1] += xadj[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def list_edges(keys, sums, xadj, ends, adjncy, adjwgt):
+    """Write the lists of all clusters, ascending. ends (n,): a copy of xadj, written over."""
+    for i in range(keys.size):
+        if keys[i] == FREE:
+            continue
+        u, v = keys[i] >> 32, keys[i] & LOW
+        for one, other in ((u, v), (v, u)):
+            adjncy[ends[one]] = other
+            adjwgt[ends[one]] = sums[i]
+            ends[one] += 1
+    for i in range(xadj.size - 1):
+        if xadj[i + 1] - xadj[i] <= 64:
+            insert_sorted(adjncy, adjwgt, xadj[i], xadj[i + 1])
+        else:
+            own = slice(xadj[i], xadj[i + 1])
+            sort_along(adjncy[own], adjwgt[own])

@@ -1,0 +1,83 @@
+"""Blocks along the Hilbert curve: two passes over the coordinates, none over the edges.
+
+The curve is divided into equal buckets, whose weights are counted in the first pass; blocks are
+runs of buckets. The fastest way to blocks of any sizes, of 1.4 to 1.9 times the cut of refined
+ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.errors import NotFoundError, UsageError
+from evener.graphs.hilbert import BITS_A_COORDINATE, keys_in_box, within_range
+from evener.plans.partition import Contract
+from evener.sliced.rows import SlicedGraph
+
+BUCKET_BITS = 20  # a block of a thousandth of the weight has a thousand buckets in even meshes
+
+
+def curve_blocks(graph: SlicedGraph, limits: Contract) -> Part:
+    """Return the blocks (n_own,) int32 of this process's vertices. All processes call.
+
+    limits: on the blocks' weights. Raises UsageError without coordinates, NotFoundError where a
+    bucket is too heavy for the limits.
+    """
+    if not graph.dimension:
+        raise UsageError(
+            "blocks along the Hilbert curve need coordinates, and the graph has none",
+            hint="--coords FILE gives them; without --with, edges alone are needed.",
+        )
+    low, high = _box(graph)
+    weights = np.zeros(1 << BUCKET_BITS)
+    bucket_of = np.empty(graph.n_own, np.int32)
+    begin = int(graph.ends[graph.own_slices.start])
+    for i in graph.own_slices:
+        first, last = (graph.ends[i : i + 2] - begin).tolist()
+        own = bucket_of[first:last]
+        own[:] = _buckets(graph.points(i), low, high)
+        vwgt = graph.weights(i)
+        weights += np.bincount(own, vwgt if vwgt.size else None, weights.size)
+    weights = np.sum(graph.comm.allgather(weights), axis=0)
+    block_of = _runs(weights, limits)
+    _refuse_broken(np.bincount(block_of, weights, limits.k).astype(np.float64), limits)
+    return block_of[bucket_of]
+
+
+def _box(graph: SlicedGraph) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest coordinates (d,) of all vertices."""
+    low, high = np.full(graph.dimension, np.inf), np.full(graph.dimension, -np.inf)
+    for i in graph.own_slices:
+        points = graph.points(i)
+        if len(points):
+            low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+    told = graph.comm.allgather((low, high))
+    return np.min([one for one, _ in told], axis=0), np.max([one for _, one in told], axis=0)
+
+
+def _buckets(points: FloatArray, low: FloatArray, high: FloatArray) -> IntVector:
+    largest = float(np.abs([low, high]).max())
+    near, *box = (within_range(one, largest) for one in (points, low, high))
+    keys = keys_in_box(np.ascontiguousarray(near), box[0], box[1])
+    d = points.shape[1]
+    return (keys >> np.uint64(d * BITS_A_COORDINATE[d] - BUCKET_BITS)).astype(np.int64)
+
+
+def _runs(weights: FloatArray, limits: Contract) -> Part:
+    """Return the block (b,) of each bucket: by where its middle lies along all weight."""
+    ends = np.cumsum(limits.targets)
+    middles = (np.cumsum(weights) - weights / 2) * (ends[-1] / max(float(weights.sum()), 1e-300))
+    runs = np.minimum(np.searchsorted(ends, middles, "right"), limits.k - 1)
+    return np.asarray(runs, np.int32)
+
+
+def _refuse_broken(loads: FloatArray, limits: Contract) -> None:
+    off = np.maximum(limits.low - loads, loads - limits.high)
+    b = int(np.argmax(off))
+    if off[b] > 1e-9 * float(limits.targets.sum()):
+        raise NotFoundError(
+            f"block {b} weighs {loads[b]:,.6g} along the curve, of {limits.low[b]:,.6g} to "
+            f"{limits.high[b]:,.6g}: too many vertices lie in one place",
+            hint="A larger --epsilon may do; without --with, blocks are refined.",
+        )

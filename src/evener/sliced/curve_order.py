@@ -1,0 +1,89 @@
+"""A distributed graph in the order of a space-filling curve, whatever the order of its ranks.
+
+Where slices have vertices from everywhere, hardly an edge is inside one. Neighbours in space are
+mostly neighbours in graphs with coordinates, and the Hilbert curve keeps them together. Positions
+along it come from a sort over all ranks: by sampled bounds each rank sorts a part of the curve.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector
+from evener.graphs.graph_checks import index_type
+from evener.graphs.hilbert import keys_in_box, within_range
+from evener.running.comm import Comm
+from evener.sliced.distributed import DistributedGraph
+from evener.sliced.gathering import exchanged, sent_to
+
+Keys = npt.NDArray[np.uint64]
+SAMPLES = 64  # keys of each rank, from which the bounds of all are chosen
+
+
+def along_curve(graph: DistributedGraph) -> DistributedGraph:
+    """Return the graph with its vertices numbered along the Hilbert curve; all ranks call.
+
+    The same numbers however many ranks there are: by key, then by number in `graph`. Its `back`
+    brings values to the callers of `from_local`. The graph has coordinates.
+    """
+    numbers = np.empty(graph.n_local, index_type(graph.n))
+    numbers[: graph.n_own] = positions(graph.comm, _keys(graph))
+    graph.fill(numbers)
+    return graph.renumbered(numbers)
+
+
+def positions(comm: Comm, keys: Keys) -> IntVector:
+    """Return the place of each key among those of all ranks, equal ones by rank, then as given."""
+    order = np.argsort(keys, kind="stable")
+    listed = keys[order]
+    counts = _shares(comm, listed)
+    got, came = exchanged(comm, listed, counts)
+    # What comes is by rank, so a stable sort keeps the order of equal keys.
+    there = np.argsort(got, kind="stable")
+    before = sum(comm.allgather(got.size)[: comm.rank])
+    place = np.empty(got.size, np.int64)
+    place[there] = before + np.arange(got.size)
+    found = np.empty(keys.size, np.int64)
+    found[order] = sent_to(comm, place, came, counts)
+    return found
+
+
+def _shares(comm: Comm, listed: Keys) -> IntVector:
+    """Return how many of this rank's ascending keys each rank is to sort: parts of the curve.
+
+    Of a key that more have than a rank should sort, ranks that follow each other sort some each.
+    """
+    step = max(listed.size // SAMPLES, 1)
+    own = [(int(listed[i]), comm.rank, i, step) for i in range(step // 2, listed.size, step)]
+    samples = sorted(sample for of in comm.allgather(own) for sample in of)
+    ends = np.full(comm.size + 1, listed.size)
+    ends[0] = 0
+    if samples:
+        weights = np.cumsum([weight for *_, weight in samples])
+        bounds = np.searchsorted(weights, np.arange(1, comm.size) * weights[-1] / comm.size)
+        ends[1:-1] = [_before(listed, comm.rank, *samples[b][:3]) for b in bounds]
+    shares: IntVector = ends[1:] - ends[:-1]
+    return shares
+
+
+def _before(listed: Keys, rank: int, key: int, owner: int, place: int) -> int:
+    """Return how many ascending keys of a rank are before the one at a place of rank `owner`."""
+    if rank == owner:
+        return place
+    return int(np.searchsorted(listed, np.uint64(key), side="right" if rank < owner else "left"))
+
+
+def _keys(graph: DistributedGraph) -> Keys:
+    """Return the key (n_own,) of each own vertex on the curve through the box of all points."""
+    points = np.concatenate([graph.points(i) for i in graph.own_slices] or [np.empty((0, 2))])
+    nothing = np.full(graph.dimension, np.inf), np.full(graph.dimension, -np.inf)
+    boxes = graph.comm.allgather((points.min(0), points.max(0)) if len(points) else nothing)
+    low, high = reduce(np.minimum, (b for b, _ in boxes)), reduce(np.maximum, (t for _, t in boxes))
+    if not graph.n:
+        return np.empty(0, np.uint64)
+    largest = float(max(high.max(), -low.min()))
+    low, high, points = (within_range(one, largest) for one in (low, high, points))
+    return keys_in_box(points, low, high)

@@ -1,0 +1,157 @@
+"""Dealing: values that a caller's ranks hold, brought to the ranks of slices, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector
+from evener.errors import InputError
+from evener.running.comm import Comm
+from evener.sliced import distributed_kernels as kernels
+from evener.sliced.gathering import Scalar, Values, exchanged, sent_to
+from evener.sliced.rows import N_SLICES, share_of, slice_ends
+
+NOTHING = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Dealing:
+    """Where the rows of this rank's caller go, and whence those of its slices come.
+
+    sent, came (ranks,): how many rows go to, come from each rank. order (sent.sum(),): the caller's
+    rows in the order in which they are sent; place (came.sum(),): the own vertex that each row that
+    comes is. Both are empty where they would count from 0.
+    """
+
+    comm: Comm
+    sent: IntVector
+    came: IntVector
+    order: IntVector
+    place: IntVector
+
+    @classmethod
+    def of_ranges(cls, comm: Comm, first: int, rows: int, n: int) -> Dealing:
+        """Return that of a caller whose rows are the vertices `first` to first + rows - 1 of n."""
+        within = np.clip(bounds_of(comm.size, n), first, first + rows)
+        sent = within[1:] - within[:-1]
+        came = np.array(comm.exchange(sent.tolist()), np.int64)
+        return cls(comm, sent, came, NOTHING, NOTHING)
+
+    @classmethod
+    def of_numbers(cls, comm: Comm, numbers: IntVector, n: int) -> Dealing:
+        """Return that of a caller whose row i is the vertex numbers[i] of n, each of one rank.
+
+        Raises InputError, on the rank of the slice, where that is not so.
+        """
+        bounds = bounds_of(comm.size, n)
+        order = np.argsort(numbers, kind="stable")
+        listed = numbers[order]
+        sent = np.diff(np.searchsorted(listed, bounds))
+        got, came = exchanged(comm, listed, sent)
+        return cls(comm, sent, came, order, got - bounds[comm.rank])
+
+    def check(self, n_own: int, first: int) -> None:
+        """Raise InputError unless each own vertex has come once; `first`: number of the first."""
+        if not self.place.size and self.came.sum() == n_own:
+            return
+        count = np.bincount(self.place, minlength=n_own)
+        if (count == 1).all():
+            return
+        vertex = int(np.argmax(count != 1))
+        rows = np.flatnonzero(self.place == vertex)
+        who = [f"rank {self.sender_of(int(row))}" for row in rows[:2]]
+        where = f"held by {' and '.join(who)}" if len(who) > 1 else "held by no rank"
+        raise InputError(
+            f"{' and '.join(who) or 'no rank'}: vertex {first + vertex} is {where}",
+            hint="Every vertex of the graph belongs to one rank.",
+        )
+
+    def sender_of(self, row: int) -> int:
+        """Return the rank from which the row that comes as number `row` comes."""
+        return int(np.searchsorted(np.cumsum(self.came), row, side="right"))
+
+    def holder_of(self, vertex: int) -> int:
+        """Return the rank whose caller has an own vertex."""
+        row = int(np.flatnonzero(self.place == vertex)[0]) if self.place.size else vertex
+        return self.sender_of(row)
+
+    def there(self, values: Values[Scalar]) -> Values[Scalar]:
+        """Return the values (n_own, ...) of own vertices, of those (rows, ...) of the caller's."""
+        given = values[self.order] if self.order.size else values
+        got = self._through(given, self.sent, self.came)
+        if not self.place.size:
+            return got
+        placed = np.empty_like(got)
+        placed[self.place] = got
+        return placed
+
+    def back(self, values: Values[Scalar]) -> Values[Scalar]:
+        """Return the values (rows, ...) of the caller's rows, of those (n_own, ...) here."""
+        given = values[self.place] if self.place.size else values
+        got = self._through(given, self.came, self.sent)
+        if not self.order.size:
+            return got
+        placed = np.empty_like(got)
+        placed[self.order] = got
+        return placed
+
+    def rows_there(
+        self, xadj: IntVector, entries: list[npt.NDArray[Any]]
+    ) -> tuple[IntVector, list[npt.NDArray[Any]]]:
+        """Return the own rows' offsets and entries of each list, of those of the caller's rows.
+
+        xadj (rows + 1,): the offsets of the caller's rows, from 0, in each list of entries.
+        """
+        degrees = np.diff(xadj)
+        own = _offsets(self.there(degrees.astype(np.int32)))
+        sent = _by_rank(degrees[self.order] if self.order.size else degrees, self.sent)
+        came = np.array(self.comm.exchange(sent.tolist()), np.int64)
+        return own, [self._entries(xadj, own, one, sent, came) for one in entries]
+
+    def _entries(
+        self,
+        xadj: IntVector,
+        own: IntVector,
+        entries: npt.NDArray[Any],
+        sent: IntVector,
+        came: IntVector,
+    ) -> npt.NDArray[Any]:
+        if self.order.size:
+            listed = np.empty_like(entries)
+            kernels.take_rows(xadj, self.order, entries, listed)
+            entries = listed
+        got = self._through(entries, sent, came)
+        if not self.place.size:
+            return got
+        placed = np.empty_like(got)
+        kernels.put_rows(own, self.place, got, placed)
+        return placed
+
+    def _through(self, values: Values[Scalar], sent: IntVector, came: IntVector) -> Values[Scalar]:
+        """Return what comes; the values themselves where nothing leaves or comes to this rank."""
+        here = self.comm.rank
+        if sent.sum() == sent[here] and came.sum() == came[here]:
+            return values
+        return sent_to(self.comm, values, sent, came)
+
+
+def bounds_of(ranks: int, n: int) -> IntVector:
+    """Return (ranks + 1,) the first vertex of each rank, and n."""
+    return slice_ends(n)[[*(share_of(rank, ranks).start for rank in range(ranks)), N_SLICES]]
+
+
+def _offsets(degrees: IntVector) -> IntVector:
+    offsets = np.zeros(degrees.size + 1, np.int64)
+    np.cumsum(degrees, out=offsets[1:])
+    return offsets
+
+
+def _by_rank(values: IntVector, counts: IntVector) -> IntVector:
+    """Return the sums of values that follow each other, counts[r] (ranks,) for rank r."""
+    sums, ends = _offsets(values), np.concatenate([[0], np.cumsum(counts)])
+    found: IntVector = np.diff(sums[ends])
+    return found

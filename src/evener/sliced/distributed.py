@@ -1,0 +1,317 @@
+"""DistributedGraph: a graph whose rows lie on the ranks of an MPI program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, IntVector
+from evener.graphs.graph_checks import index_type
+from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from evener.running.comm import Comm
+from evener.running.counting import CountedComm
+from evener.running.mpi_comm import MpiComm, comm_of
+from evener.sliced import distributed_kernels as kernels
+from evener.sliced.dealing import Dealing, bounds_of
+from evener.sliced.distributed_checks import check_entries, check_symmetric
+from evener.sliced.file_rows import rows_of_file
+from evener.sliced.gathering import Scalar, Values, agreed, exchanged, pass_on
+from evener.sliced.given_rows import GivenRows, OwnRows, Passed, given_rows
+from evener.sliced.rows import N_SLICES, SliceRows, share_of, slice_ends
+
+PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: rank 0 does some work alone
+
+
+class DistributedGraph:
+    """An undirected graph whose rows lie on the ranks of a program: a SlicedGraph.
+
+    Made by `from_local` or `from_file`. Each rank holds the rows of its slices of the graph's
+    vertices, numbered from 0, and numbers the neighbours that other ranks hold, its ghosts, behind
+    them.
+
+    n, arcs: vertices, adjacency entries of the graph, an edge counting at both ends. n_own,
+    n_local: own vertices; own vertices and ghosts. first: number in the graph of the first own one.
+    ghosts: numbers in the graph, ascending. dimension: of the coordinates, or 0. edges_weigh:
+    whether some edge weighs other than 1. comm: the ranks. bytes_per_vertex, bytes_per_edge [B]: as
+    of Graph; they may be set. notes, inputs: of the file, as of Reading, at rank 0.
+    """
+
+    def __init__(self, comm: CountedComm, n: int, rows: OwnRows, way: Sequence[Dealing]) -> None:
+        self.comm: Comm = comm
+        self._counted, self._way = comm, way
+        self.n, self.first = n, rows.first
+        self.bytes_per_vertex, self.bytes_per_edge = BYTES_PER_VERTEX, BYTES_PER_EDGE
+        self.notes: tuple[str, ...] = ()
+        self.inputs: Mapping[str, str] = {}
+        self.n_own = int(rows.xadj.size - 1)
+        self.dimension = int(rows.coords.shape[1])
+        self._xadj, self._vwgt, self._coords = rows.xadj, rows.vwgt, rows.coords
+        self._adjwgt = rows.adjwgt
+        totals = comm.allgather((int(rows.adjncy.size), bool((rows.adjwgt != 1).any())))
+        self.arcs = sum(arcs for arcs, _ in totals)
+        self.edges_weigh = any(weigh for _, weigh in totals)
+        self.ghosts = _ghosts(rows.adjncy, rows.first, self.n_own)
+        self.n_local = self.n_own + int(self.ghosts.size)
+        self._adjncy = _local(rows, self.n_own, self.ghosts, n)
+        bounds = bounds_of(comm.size, n)
+        self._taken = np.diff(np.searchsorted(self.ghosts, bounds))
+        given, self._given = exchanged(comm, self.ghosts, self._taken)
+        self._gives = (given - rows.first).astype(np.int32)
+
+    @classmethod
+    def from_local(
+        cls,
+        comm: Any,
+        xadj: npt.ArrayLike,
+        adjncy: npt.ArrayLike,
+        *,
+        vtxdist: npt.ArrayLike | None = None,
+        vwgt: npt.ArrayLike | None = None,
+        adjwgt: npt.ArrayLike | None = None,
+        coords: npt.ArrayLike | None = None,
+        numbers: npt.ArrayLike | None = None,
+    ) -> DistributedGraph:
+        """Return the graph of which each rank passes its rows, as ParMETIS takes them; all call.
+
+        comm: a communicator of mpi4py, of which a duplicate is made once, or a Comm. xadj
+        (rows + 1,), adjncy: the neighbours of this rank's row i are adjncy[xadj[i]:xadj[i + 1]],
+        numbers in the whole graph from 0, each edge in the rows of both its ends. vtxdist
+        (ranks + 1,): rank r has the vertices vtxdist[r] to vtxdist[r + 1] - 1; None: as many as it
+        has rows, after those of the ranks before. numbers (rows,): the vertices of this rank's rows
+        where they are not consecutive. vwgt (rows,), adjwgt (as adjncy), coords (rows, 2 or 3): on
+        all ranks with rows, or on none.
+
+        Rows go to the ranks that hold their slices; `back` brings results to where they came from.
+        Raises InputError, on all ranks, for slices that overlap or leave gaps, edges seen from one
+        end alone or with two weights, loops, repeats, vertices out of range, and arrays of other
+        lengths.
+        """
+        passed = Passed(xadj, adjncy, vtxdist, vwgt, adjwgt, coords, numbers)
+        with _counted(comm) as counted:
+            return cls.of_rows(counted, passed)
+
+    @classmethod
+    def from_file(cls, comm: Any, path: str | Path, **options: Any) -> DistributedGraph:
+        """Return the graph in a file, of which each rank reads its rows; all call.
+
+        Of a binary CSR file each reads a range; another is read as a whole at rank 0, with options
+        of `evener.read`. comm: as of `from_local`. Raises InputError on all ranks where the file
+        is missing, damaged, or of no graph.
+        """
+        with _counted(comm) as counted:
+            found = rows_of_file(counted, path, options)
+            graph = cls.of_rows(counted, found.passed)
+        graph.bytes_per_vertex, graph.bytes_per_edge = found.bytes_per_vertex, found.bytes_per_edge
+        graph.notes, graph.inputs = found.notes, found.inputs
+        return graph
+
+    @classmethod
+    def of_rows(cls, comm: CountedComm, passed: Passed) -> DistributedGraph:
+        """Return the graph of the rows that each rank passes; as `from_local`."""
+        given = given_rows(comm, passed)
+        dealing = _dealing(comm, given)
+        rows = _dealt(dealing, given)
+        rows = agreed(comm, lambda: check_entries(rows, given.n, dealing))
+        check_symmetric(comm, rows, given.n, dealing)
+        return cls(comm, given.n, rows, (dealing,))
+
+    def renumbered(self, numbers: IntArray) -> DistributedGraph:
+        """Return the graph with other numbers, whose slices have other vertices; all ranks call.
+
+        numbers (n_local,): the new one of each own vertex and ghost, a permutation of all n.
+        """
+        numbers = numbers.astype(index_type(self.n), copy=False)
+        given = GivenRows(
+            self._xadj,
+            numbers[self._adjncy],
+            self._vwgt,
+            self._adjwgt,
+            self._coords,
+            numbers[: self.n_own].astype(np.int64),
+            self.n,
+        )
+        dealing = Dealing.of_numbers(self._counted, given.numbers, self.n)
+        rows = check_entries(_dealt(dealing, given), self.n, dealing)
+        found = DistributedGraph(self._counted, self.n, rows, (*self._way, dealing))
+        found.bytes_per_vertex, found.bytes_per_edge = self.bytes_per_vertex, self.bytes_per_edge
+        return found
+
+    @property
+    def ends(self) -> IntVector:
+        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+        return slice_ends(self.n)
+
+    @property
+    def own_slices(self) -> range:
+        """The slices of this rank."""
+        return share_of(self.comm.rank, self.comm.size)
+
+    @property
+    def sent(self) -> int:
+        """Bytes that this rank has sent to others, of arrays and numbers."""
+        return self._counted.sent
+
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i, one of this rank's, in local numbers."""
+        first, last = self._span(i)
+        offsets = self._xadj[first : last + 1]
+        begin, end = int(offsets[0]), int(offsets[-1])
+        return SliceRows(
+            first,
+            offsets - begin,
+            self._adjncy[begin:end],
+            self._adjwgt[begin:end],
+            self._vwgt[first:last],
+        )
+
+    def weights(self, i: int) -> FloatArray:
+        """Return the weights (r,) of the vertices of slice i, or (0,): all weigh 1."""
+        first, last = self._span(i)
+        return self._vwgt[first:last]
+
+    def points(self, i: int) -> FloatArray:
+        """Return the coordinates (r, dimension) of the vertices of slice i."""
+        first, last = self._span(i)
+        return self._coords[first:last]
+
+    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+        """Set values[n_own:], of ghosts, to those their owners have; values (n_local, ...).
+
+        slices: those whose vertices are told; None: all.
+        """
+        gives, given, taken = self._gives, self._given, self._taken
+        ghosts = values[self.n_own :]
+        chosen: Any = slice(None)
+        if slices is not None:
+            told, chosen = (self._in(slices, of) for of in (gives + self.first, self.ghosts))
+            given, taken = (_picked(*pair) for pair in ((told, given), (chosen, taken)))
+            gives, ghosts = gives[told], ghosts[chosen]
+        out = values[gives]
+        ends, free = (np.concatenate([[0], np.cumsum(c)]) for c in (given, taken))
+        pass_on(
+            self.comm,
+            {r: out[ends[r] : ends[r + 1]] for r in range(self.comm.size)},
+            {r: ghosts[free[r] : free[r + 1]] for r in range(self.comm.size)},
+        )
+        if slices is not None:
+            values[self.n_own :][chosen] = ghosts
+
+    def _in(self, slices: Sequence[int], vertices: IntArray) -> npt.NDArray[np.bool_]:
+        """Return whether vertices, by their numbers in the graph, are in some of the slices."""
+        marked = np.zeros(N_SLICES, np.bool_)
+        marked[list(slices)] = True
+        found: npt.NDArray[np.bool_] = marked[np.searchsorted(self.ends, vertices, "right") - 1]
+        return found
+
+    @contextmanager
+    def failing_together(self) -> Iterator[None]:
+        """End the waits of other ranks where this one raises within the block, with its error."""
+        with _told(self._counted):
+            yield
+
+    def back(self, values: Values[Scalar]) -> Values[Scalar]:
+        """Return the values of the rows that this rank's caller has passed, in its order.
+
+        values (n_own, ...): those of the vertices of this rank's slices. All ranks call.
+        """
+        for dealing in reversed(self._way):
+            values = dealing.back(values)
+        return values
+
+    def before(self, values: Values[Scalar]) -> Values[Scalar]:
+        """Return the values of own vertices of the graph that was `renumbered` to this one.
+
+        values (n_own, ...). All ranks call.
+        """
+        return self._way[-1].back(values)
+
+    def there(self, values: Values[Scalar]) -> Values[Scalar]:
+        """Return the values (n_own, ...) of own vertices, of those of the caller's rows."""
+        for dealing in self._way:
+            values = dealing.there(values)
+        return values
+
+    def _span(self, i: int) -> tuple[int, int]:
+        ends = self.ends
+        return int(ends[i]) - self.first, int(ends[i + 1]) - self.first
+
+
+@contextmanager
+def _told(comm: CountedComm) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        comm.fail(error)
+        raise
+
+
+@contextmanager
+def _counted(comm: Any) -> Iterator[CountedComm]:
+    """Give the ranks of a communicator, whose waits end where one of them raises."""
+    known = comm_of(comm)
+    if isinstance(known, MpiComm):
+        known.waits.timeout = max(known.waits.timeout, PATIENCE)
+    counted = CountedComm(known)
+    with _told(counted):
+        yield counted
+
+
+def _dealing(comm: CountedComm, given: GivenRows) -> Dealing:
+    """Return where rows go; raises InputError where a vertex has several holders, or none."""
+    numbered = any(comm.allgather(bool(given.numbers.size)))
+    if not numbered:
+        return Dealing.of_ranges(comm, given.first, given.rows, given.n)
+    dealing = Dealing.of_numbers(comm, given.numbers, given.n)
+    first, last = bounds_of(comm.size, given.n)[comm.rank : comm.rank + 2].tolist()
+    agreed(comm, lambda: dealing.check(last - first, first))
+    return dealing
+
+
+def _dealt(dealing: Dealing, given: GivenRows) -> OwnRows:
+    """Return the rows of this rank's slices, as they are in the caller's arrays."""
+    weighted = dealing.comm.allgather((given.vwgt.size > 0, given.adjwgt.size > 0))
+    vertices_weigh, edges_weigh = (any(column) for column in zip(*weighted, strict=True))
+    lists: list[npt.NDArray[Any]] = [given.adjncy] + [given.adjwgt] * edges_weigh
+    xadj, entries = dealing.rows_there(given.xadj, lists)
+    dimension = given.coords.shape[1]
+    return OwnRows(
+        int(bounds_of(dealing.comm.size, given.n)[dealing.comm.rank]),
+        xadj,
+        entries[0],
+        dealing.there(given.vwgt) if vertices_weigh else given.vwgt,
+        entries[1] if edges_weigh else given.adjwgt,
+        dealing.there(given.coords) if dimension else np.empty((xadj.size - 1, 0)),
+    )
+
+
+def _picked(which: npt.NDArray[np.bool_], counts: IntVector) -> IntVector:
+    """Return how many are picked of those of each rank, counts (ranks,), one rank after another."""
+    sums = np.concatenate([[0], np.cumsum(which)])
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    picked: IntVector = np.diff(sums[ends])
+    return picked
+
+
+def _ghosts(adjncy: IntArray, first: int, n_own: int) -> IntArray:
+    """Return the numbers of other ranks' vertices among the entries, each once, ascending."""
+    none = np.empty(0, adjncy.dtype)
+    found = np.empty(kernels.outside(adjncy, first, first + n_own, none), adjncy.dtype)
+    kernels.outside(adjncy, first, first + n_own, found)
+    found.sort()  # np.unique takes a hundred times as long
+    is_new = np.ones(found.size, np.bool_)
+    np.not_equal(found[1:], found[:-1], out=is_new[1:])
+    return found[is_new]
+
+
+def _local(rows: OwnRows, n_own: int, ghosts: IntArray, n: int) -> npt.NDArray[np.int32]:
+    """Return the entries by local numbers."""
+    shift = max(n // max(int(ghosts.size), 1), 1).bit_length()  # about two ghosts between starts
+    starts = np.searchsorted(ghosts, np.arange(((n - 1) >> shift) + 2) << shift)
+    local = np.empty(rows.adjncy.size, np.int32)
+    kernels.localise(rows.adjncy, rows.first, n_own, ghosts, starts.astype(np.int64), shift, local)
+    return local

@@ -1,0 +1,132 @@
+"""Checks of rows that lie on ranks: neighbours that are there, once each, and see each other."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector
+from evener.errors import InputError
+from evener.graphs import graph_kernels
+from evener.running.comm import Comm
+from evener.sliced import distributed_kernels as kernels
+from evener.sliced.dealing import Dealing, bounds_of
+from evener.sliced.gathering import exchanged
+from evener.sliced.given_rows import OwnRows, no_vertex
+from evener.sliced.rows import N_SLICES, slice_ends
+
+
+def check_entries(rows: OwnRows, n: int, dealing: Dealing) -> OwnRows:
+    """Return the rows in ascending order. Raises InputError for loops, repeats, wrong numbers.
+
+    dealing: knows which rank has passed which row.
+    """
+    where = np.zeros(2, np.int64)
+    found = kernels.check_rows(rows.xadj, rows.adjncy, rows.first, n, where)
+    if found == kernels.UNSORTED:
+        rows = _sorted(rows)
+        found = kernels.check_rows(rows.xadj, rows.adjncy, rows.first, n, where)
+    if found == kernels.FINE:
+        return rows
+    row, entry = where.tolist()
+    rank, vertex = dealing.holder_of(row), rows.first + row
+    if found == kernels.OUT_OF_RANGE:
+        raise no_vertex(rank, vertex, entry, n)
+    if found == kernels.LOOP:
+        raise InputError(f"rank {rank}: vertex {vertex} is its own neighbour")
+    raise InputError(f"rank {rank}: vertex {vertex} has the neighbour {entry} more than once")
+
+
+def _sorted(rows: OwnRows) -> OwnRows:
+    adjncy = rows.adjncy.copy()  # it may be the caller's
+    order = np.empty(adjncy.size if rows.adjwgt.size else 0, np.int64)
+    graph_kernels.sort_lists(rows.xadj, adjncy, order)
+    return rows._replace(adjncy=adjncy, adjwgt=rows.adjwgt[order] if order.size else rows.adjwgt)
+
+
+def check_symmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> None:
+    """Raise InputError on all ranks unless every edge stands at both its ends, of one weight.
+
+    A sum over all arcs that is 0 for symmetric graphs says so; the edge is looked for where it is
+    another number.
+    """
+    bits = (rows.adjwgt + 0.0).view(np.uint64)  # -0.0 is 0.0
+    own = int(kernels.signature(rows.xadj, rows.adjncy, bits, rows.first))
+    if sum(comm.allgather(own)) % 2**64:
+        _name_asymmetric(comm, rows, n, dealing)
+
+
+def _name_asymmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> NoReturn:
+    """Raise InputError that names an edge; slice by slice, so that few arcs are sent at a time."""
+    ends, bounds = slice_ends(n), bounds_of(comm.size, n)
+    error = None
+    for i in range(N_SLICES):
+        if ends[i] == ends[i + 1]:
+            continue
+        owner = int(np.searchsorted(bounds, ends[i], side="right")) - 1
+        inside = np.flatnonzero((rows.adjncy >= ends[i]) & (rows.adjncy < ends[i + 1]))
+        heads = rows.first + np.searchsorted(rows.xadj, inside, side="right") - 1
+        counts = np.zeros(comm.size, np.int64)
+        counts[owner] = inside.size
+        weights = rows.adjwgt[inside] if rows.adjwgt.size else np.ones(inside.size)
+        seen = [
+            exchanged(comm, array, counts)[0]
+            for array in (rows.adjncy[inside].astype(np.int64), heads.astype(np.int64), weights)
+        ]
+        if comm.rank == owner:
+            error = _first_difference(rows, int(ends[i]), int(ends[i + 1]), seen, dealing)
+        error = comm.bcast(error, owner)
+        if error is not None:
+            break
+    found = InputError(
+        error or "an edge stands at one of its ends alone, or with two weights",
+        hint="Each edge stands in the rows of both its ends.",
+    )
+    found.is_everywhere = True
+    raise found
+
+
+def _first_difference(
+    rows: OwnRows, first: int, last: int, seen: list[npt.NDArray[Any]], dealing: Dealing
+) -> str | None:
+    """Return what is wrong in the rows first to last - 1 of the graph, or None.
+
+    seen: the ends in these rows, the others and the weights of the arcs which all ranks have.
+    """
+    tails, heads, weights = _arcs(rows, first, last)
+    all_tails = np.concatenate([tails, seen[0]])
+    all_heads = np.concatenate([heads, seen[1]])
+    all_weights = np.concatenate([weights, seen[2]])
+    order = np.lexsort((np.arange(all_tails.size), all_heads, all_tails))
+    t, h, w = all_tails[order], all_heads[order], all_weights[order]
+    ours = order < tails.size
+    paired = (t[1:] == t[:-1]) & (h[1:] == h[:-1])
+    alone = ~(np.append(paired, False) | np.insert(paired, 0, False)) if t.size else paired
+    differ = np.append(paired & (w[1:] != w[:-1]), False)[: t.size]
+    wrong = np.flatnonzero(alone | differ)
+    if not wrong.size:
+        return None
+    at = int(wrong[0])
+    u, v = int(t[at]), int(h[at])
+    rank = dealing.holder_of(u - rows.first)
+    if differ[at]:
+        return (
+            f"rank {rank}: the edge of vertices {u} and {v} weighs {w[at]:g} in the row of {u} "
+            f"and {w[at + 1]:g} in that of {v}"
+        )
+    if ours[at]:
+        return f"rank {rank}: vertex {u} has the neighbour {v}, which does not have {u}"
+    return f"rank {rank}: vertex {u} does not have the neighbour {v}, which has {u}"
+
+
+def _arcs(
+    rows: OwnRows, first: int, last: int
+) -> tuple[IntVector, IntVector, npt.NDArray[np.float64]]:
+    """Return both ends and the weights of the arcs in the rows first to last - 1 of the graph."""
+    offsets = rows.xadj[first - rows.first : last - rows.first + 1]
+    begin, end = int(offsets[0]), int(offsets[-1])
+    tails = np.repeat(np.arange(first, last), np.diff(offsets))
+    weights = rows.adjwgt[begin:end] if rows.adjwgt.size else np.ones(end - begin)
+    return tails, rows.adjncy[begin:end].astype(np.int64), weights

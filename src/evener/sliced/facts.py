@@ -1,0 +1,319 @@
+"""What sizes, contracts and lower bounds depend on, gathered from slices; work by workloads.
+
+Degrees, and weights where vertices have any, are counted as a table: few are distinct in most
+graphs, and the figures are then those of the graph in memory. Sums are made slice by slice in the
+slices' order, whoever holds them, so that they do not depend on the number of processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector
+from evener.errors import InputError
+from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from evener.plans.workload import Workload
+from evener.platforms.platform import Platform
+from evener.running.comm import Comm
+from evener.sizing.facts import HeldWork, LoadFacts, WorkFacts, held_work, lightest
+from evener.sliced.rows import SlicedGraph, SliceRows
+
+# Kinds of vertices of a slice of which each is kept: 64 tables of as many take 32 MiB. Of more,
+# those are taken together whose bytes for a unit of work differ by less than one in 2^9.
+MOST_KINDS, RATIO_BITS = 1 << 14, 9
+COMMON = 1 << 16  # degrees below are counted, others sorted
+
+
+class VertexBytes(NamedTuple):
+    """The memory that a vertex takes, and each of its adjacency entries [B]."""
+
+    vertex: float = BYTES_PER_VERTEX
+    entry: float = BYTES_PER_EDGE
+
+
+class VertexKinds(NamedTuple):
+    """Vertices by their work for each byte, arrays (g,): of each kind the work and bytes together,
+    and the least and most bytes for a unit of work.
+    """
+
+    work: FloatArray
+    n_bytes: FloatArray
+    least: FloatArray
+    most: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SliceFacts:
+    """What a slice adds: degrees (d,) that occur, in order, and how many vertices have each.
+
+    weight: sum of the vertex weights; heaviest, first; alike: whether all weigh the same; light:
+    the lightest of those that fit into every memory; kinds: where memories and weights count.
+    """
+
+    degrees: IntVector
+    counts: IntVector
+    weight: float
+    heaviest: float
+    lightest: float
+    light: FloatArray
+    kinds: VertexKinds | None
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedFacts:
+    """What is known of a graph in slices before it is divided.
+
+    load, work: for contracts and lower bounds, weighted as the workload says. total_weight [units]:
+    of the vertices as they were read; unit_weights: whether all weigh 1. mean_degree, skewness: the
+    degrees' mean, and their deviation over it, a mean below 1 counting as 1.
+    """
+
+    load: LoadFacts
+    work: WorkFacts
+    total_weight: float
+    unit_weights: bool
+    mean_degree: float
+    skewness: float
+
+
+def sliced_facts(
+    graph: SlicedGraph, platform: Platform, workload: Workload, size: VertexBytes
+) -> SlicedFacts:
+    """Return the facts of a graph in slices; all processes call, and get the same.
+
+    Reads every slice once. Raises InputError where the workload has nothing to do.
+    """
+    fits = _entries_that_fit(platform, size)
+    by_weight = not any(workload.shares)
+    capped = bool(np.isfinite(platform.memories).any())
+    own = [
+        _slice_facts(graph.rows(i), size, fits, platform.k, kinds=by_weight and capped)
+        for i in graph.own_slices
+    ]
+    return _joined(_of_all(graph.comm, own), graph, platform, workload, size)
+
+
+def _of_all(comm: Comm, own: list[SliceFacts]) -> list[SliceFacts]:
+    """Return what all slices add, in their order."""
+    return [one for some in comm.allgather(own) for one in some]
+
+
+def _entries_that_fit(platform: Platform, size: VertexBytes) -> float:
+    """Return the most entries of a vertex that fits into every memory; below 0: none fits."""
+    least = float(platform.memories.min())
+    if size.vertex > least:
+        return -1.0
+    return np.inf if size.entry == 0 else (least - size.vertex) / size.entry
+
+
+def _slice_facts(
+    rows: SliceRows, size: VertexBytes, fits: float, k: int, *, kinds: bool
+) -> SliceFacts:
+    degrees = np.diff(rows.xadj)
+    occurring, counts = _table(degrees)
+    weights = rows.vwgt
+    if not weights.size:
+        count = float(degrees.size)
+        return SliceFacts(occurring, counts, count, 1.0, 1.0, np.empty(0), None)
+    found = None
+    if kinds:
+        found = _fewer(_kinds(weights, size.vertex + size.entry * degrees))
+    n_bytes_fit = degrees <= fits
+    return SliceFacts(
+        occurring,
+        counts,
+        float(weights.sum()),
+        float(weights.max()),
+        float(weights.min()),
+        lightest(weights[n_bytes_fit], k),
+        found,
+    )
+
+
+def _table(degrees: IntVector) -> tuple[IntVector, IntVector]:
+    """Return the degrees that occur, ascending, and how often."""
+    common = np.bincount(degrees[degrees < COMMON])
+    low = np.flatnonzero(common)
+    high, times = np.unique(degrees[degrees >= COMMON], return_counts=True)
+    return np.concatenate([low, high]), np.concatenate([common[low], times])
+
+
+def _joined(
+    slices: list[SliceFacts],
+    graph: SlicedGraph,
+    platform: Platform,
+    workload: Workload,
+    size: VertexBytes,
+) -> SlicedFacts:
+    degrees, which = np.unique(np.concatenate([one.degrees for one in slices]), return_inverse=True)
+    counts = np.bincount(which, np.concatenate([one.counts for one in slices]), degrees.size)
+    full = [one for one in slices if one.counts.size]
+    total = float(sum(one.weight for one in full))
+    unit = all(one.heaviest == one.lightest == 1.0 for one in full)
+    mean = graph.arcs / graph.n
+    deviation = float(np.sqrt((counts * (degrees - mean) ** 2).sum() / graph.n))
+    n_bytes = np.asarray(size.vertex + size.entry * degrees, np.float64)
+    total_bytes = graph.n * size.vertex + graph.arcs * size.entry
+    smallest = float(n_bytes.min())
+    if unit or any(workload.shares):
+        scale = work_scale(graph, workload, total)
+        each = np.ones(degrees.size) if scale is None else scale.of(degrees)
+        work = counts * each
+        load = float(work.sum())
+        unit_work = bool((each == 1).all())
+        fitting = n_bytes <= platform.memories.min()
+        light = np.empty(0) if unit_work else _light(each[fitting], counts[fitting], platform.k)
+        heaviest, alike = float(each.max()), bool((each == each[0]).all())
+        first = float(each[0])
+        held = held_work(counts * n_bytes, work)
+    else:
+        load, unit_work = total, False
+        light = lightest(np.concatenate([one.light for one in full]), platform.k)
+        heaviest = max(one.heaviest for one in full)
+        first = min(one.lightest for one in full)
+        alike = heaviest == first
+        kinds = [one.kinds or _plain(one, size) for one in full]
+        held = _held(VertexKinds(*(np.concatenate(some) for some in zip(*kinds, strict=True))))
+    capped = bool(np.isfinite(platform.memories).any())
+    return SlicedFacts(
+        LoadFacts(graph.n, load, unit_work, heaviest, total_bytes, smallest, light),
+        WorkFacts(load, first if alike else 0.0, held if capped else None),
+        total,
+        unit,
+        mean,
+        deviation / max(mean, 1.0),
+    )
+
+
+def _light(each: FloatArray, counts: FloatArray, count: int) -> FloatArray:
+    """Return the `count` least weights, of which counts (d,) vertices have each."""
+    order = np.argsort(each, kind="stable")
+    times = np.minimum(counts[order], count).astype(np.int64)
+    return np.repeat(each[order], times)[:count]
+
+
+# Work for bytes, where vertices weigh what they weigh.
+
+
+def _kinds(work: FloatArray, n_bytes: FloatArray) -> VertexKinds:
+    """Return the kinds of these vertices: those of equal work and bytes together."""
+    order = np.lexsort((n_bytes, work))
+    work, n_bytes = work[order], n_bytes[order]
+    new = np.ones(work.size, np.bool_)
+    new[1:] = (work[1:] != work[:-1]) | (n_bytes[1:] != n_bytes[:-1])
+    first = np.flatnonzero(new)
+    times = np.diff(first, append=work.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(work[first] > 0, n_bytes[first] / work[first], np.inf)
+    return VertexKinds(work[first] * times, n_bytes[first] * times, ratio, ratio)
+
+
+def _plain(one: SliceFacts, size: VertexBytes) -> VertexKinds:
+    """Return the kinds of a slice whose vertices weigh 1."""
+    n_bytes = np.asarray(size.vertex + size.entry * one.degrees, np.float64)
+    return VertexKinds(one.counts.astype(np.float64), one.counts * n_bytes, n_bytes, n_bytes)
+
+
+def _fewer(kinds: VertexKinds) -> VertexKinds:
+    """Return the same kinds, or where they are too many, those of similar ratios together."""
+    if kinds.work.size <= MOST_KINDS:
+        return kinds
+    # The exponent and the first bits of the mantissa.
+    similar = kinds.least.view(np.int64) >> (52 - RATIO_BITS)
+    order = np.argsort(similar, kind="stable")
+    starts = np.flatnonzero(np.diff(similar[order], prepend=similar[order[0]] - 1))
+    return VertexKinds(
+        np.add.reduceat(kinds.work[order], starts),
+        np.add.reduceat(kinds.n_bytes[order], starts),
+        np.minimum.reduceat(kinds.least[order], starts),
+        np.maximum.reduceat(kinds.most[order], starts),
+    )
+
+
+def _held(kinds: VertexKinds) -> HeldWork:
+    """Return how much work fits, at most: within a kind the most work for a byte comes first.
+
+    The line through a kind of different vertices is made of the least and the most of them, which
+    lies above that of its vertices.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steep, flat = 1 / kinds.least, 1 / kinds.most
+        corner = (kinds.work - kinds.n_bytes * flat) / (steep - flat)
+    corner = np.where(steep > flat, np.clip(np.nan_to_num(corner), 0, kinds.n_bytes), 0.0)
+    first = np.where(corner > 0, np.minimum(corner * steep, kinds.work), 0.0)
+    return held_work(
+        np.concatenate([corner, kinds.n_bytes - corner]),
+        np.concatenate([first, kinds.work - first]),
+    )
+
+
+# Workloads that weigh vertices.
+
+
+@dataclass(frozen=True)
+class WorkScale:
+    """The work of a vertex [units] by its entries: scale x (vertex + entry x entries)."""
+
+    vertex: float
+    entry: float
+    scale: float
+
+    def of(self, degrees: IntVector) -> FloatArray:
+        """Return the work of vertices of these degrees."""
+        return np.asarray((self.vertex + self.entry * degrees) * self.scale, np.float64)
+
+
+def work_scale(graph: SlicedGraph, workload: Workload, total_weight: float) -> WorkScale | None:
+    """Return by what the workload weighs vertices; None where their own weights count.
+
+    Raises InputError where only edges cost something and there are none.
+    """
+    vertex, entry = workload.shares
+    if not (vertex or entry):
+        return None
+    total = vertex * graph.n + entry * graph.arcs
+    if not total > 0:
+        raise InputError(
+            f"kernel {workload.name!r} has nothing to do on a graph without edges",
+            hint="Give it bytes_per_vertex or flops_per_vertex.",
+        )
+    return WorkScale(vertex, entry, total_weight / max(total, 1e-300))
+
+
+class WorkRows:
+    """A SlicedGraph whose vertices weigh the work of a workload; the rest is that of `graph`."""
+
+    def __init__(self, graph: SlicedGraph, scale: WorkScale) -> None:
+        self._graph, self._scale = graph, scale
+        self.n, self.arcs = graph.n, graph.arcs
+        self.n_own, self.n_local = graph.n_own, graph.n_local
+        self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
+        self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
+
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i, weighted by their work."""
+        rows = self._graph.rows(i)
+        return rows._replace(vwgt=self._scale.of(np.diff(rows.xadj)))
+
+    def weights(self, i: int) -> FloatArray:
+        """Return the work (r,) of the vertices of slice i."""
+        return self.rows(i).vwgt
+
+    def points(self, i: int) -> FloatArray:
+        """Return the coordinates (r, dimension) of the vertices of slice i."""
+        return self._graph.points(i)
+
+    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+        """Set the values of ghosts to those their owners have for them."""
+        self._graph.fill(values, slices)
+
+
+def weighted_slices(graph: SlicedGraph, workload: Workload, total_weight: float) -> SlicedGraph:
+    """Return the graph with the workload's work as weights; the graph itself where these count."""
+    scale = work_scale(graph, workload, total_weight)
+    return graph if scale is None else WorkRows(graph, scale)

@@ -1,0 +1,222 @@
+"""GivenRows: the rows of a graph as the ranks of a program hold them, compared with each other."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, IntVector, as_array, as_integers, as_weights
+from evener.errors import InputError, UsageError
+from evener.graphs.graph_checks import check_offsets, coordinates, narrow, same_length
+from evener.running.comm import Comm
+from evener.sliced.gathering import agreed
+from evener.wording import plural
+
+NO_NUMBERS, NO_WEIGHTS, NO_POINTS = np.empty(0, np.int64), np.empty(0), np.empty((0, 0))
+MOST_LOCAL = 2**31 - 1  # own vertices of a rank and ghosts: local numbers are int32
+
+
+class Passed(NamedTuple):
+    """What a program passes on one rank, as arrays of any types."""
+
+    xadj: npt.ArrayLike
+    adjncy: npt.ArrayLike
+    vtxdist: npt.ArrayLike | None
+    vwgt: npt.ArrayLike | None
+    adjwgt: npt.ArrayLike | None
+    coords: npt.ArrayLike | None
+    numbers: npt.ArrayLike | None
+
+
+class OwnRows(NamedTuple):
+    """The rows of a rank's slices; `first` is the number of the first row.
+
+    xadj (n_own + 1,) int64, adjncy (a,) int32 or int64: numbers in the whole graph, every row in
+    ascending order. vwgt (n_own,), adjwgt (a,), coords (n_own, d): empty where there are none.
+    """
+
+    first: int
+    xadj: IntVector
+    adjncy: IntArray
+    vwgt: FloatArray
+    adjwgt: FloatArray
+    coords: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """One rank's rows: the neighbours of row i are adjncy[xadj[i]:xadj[i + 1]], any of n vertices.
+
+    first: number of the first row, where rows are of consecutive vertices; numbers (rows,): those
+    of all rows where they are not, else (0,). vwgt (rows,), adjwgt (arcs,): empty where all weigh
+    1. coords (rows, d): (0, 0) where there are none.
+    """
+
+    xadj: IntVector
+    adjncy: IntArray
+    vwgt: FloatArray
+    adjwgt: FloatArray
+    coords: FloatArray
+    numbers: IntVector
+    n: int = 0
+    first: int = 0
+
+    @classmethod
+    def of(cls, passed: Passed) -> Self:
+        """Return the rows as arrays of the types of this class, but adjncy; InputError for bad."""
+        xadj = as_integers(passed.xadj, "xadj")
+        adjncy = as_array(passed.adjncy, "adjncy")
+        check_offsets(xadj, adjncy.size)
+        rows = xadj.size - 1
+        points, numbers = NO_POINTS, NO_NUMBERS
+        if passed.coords is not None and rows:
+            points = coordinates(passed.coords, rows)
+        if passed.numbers is not None:
+            numbers = as_integers(passed.numbers, "numbers")
+            same_length(numbers, rows, "numbers", "rows")
+        vwgt = _weights(passed.vwgt, "vwgt", rows, "rows")
+        adjwgt = _weights(passed.adjwgt, "adjwgt", adjncy.size, "entries of adjncy")
+        return cls(xadj, adjncy, vwgt, adjwgt, points, numbers)
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return int(self.xadj.size - 1)
+
+
+def given_rows(comm: Comm, passed: Passed) -> GivenRows:
+    """Return the rows of this rank, after all ranks have compared theirs; all call.
+
+    Raises InputError on all of them where arrays are not what they should be, or those of one rank
+    do not fit those of the others.
+    """
+    own = agreed(comm, lambda: GivenRows.of(passed))
+    facts = comm.allgather(_facts(own, passed))
+    agreed(comm, lambda: _compare(facts))
+    dimension = max(one.dimension for one in facts)
+    ends = np.concatenate([[0], np.cumsum([one.rows for one in facts])])
+    n = int(ends[-1])
+    adjncy = agreed(comm, lambda: _placed(own, passed, facts, n, comm.rank))
+    return replace(
+        own,
+        adjncy=adjncy,
+        vwgt=own.vwgt if any(one.weigh for one in facts) else NO_WEIGHTS,
+        adjwgt=own.adjwgt if any(one.edges_weigh for one in facts) else NO_WEIGHTS,
+        coords=own.coords.reshape(own.rows, dimension) if dimension else NO_POINTS,
+        n=n,
+        first=int(ends[comm.rank]),
+    )
+
+
+class _Facts(NamedTuple):
+    """What each rank tells the others of its rows.
+
+    has: which of numbers, vwgt, adjwgt and coords were passed; None for those of no length, which
+    may be there or not. vtxdist: a digest of it, 0 where it was not passed. weigh, edges_weigh:
+    whether some weight is not 1.
+    """
+
+    rows: int
+    has: tuple[bool | None, ...]
+    vtxdist: int
+    dimension: int
+    weigh: bool
+    edges_weigh: bool
+
+
+NAMES = ("numbers", "vwgt", "adjwgt", "coords")
+
+
+def _facts(own: GivenRows, passed: Passed) -> _Facts:
+    has = tuple(
+        getattr(passed, name) is not None if length else None
+        for name, length in zip(NAMES, (own.rows, own.rows, own.adjncy.size, own.rows), strict=True)
+    )
+    digest = 0
+    if passed.vtxdist is not None:
+        digest = 1 + zlib.crc32(repr(np.asarray(passed.vtxdist).tolist()).encode())
+    weigh, edges_weigh = (bool((one != 1).any()) for one in (own.vwgt, own.adjwgt))
+    return _Facts(own.rows, has, digest, own.coords.shape[1], weigh, edges_weigh)
+
+
+def _compare(facts: Sequence[_Facts]) -> None:
+    """Raise InputError where the ranks do not pass arrays of the same kinds."""
+    for place, name in enumerate(NAMES):
+        by = {one.has[place]: rank for rank, one in reversed(list(enumerate(facts)))}
+        if True in by and False in by:
+            raise InputError(
+                f"rank {by[True]} passes {name}, rank {by[False]} does not",
+                hint="Either all ranks with vertices pass them, or none.",
+            )
+    for rank, one in enumerate(facts):
+        if one.vtxdist != facts[0].vtxdist:
+            raise InputError(f"rank {rank}: vtxdist is not that of rank 0")
+        known = [other.dimension for other in facts[:rank] if other.rows]
+        if one.rows and known and one.dimension != known[0]:
+            raise InputError(
+                f"rank {rank}: coords have {one.dimension} columns, those before {known[0]}"
+            )
+    if facts[0].vtxdist and any(True in one.has[:1] for one in facts):
+        raise UsageError("either vtxdist or numbers says which vertices a rank has, not both")
+
+
+def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, rank: int) -> IntArray:
+    """Return adjncy in the type of all ranks, after vtxdist and numbers were checked."""
+    ends = np.concatenate([[0], np.cumsum([one.rows for one in facts])])
+    if passed.vtxdist is not None:
+        vtxdist = as_integers(passed.vtxdist, "vtxdist")
+        same_length(vtxdist, len(facts) + 1, "vtxdist", f"{plural(len(facts), 'rank')} and the end")
+        wrong = np.flatnonzero(np.diff(vtxdist) != np.diff(ends))
+        if wrong.size:
+            first = int(wrong[0])
+            raise InputError(
+                f"rank {first}: xadj is of {plural(facts[first].rows, 'row')}, and vtxdist gives "
+                f"it the vertices from {vtxdist[first]} to before {vtxdist[first + 1]}",
+                hint="Slices may neither overlap nor leave gaps: rank r has the vertices "
+                "vtxdist[r] to vtxdist[r + 1] - 1.",
+            )
+        if vtxdist[0] != 0:
+            raise InputError(f"vtxdist must begin with 0, not {vtxdist[0]}")
+    wrong = np.flatnonzero((own.numbers < 0) | (own.numbers >= n))
+    if wrong.size:
+        raise InputError(
+            f"rank {rank}: row {wrong[0]} is of vertex {own.numbers[wrong[0]]}: there is no such "
+            f"vertex among the {n:,} of all ranks"
+        )
+    return _narrow(own, n, int(ends[rank]), rank)
+
+
+def _narrow(own: GivenRows, n: int, first: int, rank: int) -> IntArray:
+    """Return adjncy as int32, or int64 where there are 2^31 vertices or more."""
+    try:
+        return narrow(own.adjncy, n)
+    except InputError:
+        given = own.adjncy
+        if given.ndim != 1 or given.dtype.kind not in "iu":
+            raise
+        place = int(np.argmax((given < 0) | (given >= n)))
+        row = int(np.searchsorted(own.xadj, place, side="right")) - 1
+        vertex = own.numbers[row] if own.numbers.size else first + row
+        raise no_vertex(rank, int(vertex), int(given[place]), n) from None
+
+
+def no_vertex(rank: int, vertex: int, entry: int, n: int) -> InputError:
+    """Return the error of a neighbour that is no vertex of n, in a row of a rank."""
+    return InputError(
+        f"rank {rank}: vertex {vertex} has the neighbour {entry}: there is no such vertex among "
+        f"the {n:,} of all ranks"
+    )
+
+
+def _weights(values: Any, name: str, length: int, what: str) -> FloatArray:
+    """Return weights as float64, ones where there are none; InputError for bad ones."""
+    if values is None or not length:
+        return NO_WEIGHTS
+    weights = as_weights(values, name)
+    same_length(weights, length, name, what)
+    return weights.astype(np.float64, copy=False)

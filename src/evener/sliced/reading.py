@@ -1,0 +1,67 @@
+"""WatchedGraph: a graph in slices that tells how often, and how much of it, has been read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.sliced.rows import SlicedGraph, SliceRows
+from evener.wording import memory
+
+HALF_DONE = 4  # passes after which progress shows a half
+
+
+class WatchedGraph:
+    """A SlicedGraph, all of whose rows are those of `graph`, that tells of passes and bytes.
+
+    told: called with (step, fraction done). A pass begins where the first slice of the process is
+    read.
+    """
+
+    def __init__(self, graph: SlicedGraph, told: Callable[[str, float], None]) -> None:
+        self._graph, self._told = graph, told
+        self._step, self._passes, self._bytes = "", 0, 0
+        self.n, self.arcs = graph.n, graph.arcs
+        self.n_own, self.n_local = graph.n_own, graph.n_local
+        self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
+        self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
+
+    def step(self, name: str) -> None:
+        """Tell that another step begins."""
+        self._step = name
+        self._told(name, self._done(1.0))
+
+    def tell(self, name: str, fraction: float) -> None:
+        """Tell of a step, and the fraction of all that is done."""
+        self._told(name, fraction)
+
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i."""
+        rows = self._graph.rows(i)
+        own = self.own_slices
+        self._passes += i == own.start
+        self._bytes += sum(array.nbytes for array in rows[1:])
+        share = (i - own.start + 1) / len(own)
+        read = f"pass {self._passes}, {memory(self._bytes)} read"
+        self._told(f"{self._step}: {read}", self._done(share))
+        return rows
+
+    def weights(self, i: int) -> FloatArray:
+        """Return the weights (r,) of the vertices of slice i, or (0,): all weigh 1."""
+        return self._graph.weights(i)
+
+    def points(self, i: int) -> FloatArray:
+        """Return the coordinates (r, dimension) of the vertices of slice i."""
+        return self._graph.points(i)
+
+    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+        """Set the values of ghosts to those their owners have for them."""
+        self._graph.fill(values, slices)
+
+    def _done(self, share: float) -> float:
+        """Return a share of all that is done; how many passes there will be is not known."""
+        passes = max(self._passes - 1 + share, 0)
+        return passes / (passes + HALF_DONE)

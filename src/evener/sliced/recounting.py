@@ -1,0 +1,176 @@
+"""The recount of blocks, for graphs in slices: every row is read once.
+
+It takes rows and blocks, and shares nothing with what made the blocks. Beside the blocks it keeps
+four bytes a vertex, the pieces that are known to be connected, and a table of the pairs of blocks
+that exchange values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from evener.plans.recount.blocks import BlockCounts
+from evener.plans.workload import WEIGHTS, Workload
+from evener.sliced import recounting_kernels as kernels
+from evener.sliced.recounting_kernels import EMPTY, PairTable, Sums
+from evener.sliced.rows import SlicedGraph
+
+FIRST_PAIRS = 1 << 12  # places of the table of pairs at first; it is doubled when half full
+
+
+@dataclass(frozen=True)
+class VertexCosts:
+    """What vertices weigh and take: by the workload, else their own weights; bytes as of Graph [B].
+
+    per_edge: of each adjacency entry.
+    """
+
+    workload: Workload = WEIGHTS
+    per_vertex: float = BYTES_PER_VERTEX
+    per_edge: float = BYTES_PER_EDGE
+
+
+COSTS = VertexCosts()
+
+
+def recounted_in_slices(
+    graph: SlicedGraph, part: Part, k: int, costs: VertexCosts = COSTS
+) -> BlockCounts:
+    """Return the counts of the k blocks; all processes call, and get the same.
+
+    part (n_own,) int32: the blocks of the process's vertices. graph: as it was read.
+    """
+    blocks = part
+    if graph.n_local > graph.n_own:
+        blocks = np.concatenate([part, np.empty(graph.n_local - graph.n_own, np.int32)])
+    graph.fill(blocks)
+    joined = np.arange(graph.n_local, dtype=np.int32)
+    found = _counted_rows(graph, blocks, joined, k)
+    pieces = _pieces(graph, blocks, joined, k)
+    sender, receiver, values = found.exchange(k)
+    sums = found.sums
+    weights, inside = _work(sums, costs.workload)
+    return BlockCounts(
+        weights=weights[:, None],
+        vertices=sums.vertices,
+        bytes=costs.per_vertex * sums.vertices + costs.per_edge * sums.entries,
+        boundary=sums.vertices - sums.inside,
+        components=pieces,
+        neighbours=np.bincount(sender, minlength=k).astype(np.int64),
+        volumes=np.bincount(sender, values, k).astype(np.int64),
+        interior=np.divide(inside, weights, out=np.ones(k), where=weights > 0),
+        sender=sender,
+        receiver=receiver,
+        values=values,
+        edge_cut=found.cut / 2,
+    )
+
+
+def _work(sums: Sums, workload: Workload) -> tuple[FloatArray, FloatArray]:
+    """Return the work (k,) of blocks, and of their inside vertices [units].
+
+    In proportion to the bytes that rows move, or to flops if the workload states no bytes, with
+    the sum of all weights as sum; the vertices' weights if it states neither.
+    """
+    vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
+    if not (vertex or entry):
+        vertex, entry = workload.flops_per_vertex, workload.flops_per_edge
+    if not (vertex or entry):
+        return sums.weights, sums.inside_weights
+    cost = vertex * sums.vertices + entry * sums.entries
+    inside = vertex * sums.inside + entry * sums.inside_entries
+    scale = sums.weights.sum() / cost.sum()
+    return np.asarray(cost * scale, np.float64), np.asarray(inside * scale, np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """The counts of all rows, and the pairs of blocks with values sent, by ascending key."""
+
+    sums: Sums
+    keys: IntVector
+    values: IntVector
+    cut: float
+
+    def exchange(self, k: int) -> tuple[IntVector, IntVector, IntVector]:
+        """Return sender, receiver and values of each message."""
+        sender, receiver = np.divmod(self.keys, k)
+        return sender, receiver, self.values
+
+
+def _counted_rows(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> _Counted:
+    # Whole numbers are exact; what may be fractions is summed slice by slice in the slices' order,
+    # which does not depend on who holds them.
+    seen = np.full(k, -1, np.int32)
+    counts = [np.zeros(k, np.int64) for _ in range(4)]
+    units = Sums(np.zeros(k), np.zeros(k), *counts)
+    pairs, used = _empty_pairs(FIRST_PAIRS), 0
+    parts: list[tuple[FloatArray, FloatArray]] = []
+    cuts: list[float] = []
+    for i in graph.own_slices:
+        rows = graph.rows(i)
+        sums = Sums(np.zeros(k), np.zeros(k), *counts) if rows.vwgt.size else units
+        begin, cut = 0, 0.0
+        while begin < rows.xadj.size - 1:
+            begin, used, more = kernels.count_rows(
+                rows, begin, blocks, joined, seen, sums, pairs, used
+            )
+            cut += more
+            if begin < rows.xadj.size - 1:
+                pairs = _larger(pairs)
+        cuts.append(cut)
+        if rows.vwgt.size:
+            parts.append((sums.weights, sums.inside_weights))
+    comm = graph.comm
+    told = comm.allgather([units[:2], *parts])
+    weights, inside = (np.sum([one[j] for some in told for one in some], axis=0) for j in (0, 1))
+    totals = np.sum(comm.allgather(np.array(counts)), axis=0)
+    cut = sum(one for some in comm.allgather(cuts) for one in some)
+    return _Counted(Sums(weights, inside, *totals), *_all_pairs(graph, pairs), float(cut))
+
+
+def _all_pairs(graph: SlicedGraph, pairs: PairTable) -> tuple[IntVector, IntVector]:
+    """Return the pairs of all processes, by ascending key."""
+    there = pairs.keys != EMPTY
+    told = graph.comm.allgather((pairs.keys[there], pairs.values[there]))
+    keys, which = np.unique(np.concatenate([one[0] for one in told]), return_inverse=True)
+    values = np.bincount(which, np.concatenate([one[1] for one in told]), keys.size)
+    return keys, values.astype(np.int64)
+
+
+def _empty_pairs(size: int) -> PairTable:
+    return PairTable(np.full(size, EMPTY, np.int64), np.zeros(size, np.int64))
+
+
+def _larger(pairs: PairTable) -> PairTable:
+    larger = _empty_pairs(2 * pairs.keys.size)
+    kernels.move_pairs(pairs, larger)
+    return larger
+
+
+def _pieces(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> IntVector:
+    """Return the connected pieces (k,) of each block. joined (n_local,) is written over.
+
+    Pieces of different processes that meet at a ghost are one: the first process joins them.
+    """
+    comm, n_own = graph.comm, graph.n_own
+    pieces: IntVector = np.zeros(k, np.int64)
+    kernels.count_pieces(joined, n_own, blocks, pieces)
+    if comm.size == 1:
+        return pieces
+    roots = joined[n_own:].copy()
+    met = np.flatnonzero(roots < n_own)
+    joined[:n_own] += np.int32(graph.ends[graph.own_slices.start])
+    graph.fill(joined)
+    ends = np.column_stack([joined[roots[met]], joined[n_own + met], blocks[n_own + met]])
+    told = comm.allgather(np.unique(ends, axis=0).astype(np.int64))
+    pieces = np.sum(comm.allgather(pieces), axis=0)
+    both: npt.NDArray[np.int64] = np.concatenate(told)
+    numbers, which = np.unique(both[:, :2], return_inverse=True)
+    kernels.join_pieces(which.reshape(-1, 2), both[:, 2].copy(), np.arange(numbers.size), pieces)
+    return pieces

@@ -1,0 +1,102 @@
+"""SlicedGraph: an undirected graph that is held, or read, in slices of consecutive rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector
+from evener.running.comm import Comm
+
+# Of every graph, whoever holds it: more ranks than these are not used side by side. Smaller slices
+# keep fewer edges inside, larger ones need more memory where a file is read.
+N_SLICES = 64
+
+
+class SliceRows(NamedTuple):
+    """The rows of one slice, in the numbers of the process that holds them.
+
+    first: number of the first row. xadj (r + 1,) int64, from 0; adjncy (a,) int32: the neighbours
+    of row i are adjncy[xadj[i]:xadj[i + 1]]. adjwgt (a,) float64, or (0,): every edge weighs 1.
+    vwgt (r,) float64, or (0,): every vertex weighs 1.
+    """
+
+    first: int
+    xadj: npt.NDArray[np.int64]
+    adjncy: npt.NDArray[np.int32]
+    adjwgt: FloatArray
+    vwgt: FloatArray
+
+
+class SlicedGraph(Protocol):
+    """An undirected graph in N_SLICES slices of rows, of which this process holds consecutive ones.
+
+    Slice i has the vertices ends[i] to ends[i + 1] - 1 of the graph. A process numbers its own
+    vertices from 0, in their order, and those of others that are neighbours of its own, its
+    ghosts, from n_own on. A file that is read by one process has no ghosts: numbers in it are the
+    graph's. Every method but `rows` and `points` is called by all processes, in the same order.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of vertices of the graph."""
+
+    @property
+    def arcs(self) -> int:
+        """Number of adjacency entries of the graph: every edge counts at both ends."""
+
+    @property
+    def n_own(self) -> int:
+        """Number of vertices of this process."""
+
+    @property
+    def n_local(self) -> int:
+        """Number of its vertices and ghosts."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of a vertex, 0 where there are none."""
+
+    @property
+    def edges_weigh(self) -> bool:
+        """Whether edges have weights."""
+
+    @property
+    def comm(self) -> Comm:
+        """What the processes tell each other by."""
+
+    @property
+    def ends(self) -> IntVector:
+        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+
+    @property
+    def own_slices(self) -> range:
+        """The slices of this process."""
+
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i, which may be written over by the next call."""
+
+    def weights(self, i: int) -> FloatArray:
+        """Return the weights (r,) of the vertices of slice i, or (0,): every vertex weighs 1."""
+
+    def points(self, i: int) -> FloatArray:
+        """Return the coordinates (r, dimension) of the vertices of slice i."""
+
+    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+        """Set the values of ghosts in `values` (n_local,) to those their owners have for them.
+
+        slices: those whose vertices are told; None: all.
+        """
+
+
+def slice_ends(n: int) -> IntVector:
+    """Return (N_SLICES + 1,) where the slices of a graph of n vertices begin, and n."""
+    return np.arange(N_SLICES + 1, dtype=np.int64) * n // N_SLICES
+
+
+def share_of(rank: int, ranks: int) -> range:
+    """Return the slices that a rank holds; those of ranks above N_SLICES are empty."""
+    return range(N_SLICES * rank // ranks, N_SLICES * (rank + 1) // ranks)

@@ -1,0 +1,98 @@
+"""InMemoryGraph: a graph in memory, in slices, for whoever divides it as one that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector
+from evener.graphs.graph import Graph
+from evener.running.comm import Comm, run_threads
+from evener.sliced.rows import N_SLICES, SliceRows, slice_ends
+
+NO_WEIGHTS = np.empty(0)
+
+
+def alone() -> Comm:
+    """Return the communication of a process that is the only one."""
+    return run_threads(1, lambda comm: comm)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class InMemoryGraph:
+    """A SlicedGraph of a graph in memory: one process holds all slices, and there are no ghosts."""
+
+    graph: Graph
+    comm: Comm = field(default_factory=alone)
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.graph.n
+
+    @property
+    def n_own(self) -> int:
+        """Number of vertices."""
+        return self.graph.n
+
+    @property
+    def n_local(self) -> int:
+        """Number of vertices."""
+        return self.graph.n
+
+    @property
+    def arcs(self) -> int:
+        """Number of adjacency entries."""
+        return int(self.graph.adjncy.size)
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of a vertex."""
+        return 0 if self.graph.coords is None else int(self.graph.coords.shape[1])
+
+    @property
+    def edges_weigh(self) -> bool:
+        """Whether edges have weights."""
+        return self.graph.adjwgt is not None
+
+    @property
+    def ends(self) -> IntVector:
+        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+        return slice_ends(self.n)
+
+    @property
+    def own_slices(self) -> range:
+        """All slices."""
+        return range(N_SLICES)
+
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i, views of the graph's arrays where types are the same."""
+        first, last = self.ends[i : i + 2].tolist()
+        graph = self.graph
+        arcs = slice(int(graph.xadj[first]), int(graph.xadj[last]))
+        return SliceRows(
+            first,
+            graph.xadj[first : last + 1] - graph.xadj[first],
+            graph.adjncy[arcs].astype(np.int32, copy=False),
+            NO_WEIGHTS if graph.adjwgt is None else graph.adjwgt[arcs].astype(np.float64),
+            self.weights(i),
+        )
+
+    def weights(self, i: int) -> FloatArray:
+        """Return the weights (r,) of the vertices of slice i, or (0,): all weigh 1."""
+        first, last = self.ends[i : i + 2].tolist()
+        if self.graph.is_unit:
+            return NO_WEIGHTS
+        return self.graph.weights()[first:last].astype(np.float64)
+
+    def points(self, i: int) -> FloatArray:
+        """Return the coordinates (r, dimension) of the vertices of slice i."""
+        first, last = self.ends[i : i + 2].tolist()
+        coords = self.graph.coords
+        return np.empty((last - first, 0)) if coords is None else coords[first:last]
+
+    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+        """Change nothing: there are no ghosts."""

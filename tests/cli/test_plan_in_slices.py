@@ -1,0 +1,88 @@
+"""`evener plan FILE --memory`: plans of files read slice by slice, and what cannot go with it."""
+
+import json
+
+import pytest
+
+from evener.cli import main
+from evener.graphs.generating.delaunay import delaunay
+from evener.io import write_graph
+from evener.io.plans.plan import read_plan
+from evener.planning import plan_file
+
+
+@pytest.fixture
+def graph(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = delaunay(1500, 2)
+    write_graph(tmp_path / "a.graph", whole)
+    write_graph(tmp_path / "a.ecsr", whole)
+    return whole
+
+
+def run(capsys, *words):
+    code = main([str(word) for word in words])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_plan_its_report_and_json(graph, tmp_path, capsys):
+    words = ["plan", "a.graph", "--speeds", "4,2,1,1", "--memory", "1GiB"]
+    code, shown, _ = run(capsys, *words, "--report", "a.html", "-o", "text.plan")
+    assert code == 0
+    assert "All 4 blocks hold their contract" in shown
+    assert "Written: text.plan, a.html" in shown
+    code, shown, _ = run(capsys, "plan", "a.ecsr", *words[2:], "--json")
+    assert code == 0
+    assert json.loads(shown)["written"] == ["a.plan"]
+    one, other = read_plan(tmp_path / "a.plan"), read_plan(tmp_path / "text.plan")
+    assert (one.partition.part == other.partition.part).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.ecsr", "a.graph", "a.graph.xyz", "a.html", "a.plan", "text.plan",
+    ]  # fmt: skip
+    code, shown, _ = run(capsys, "evaluate", "a.graph", "text.plan", "--speeds", "4,2,1,1")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--versus", "metis"], "does not go with --versus"),
+        (["--cut", "edges"], "does not go with --cut"),
+        (["--constraint", "0"], "others cannot be chosen"),
+        (["--directed"], "does not go with --directed"),
+        (["--by", "points"], "does not go with --by points"),
+        (["--with", "metis"], "not slice by slice"),
+        (["--connected"], "connected"),
+        (["--memory", "20MB"], "at least"),
+    ],
+)
+def test_what_does_not_go_with_it_is_refused(graph, tmp_path, capsys, words, why):
+    code, _, said = run(capsys, "plan", "a.ecsr", "--k", "3", "--memory", "1GiB", *words)
+    assert code == 2
+    assert why in said
+    assert not (tmp_path / "a.plan").exists()
+
+
+def test_chosen_by_itself_where_the_graph_would_not_fit(graph, capsys, monkeypatch):
+    monkeypatch.setattr(plan_file, "NEVER_LARGE", 0)
+    words = ["plan", "a.ecsr", "--k", "3"]
+    assert "slice by slice" not in run(capsys, *words)[2]
+    monkeypatch.setattr(plan_file, "AN_ENTRY", 1e12)
+    code, shown, said = run(capsys, *words)
+    assert code == 0
+    assert "more than this computer's memory: it is divided slice by slice" in said
+    assert "All 3 blocks hold their contract" in shown
+    # What needs the graph whole is tried as a whole.
+    assert "slice by slice" not in run(capsys, *words, "--connected")[2]
+
+
+def test_the_plan_is_made_again(graph, tmp_path, capsys):
+    code, _, _ = run(capsys, "plan", "a.graph", "--k", "3", "--memory", "1GiB", "--seed", "3")
+    assert code == 0
+    code, shown, said = run(capsys, "replay", "a.plan", "a.graph")
+    assert (code, said) == (0, "")
+    assert "identical" in shown.lower()
+    code, _, said = run(capsys, "replay", "a.plan", "a.ecsr")
+    assert code == 3
+    assert "input files differ" in said

@@ -1,0 +1,151 @@
+"""Plans of files whose graph need not fit in memory."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evener as ev
+from evener.errors import InputError, UsageError
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.graph import Graph
+from evener.io import write_graph
+from evener.planning import plan_file as module
+from evener.planning.evaluate import misstated
+from evener.planning.options import PlanOptions
+from evener.planning.plan_file import FileReading, FileRequest, plan_file, too_large_for
+from evener.platforms.platform import Platform
+
+UNEQUAL = Platform.flat([4.0, 2.0, 1.0, 1.0])
+GIB = 2**30
+
+
+@pytest.fixture
+def graph():
+    whole = delaunay(2000, 4)
+    return whole.with_(vwgt=np.random.default_rng(1).integers(1, 4, whole.n))
+
+
+def planned(path, **changes):
+    return plan_file(FileRequest(Path(path), **{"memory": GIB, **changes}), UNEQUAL, PlanOptions())
+
+
+def test_the_same_plan_of_every_format(tmp_path, graph):
+    plans = {}
+    for name in ("a.ecsr", "b.graph", "c.mtx", "d.graph.zst"):
+        write_graph(tmp_path / name, graph)
+        weights = None
+        if name == "c.mtx":
+            weights = str(tmp_path / "w.txt")
+            Path(weights).write_text("\n".join(map(str, graph.vwgt)) + "\n")
+        plan = planned(tmp_path / name, reading=FileReading(weights=weights))
+        plans[name] = plan
+        assert misstated(plan, graph) == []
+        assert plan.inputs[name] == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
+        assert plan.options["sliced"]["memory"] == GIB
+    parts = [one.partition.part for one in plans.values()]
+    assert all((part == parts[0]).all() for part in parts)
+    assert sorted(plans["b.graph"].inputs) == ["b.graph", "b.graph.xyz"]
+    assert sorted(plans["a.ecsr"].inputs) == ["a.ecsr"]
+    assert "w.txt" in plans["c.mtx"].inputs
+    assert not list(tmp_path.glob("evener-private-*"))
+
+
+def test_bytes_of_vertices_and_edges(tmp_path, graph):
+    write_graph(tmp_path / "a.ecsr", graph.with_(bytes_per_vertex=100.0))
+    plan = planned(tmp_path / "a.ecsr", reading=FileReading(bytes_per_edge=1.0))
+    assert plan.certificate.bytes.sum() == graph.n * 100 + 2 * graph.m
+
+
+def test_too_little_memory_is_refused_with_the_least_that_would_do(tmp_path, graph):
+    write_graph(tmp_path / "a.ecsr", graph)
+    with pytest.raises(UsageError, match="at least") as caught:
+        planned(tmp_path / "a.ecsr", memory=2**20)
+    least = int(caught.value.hint.split("MiB")[0].split()[-1])
+    assert planned(tmp_path / "a.ecsr", memory=least << 20).certificate.all_hold
+    write_graph(tmp_path / "b.graph", graph)
+    with pytest.raises(UsageError, match="text is read in"):
+        planned(tmp_path / "b.graph", memory=2**20)
+    assert not list(tmp_path.glob("evener-private-*"))
+
+
+def test_what_must_be_read_whole_is_refused(tmp_path, graph):
+    write_graph(tmp_path / "a.npz", graph)
+    with pytest.raises(UsageError, match="cannot be divided slice by slice"):
+        planned(tmp_path / "a.npz")
+    write_graph(tmp_path / "a.ecsr", graph)
+    with pytest.raises(UsageError, match="coordinates and weights in it"):
+        planned(tmp_path / "a.ecsr", reading=FileReading(weights="w.txt"))
+    two = graph.with_(vwgt=np.ones((graph.n, 2), np.int64))
+    write_graph(tmp_path / "two.graph", two)
+    with pytest.raises(InputError, match="2 weights a vertex") as caught:
+        planned(tmp_path / "two.graph")
+    assert caught.value.file == str(tmp_path / "two.graph")
+    plan = planned(tmp_path / "two.graph", reading=FileReading(constraint=1))
+    assert misstated(plan, graph.with_(vwgt=two.weights(1))) == []
+
+
+def test_damaged_files_are_refused_and_nothing_is_left(tmp_path, graph):
+    write_graph(tmp_path / "a.ecsr", graph)
+    whole = (tmp_path / "a.ecsr").read_bytes()
+    (tmp_path / "cut.ecsr").write_bytes(whole[:-100])
+    with pytest.raises(InputError, match="cut"):
+        planned(tmp_path / "cut.ecsr")
+    write_graph(tmp_path / "b.graph", graph)
+    text = (tmp_path / "b.graph").read_text().splitlines()
+    text[5] += " 999999"
+    (tmp_path / "b.graph").write_text("\n".join(text))
+    with pytest.raises(InputError) as caught:
+        planned(tmp_path / "b.graph")
+    assert "b.graph" in str(caught.value.file)
+    assert not list(tmp_path.glob("evener-private-*"))
+
+
+def test_an_edge_seen_from_one_side_only_is_refused(tmp_path):
+    graph = delaunay(500, 1)
+    write_graph(tmp_path / "a.ecsr", graph)
+    data = bytearray((tmp_path / "a.ecsr").read_bytes())
+    from evener.io.csr.csr_file import CsrFile
+
+    with CsrFile(tmp_path / "a.ecsr") as file:
+        section = file.layout.sections["adjncy"]
+    last = np.frombuffer(data, np.int32, section.length, section.offset)
+    at = int(graph.xadj[250]) - 1  # the last neighbour of vertex 249
+    assert last[at] < 499
+    last = last.copy()
+    last[at] = 499
+    data[section.offset : section.offset + last.nbytes] = last.tobytes()
+    (tmp_path / "a.ecsr").write_bytes(data)
+    with pytest.raises(InputError, match="one of its ends alone"):
+        planned(tmp_path / "a.ecsr")
+
+
+def test_graphs_too_large_for_memory_are_known_by_their_files(tmp_path, graph, monkeypatch):
+    monkeypatch.setattr(module, "NEVER_LARGE", 0)
+    for name in ("a.ecsr", "b.graph", "c.mtx", "d.graph.gz"):
+        write_graph(tmp_path / name, graph)
+        needed = too_large_for(tmp_path / name, None, 1000)
+        assert needed >= 2 * graph.m * 12
+        assert too_large_for(tmp_path / name, None, needed) is None
+    write_graph(tmp_path / "e.npz", graph)
+    assert too_large_for(tmp_path / "e.npz", None, 1000) is None
+    assert too_large_for(tmp_path, None, 0) is None
+
+
+def test_a_graph_without_edges(tmp_path):
+    write_graph(tmp_path / "a.ecsr", Graph.from_edges(300, [], []))
+    plan = planned(tmp_path / "a.ecsr")
+    assert plan.evaluation.edge_cut == 0
+    assert misstated(plan, ev.read_graph(tmp_path / "a.ecsr")) == []
+
+
+def test_as_ev_plan(tmp_path, graph):
+    write_graph(tmp_path / "a.ecsr", graph)
+    plan = ev.plan(tmp_path / "a.ecsr", UNEQUAL, memory=GIB, seed=3)
+    assert misstated(plan, graph) == []
+    assert plan.options["seed"] == 3
+    with pytest.raises(UsageError, match="by its name"):
+        ev.plan(graph, UNEQUAL, memory=GIB)
+    with pytest.raises(InputError, match="cannot be read"):
+        ev.plan(tmp_path / "none.ecsr", UNEQUAL, memory=GIB)

@@ -1,0 +1,149 @@
+"""Plans of graphs in slices: certified, confirmed by a recount of the whole graph."""
+
+import numpy as np
+import pytest
+
+import evener as ev
+from evener.errors import InfeasibleError, UsageError
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.grid import grid
+from evener.graphs.generating.random_graphs import rmat
+from evener.planning.evaluate import misstated
+from evener.planning.options import PlanOptions
+from evener.planning.plan_slices import plan_slices
+from evener.plans.workload import WORKLOADS
+from evener.platforms.device import Device
+from evener.platforms.platform import Level, Link, Platform
+from evener.running.comm import run_threads
+from evener.sliced.blocks import SlicedOptions
+from evener.sliced.distributed import DistributedGraph
+from evener.sliced.whole import InMemoryGraph
+from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
+
+UNEQUAL = Platform.flat([4.0, 2.0, 1.0, 1.0, 2.0, 3.0])
+
+
+def planned(graph, platform=UNEQUAL, **options):
+    return plan_slices(InMemoryGraph(graph), platform, PlanOptions(**options)).plan
+
+
+@pytest.mark.parametrize("workload", ["weights", "spmv"])
+@pytest.mark.parametrize("objective", ["cut", "total_volume", "max_volume"])
+def test_every_figure_is_confirmed_by_a_recount_of_the_whole_graph(workload, objective):
+    graph = delaunay(3000, 2)
+    plan = planned(graph, workload=WORKLOADS[workload], objective=objective)
+    assert plan.certificate.all_hold
+    assert misstated(plan, graph) == []
+    in_memory = ev.plan(graph, UNEQUAL, workload=workload, objective=objective)
+    assert list(plan.sizes) == list(in_memory.sizes)
+    assert np.isclose(plan.prediction.bound, in_memory.prediction.bound)
+    assert dict(plan.graph) == dict(in_memory.graph)
+
+
+def test_weights_of_vertices_and_edges():
+    graph = random_graph(2000, 5000, 3, weighted=True, coords=True)
+    plan = planned(graph)
+    assert plan.certificate.all_hold
+    assert misstated(plan, graph) == []
+
+
+@pytest.mark.parametrize("capped", [False, True])
+def test_uneven_degrees(capped):
+    graph = rmat(10, 3, 8)
+    memory = 0.4 * graph.total_bytes if capped else None
+    platform = Platform([Device(f"d{i}", 1.0 + i % 2, memory=memory) for i in range(5)])
+    plan = planned(graph, platform)
+    assert plan.certificate.all_hold
+    assert misstated(plan, graph) == []
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 70, 130])
+def test_small_graphs(n):
+    graph = grid([n, 1])
+    platform = Platform.flat([1.0] * min(n, 4))
+    plan = planned(graph, platform)
+    assert misstated(plan, graph) == []
+
+
+def test_memories_are_kept_where_bytes_differ_from_place_to_place():
+    rng = np.random.default_rng(5)
+    points = rng.random((4000, 2)) ** [2, 1]  # denser on one side
+    graph = delaunay(4000, 5).with_(coords=points)
+    total = graph.total_bytes
+    devices = [
+        Device("a", 8.0, memory=0.3 * total),
+        Device("b", 4.0, memory=0.21 * total),
+        Device("c", 1.0),
+        Device("d", 1.0),
+    ]
+    plan = planned(graph, Platform(devices))
+    assert plan.certificate.all_hold
+    assert list(plan.saturated) == [True, True, False, False]
+    assert (plan.certificate.bytes <= plan.certificate.contract.caps).all()
+    assert misstated(plan, graph) == []
+
+
+def test_too_little_memory_is_refused():
+    graph = grid([40, 40])
+    devices = [Device(name, 1.0, memory=0.4 * graph.total_bytes) for name in "ab"]
+    with pytest.raises(InfeasibleError, match="short"):
+        planned(graph, Platform(devices))
+
+
+def test_blocks_are_mapped_onto_devices_where_links_are_known():
+    levels = Level("net", Link(2e-6, 1e-9)), Level("node", Link(5e-7, 2.5e-11))
+    devices = [Device(f"d{i}", 1e6, at=f"n{i % 4}") for i in range(12)]
+    platform = Platform(devices, levels)
+    graph = grid([60, 60])
+    plan = planned(graph, platform, objective="cut")
+    assert plan.mapping is not None
+    assert misstated(plan, graph) == []
+    still = planned(graph, platform, mapping=False, objective="cut")
+    assert still.mapping is None
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_same_blocks_on_ranks(ranks):
+    whole = delaunay(2500, 7)
+    sliced = SlicedOptions(groups=2)
+    alone = plan_slices(InMemoryGraph(whole), UNEQUAL, PlanOptions(), sliced).plan
+    bounds = ranges_of(2500, ranks)
+
+    def work(comm):
+        mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+        graph = DistributedGraph.from_local(comm, **rows_of(whole, mine), vtxdist=bounds)
+        return plan_slices(graph, UNEQUAL, PlanOptions(), sliced)
+
+    found = run_threads(ranks, work)
+    assert [one.plan is not None for one in found] == [True] + [False] * (ranks - 1)
+    assert (found[0].plan.partition.part == alone.partition.part).all()
+    assert (np.concatenate([one.blocks for one in found]) == alone.partition.part).all()
+    assert misstated(found[0].plan, whole) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"tool": "metis"}, "not slice by slice"),
+        ({"connected": True}, "connected"),
+        ({"shares": "speed,memory"}, "one weight a vertex"),
+    ],
+)
+def test_options_that_need_the_whole_graph_are_refused(options, why):
+    with pytest.raises(UsageError, match=why):
+        planned(grid([9, 9]), **options)
+
+
+def test_progress_tells_of_passes_and_bytes():
+    told = []
+    plan_slices(
+        InMemoryGraph(grid([50, 50])),
+        UNEQUAL,
+        PlanOptions(),
+        progress=lambda *one: told.append(one),
+    )
+    steps = [step for step, _ in told]
+    assert steps[-1] == "done"
+    assert any(step.startswith("certifying: pass ") and "read" in step for step in steps)
+    fractions = [fraction for _, fraction in told]
+    assert fractions == sorted(fractions)

@@ -1,0 +1,256 @@
+"""Graphs whose rows lie on ranks: the same graph whoever holds them, and errors on all ranks."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evener.errors import InputError, UsageError
+from evener.running.comm import run_threads
+from evener.sliced.distributed import DistributedGraph
+from tests.sliced.rank_rows import expected, put_together, random_graph, ranges_of, rows_of
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("kind", ["plain", "weighted"])
+def test_every_rank_has_the_rows_of_its_slices(ranks, kind):
+    whole = random_graph(150, 400, 3, weighted=kind == "weighted", coords=kind == "weighted")
+    for vtxdist in (ranges_of(150, ranks), ranges_of(150, ranks, np.random.default_rng(ranks))):
+
+        def work(comm, vtxdist=vtxdist):
+            given = rows_of(whole, range(vtxdist[comm.rank], vtxdist[comm.rank + 1]))
+            graph = DistributedGraph.from_local(comm, **given, vtxdist=vtxdist)
+            assert (graph.n, graph.arcs) == (150, 2 * whole.m)
+            assert graph.edges_weigh == (kind == "weighted")
+            own = np.arange(graph.first, graph.first + graph.n_own)
+            assert (graph.back(own) == range(*vtxdist[comm.rank : comm.rank + 2])).all()
+            return put_together(comm, graph)
+
+        for found in run_threads(ranks, work):
+            assert found == expected(whole)
+
+
+@given(n=st.integers(0, 90), ranks=st.integers(1, 6), seed=st.integers(0, 999))
+def test_rows_of_arbitrary_vertices_are_dealt_and_results_brought_back(n, ranks, seed):
+    rng = np.random.default_rng(seed)
+    whole = random_graph(n, 2 * n, seed, weighted=seed % 2 == 1, coords=seed % 3 == 1)
+    holder = rng.integers(0, ranks, n)
+    held = [rng.permutation(np.flatnonzero(holder == rank)) for rank in range(ranks)]
+
+    def work(comm):
+        given = rows_of(whole, held[comm.rank])
+        graph = DistributedGraph.from_local(comm, **given, numbers=held[comm.rank])
+        own = np.arange(graph.first, graph.first + graph.n_own)
+        assert (graph.back(np.stack([own, own], 1)) == held[comm.rank][:, None]).all()
+        return put_together(comm, graph)
+
+    assert run_threads(ranks, work)[0] == expected(whole)
+
+
+def test_rows_in_any_order_and_types_that_callers_have():
+    whole = random_graph(40, 80, 5, weighted=True)
+
+    def work(comm):
+        given = rows_of(whole, range(20 * comm.rank, 20 * comm.rank + 20))
+        for r in range(20):
+            span = slice(given["xadj"][r], given["xadj"][r + 1])
+            for name in ("adjncy", "adjwgt"):
+                given[name][span] = given[name][span][::-1]
+        kept = given["adjncy"].copy()
+        graph = DistributedGraph.from_local(
+            comm,
+            given["xadj"].astype(np.int32),
+            given["adjncy"].astype(np.int64 if comm.rank else np.int32),
+            vwgt=given["vwgt"].astype(np.float32),
+            adjwgt=given["adjwgt"].tolist(),
+        )
+        assert (given["adjncy"] == kept).all()
+        return put_together(comm, graph)
+
+    assert run_threads(2, work)[1] == expected(whole)
+
+
+@pytest.mark.parametrize(("n", "ranks"), [(0, 1), (0, 3), (1, 2), (5, 8), (100, 70)])
+def test_ranks_with_nothing(n, ranks):
+    whole = random_graph(n, 3 * n, 1)
+
+    def work(comm):
+        mine = range(n if comm.rank == ranks - 1 else 0)
+        graph = DistributedGraph.from_local(comm, **rows_of(whole, mine))
+        return put_together(comm, graph)
+
+    assert run_threads(ranks, work)[0] == expected(whole)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.float32, np.complex128])
+def test_ghosts_are_told_values_of_any_type(dtype):
+    whole = random_graph(60, 200, 2)
+    right = (np.arange(60) % 7).astype(dtype)
+
+    def work(comm):
+        mine = range(20 * comm.rank, 20 * comm.rank + 20)
+        graph = DistributedGraph.from_local(comm, **rows_of(whole, mine))
+        values = np.zeros(graph.n_local, dtype)
+        values[: graph.n_own] = right[graph.first : graph.first + graph.n_own]
+        before = graph.sent
+        graph.fill(values)
+        assert (values[graph.n_own :] == right[graph.ghosts]).all()
+        return graph.sent - before, graph.ghosts.size * np.dtype(dtype).itemsize
+
+    sent, came = np.array(run_threads(3, work)).T
+    assert sent.sum() == came.sum()
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_ghosts_are_told_of_some_slices_alone(ranks):
+    whole = random_graph(200, 600, 2)
+    chosen = [0, 7, 8, 30, 63]
+
+    def work(comm):
+        mine = range(200 * comm.rank // ranks, 200 * (comm.rank + 1) // ranks)
+        graph = DistributedGraph.from_local(comm, **rows_of(whole, mine))
+        values = np.full(graph.n_local, -1)
+        values[: graph.n_own] = np.arange(graph.first, graph.first + graph.n_own)
+        before = graph.sent
+        graph.fill(values, chosen)
+        told = np.isin(graph.ghosts, [v for i in chosen for v in range(*graph.ends[i : i + 2])])
+        assert (values[graph.n_own :] == np.where(told, graph.ghosts, -1)).all()
+        return graph.sent - before, 8 * told.sum(), told.all()
+
+    sent, came, everything = np.array(run_threads(ranks, work)).T
+    assert sent.sum() == came.sum() > 0
+    assert not everything.any()
+
+
+def failing(ranks, change, kind=InputError, whole=None, **fields):
+    """Return what ranks say, the same on all, where change(rank, arguments) makes them wrong."""
+    whole = whole or random_graph(40, 100, 4, weighted=True, coords=True)
+    bounds = ranges_of(whole.n, ranks)
+
+    def work(comm):
+        given = rows_of(whole, range(bounds[comm.rank], bounds[comm.rank + 1])) | fields
+        change(comm.rank, given)
+        with pytest.raises(kind) as error:
+            DistributedGraph.from_local(comm, **given)
+        return str(error.value)
+
+    said = run_threads(ranks, work)
+    assert len(set(said)) == 1
+    return said[0]
+
+
+def on(rank, name, index, value):
+    def change(own, given):
+        if own == rank:
+            given[name][index] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (on(1, "adjncy", 3, 40), "rank 1: vertex 20 has the neighbour 40: there is no such vertex"),
+        (on(0, "adjncy", 0, -1), r"rank 0: vertex 0 has the neighbour -1: there is no such"),
+        (on(1, "adjncy", 0, 20), "rank 1: vertex 20 is its own neighbour"),
+        (on(1, "vwgt", 2, -1), "rank 1: vwgt must not be negative; entry 2 is"),
+        (on(1, "coords", (0, 0), np.nan), "rank 1: coords must be finite"),
+        (on(0, "adjwgt", 0, 77), "rank 0: the edge of vertices 0 and .* weighs 77 in the row of"),
+        (lambda r, g: g.update(adjwgt=g["adjwgt"][1:]), "rank 0: adjwgt has .* entries for"),
+        (lambda r, g: g.update(adjwgt=g["adjwgt"] * np.inf), "rank 0: adjwgt must be finite"),
+        (lambda r, g: g.update(vwgt=g["vwgt"][1:]), "rank 0: vwgt has 19 entries for 20 rows"),
+        (lambda r, g: r and g.update(vwgt=None), "rank 0 passes vwgt, rank 1 does not"),
+        (lambda r, g: r or g.update(adjwgt=None), "rank 1 passes adjwgt, rank 0 does not"),
+        (lambda r, g: r and g.update(coords=np.ones((20, 3))), "rank 1: coords have 3 columns"),
+        (lambda r, g: g.update(xadj=g["xadj"][::-1]), "rank 0: xadj must run from 0 to"),
+        (lambda r, g: g.update(xadj=[]), "rank 0: xadj is empty"),
+        (lambda r, g: g.update(adjncy=g["adjncy"] + 0.5), "rank 0: adjncy must hold whole"),
+        (lambda r, g: g.update(vtxdist=[0, 19, 40]), "rank 0: xadj is of 20 rows, and vtxdist"),
+        (lambda r, g: g.update(vtxdist=[0, 20, 41]), "rank 1: .* vertices from 20 to before 41"),
+        (lambda r, g: g.update(vtxdist=[1, 21, 41]), "vtxdist must begin with 0, not 1"),
+        (lambda r, g: g.update(vtxdist=[0, 40]), "vtxdist has 2 entries for"),
+        (lambda r, g: g.update(vtxdist=[0, 20 + r, 40]), "rank 1: vtxdist is not that of rank 0"),
+        (lambda r, g: g.update(numbers=np.arange(20)), "vertex 0 is held by rank 0 and rank 1"),
+        (lambda r, g: g.update(numbers=np.arange(20) + 21 * r), "row 19 is of vertex 40"),
+        (lambda r, g: r and g.update(numbers=np.arange(20)), "rank 1 passes numbers, rank 0"),
+    ],
+)  # fmt: skip
+def test_bad_rows_are_refused_on_all_ranks(change, words):
+    assert re.search(words, failing(2, change))
+
+
+def test_more_bad_rows():
+    def both(rank, given):
+        given.update(vtxdist=[0, 20, 40], numbers=np.arange(20) + 20 * rank)
+
+    assert "not both" in failing(2, both, UsageError)
+
+    def repeated(rank, given):
+        if rank == 1:
+            given["adjncy"][1] = given["adjncy"][0]
+
+    assert re.search("rank 1: vertex 20 has the neighbour .* more than once", failing(2, repeated))
+
+
+@given(ranks=st.integers(1, 5), seed=st.integers(0, 9999))
+def test_an_edge_seen_from_one_end_alone_is_named(ranks, seed):
+    rng = np.random.default_rng(seed)
+    whole = random_graph(30, 60, seed, weighted=seed % 2 == 1)
+    edge = rng.integers(0, whole.adjncy.size)
+    tail = np.searchsorted(whole.xadj, edge, side="right") - 1
+    head = whole.adjncy[edge]
+    bounds = ranges_of(30, ranks, rng)
+    is_cut = seed % 4 < 2
+
+    def change(rank, given):
+        given.update(rows_of(whole, range(bounds[rank], bounds[rank + 1])), vtxdist=bounds)
+        first, last = whole.xadj[bounds[rank]], whole.xadj[bounds[rank + 1]]
+        if not first <= edge < last:
+            return
+        if is_cut or "adjwgt" not in given:
+            given["xadj"][tail - bounds[rank] + 1 :] -= 1
+            for name in {"adjncy", "adjwgt"} & set(given):
+                given[name] = np.delete(given[name], edge - first)
+        else:
+            given["adjwgt"][edge - first] += 1
+
+    said = failing(ranks, change, whole=whole)
+    assert str(tail) in said
+    assert str(head) in said
+    if is_cut or seed % 2 == 0:
+        assert f"vertex {min(tail, head)} " in said
+
+
+@given(ranks=st.integers(1, 4), seed=st.integers(0, 99999))
+def test_rows_changed_at_random_are_a_graph_or_refused_on_all_ranks(ranks, seed):
+    """Entries, offsets, weights and numbers of one rank or of all: no other error, and no hang."""
+    rng = np.random.default_rng(seed)
+    whole = random_graph(24, 50, seed, weighted=seed % 2 == 1, coords=seed % 3 == 0)
+    bounds = ranges_of(24, ranks, rng)
+    numbered, guilty = seed % 5 == 0, rng.integers(0, ranks)
+    odd = [-1, 0, 1, 5, 23, 24, 2**31, 2**40, np.nan, np.inf]
+    name = rng.choice(["xadj", "adjncy", "vwgt", "adjwgt", "coords", "numbers", "vtxdist"])
+    value, way, at = odd[rng.integers(0, len(odd))], rng.integers(0, 3), rng.random()
+
+    def work(comm):
+        mine = np.arange(bounds[comm.rank], bounds[comm.rank + 1])
+        given = rows_of(whole, mine)
+        given |= {"numbers": mine} if numbered else {"vtxdist": bounds}
+        if name in given and comm.rank == guilty:
+            array = np.array(given[name], float if name != "adjncy" else None)
+            if way == 0:
+                array = array[:-1]
+            elif way == 1:
+                array = np.concatenate([array, array[:1]])
+            elif array.size and np.isfinite(value):
+                array.reshape(-1)[int(at * array.size)] = min(value, 2**31 - 1)
+            given[name] = array
+        try:
+            DistributedGraph.from_local(comm, **given)
+        except (InputError, UsageError) as error:
+            return str(error)
+        return "a graph"
+
+    assert len(set(run_threads(ranks, work, timeout=20))) == 1

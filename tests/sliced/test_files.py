@@ -1,0 +1,48 @@
+"""Graphs in binary CSR files, read in slices: as the same graphs in memory."""
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.graphs.generating.grid import grid
+from evener.io.write import write_graph
+from evener.plans.partition import Contract
+from evener.sliced.blocks import SlicedOptions, sliced_blocks
+from evener.sliced.files import FileGraph
+from evener.sliced.whole import InMemoryGraph
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_slices_are_those_in_memory(tmp_path, weighted):
+    graph = grid([30, 70])
+    if weighted:
+        lower = np.minimum(np.repeat(np.arange(graph.n), graph.degrees), graph.adjncy)
+        graph = graph.with_(vwgt=np.arange(1, graph.n + 1), adjwgt=1 + lower % 3)
+    write_graph(tmp_path / "g.ecsr", graph)
+    whole = InMemoryGraph(graph)
+    with FileGraph.at(tmp_path / "g.ecsr") as file:
+        assert (file.n, file.arcs, file.dimension) == (whole.n, whole.arcs, 2)
+        assert file.edges_weigh == weighted
+        for i in file.own_slices:
+            for read, kept in zip(file.rows(i), whole.rows(i), strict=True):
+                np.testing.assert_array_equal(read, kept)
+            np.testing.assert_array_equal(file.points(i), whole.points(i))
+
+
+def test_blocks_are_those_in_memory(tmp_path):
+    graph = grid([60, 60])
+    write_graph(tmp_path / "g.ecsr", graph)
+    targets = np.full(12, 300.0)
+    limits = Contract(targets, targets - 9, targets + 9)
+    with FileGraph.at(tmp_path / "g.ecsr") as file:
+        read = sliced_blocks(file, limits, SlicedOptions())
+    np.testing.assert_array_equal(
+        read, sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions())
+    )
+
+
+def test_several_weights_are_refused(tmp_path):
+    graph = grid([4, 4]).with_(vwgt=np.ones((16, 2), np.int64))
+    write_graph(tmp_path / "g.ecsr", graph)
+    with pytest.raises(InputError, match="2 weights a vertex"):
+        FileGraph.at(tmp_path / "g.ecsr")

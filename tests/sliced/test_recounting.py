@@ -1,0 +1,66 @@
+"""Counts of blocks of a graph in slices are those of the recount of the whole graph."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evener.plans.partition import Partition
+from evener.plans.recount import recounted_blocks, work_of
+from evener.plans.workload import WORKLOADS
+from evener.running.comm import run_threads
+from evener.sliced.distributed import DistributedGraph
+from evener.sliced.recounting import FIRST_PAIRS, VertexCosts, recounted_in_slices
+from evener.sliced.whole import InMemoryGraph
+from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
+
+
+def same(found, expected):
+    for name, one, other in zip(found._fields, found, expected, strict=True):
+        assert np.allclose(one, other, rtol=1e-12, atol=0), name
+        assert np.asarray(one).dtype == np.asarray(other).dtype, name
+        assert np.shape(one) == np.shape(other), name
+
+
+@given(
+    n=st.integers(1, 120),
+    density=st.sampled_from([0.3, 1.0, 3.0]),
+    k=st.integers(1, 9),
+    ranks=st.integers(1, 5),
+    seed=st.integers(0, 99),
+)
+def test_the_same_counts_on_ranks_and_in_memory(n, density, k, ranks, seed):
+    whole = random_graph(n, int(density * n), seed, weighted=seed % 2 == 1)
+    rng = np.random.default_rng(seed)
+    part = rng.integers(0, k, n).astype(np.int32)
+    part = np.sort(part) if seed % 3 == 0 else part
+    bounds = ranges_of(n, ranks, rng)
+    expected = recounted_blocks(whole, Partition(part, k), whole.weights()[:, None])
+
+    def work(comm):
+        mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+        given = rows_of(whole, mine)
+        graph = DistributedGraph.from_local(comm, **given, vtxdist=bounds)
+        return recounted_in_slices(graph, graph.there(part[mine]), k)
+
+    for found in [*run_threads(ranks, work), recounted_in_slices(InMemoryGraph(whole), part, k)]:
+        same(found, expected)
+
+
+@pytest.mark.parametrize("name", ["spmv", "weights"])
+def test_work_that_a_workload_states_and_bytes(name):
+    whole = random_graph(200, 500, 3, weighted=True).with_(bytes_per_vertex=7, bytes_per_edge=2.5)
+    part = np.arange(200, dtype=np.int32) // 40
+    workload = WORKLOADS[name]
+    expected = recounted_blocks(whole, Partition(part, 5), work_of(whole, workload)[:, None])
+    graph = InMemoryGraph(whole)
+    costs = VertexCosts(workload, whole.bytes_per_vertex, whole.bytes_per_edge)
+    same(recounted_in_slices(graph, part, 5, costs), expected)
+
+
+def test_more_pairs_of_blocks_than_the_table_holds_at_first():
+    whole = random_graph(4000, 20_000, 5)
+    part = np.arange(4000, dtype=np.int32) % 900
+    expected = recounted_blocks(whole, Partition(part, 900), whole.weights()[:, None])
+    assert expected.sender.size > FIRST_PAIRS
+    same(recounted_in_slices(InMemoryGraph(whole), part, 900), expected)
