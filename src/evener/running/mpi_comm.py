@@ -17,12 +17,14 @@ from evener.errors import ToolError, UsageError
 from evener.running.comm import Comm
 from evener.running.failures import MESSAGE, MpiWaits, Names
 from evener.running.guarding import Guard
+from evener.running.pipes import wait_until_read
 from evener.running.sharing import Memory, computer, in_common, run_around
 from evener.running.swaps import Buffer, Buffers, MpiSwap, Swap, Tagged
 
 T = TypeVar("T")
 SLOT = 256  # bytes that each rank may gather in one message, its length among them
 LENGTH = 8  # bytes of that length
+STDERR = 2  # its file's number
 END_REST = 5e-3  # [s] between two looks whether all have ended; each rank waits once
 
 
@@ -191,6 +193,7 @@ class MpiComm:
     def abort(self, code: int = 1) -> NoReturn:
         """End all ranks, after this one has said why."""
         sys.stderr.flush()
+        wait_until_read(STDERR)
         if self._guard is not None:
             self._guard.ended(in_order=False)
         self._comm.Abort(code)
