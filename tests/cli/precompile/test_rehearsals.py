@@ -3,9 +3,13 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from evener.cli.precompile import rehearsals
+from evener.partitioning.tools import TOOLS
 
 
 @pytest.mark.slow
@@ -19,3 +23,13 @@ def test_plans_and_files_meet_no_type_that_was_not_rehearsed():
     found = json.loads(ended.stdout)
     assert found["new"] == {}
     assert found["idle"] == [], "kernels that no rehearsal calls"
+
+
+def test_partitioners_that_are_not_installed_are_left_out(monkeypatch):
+    absent = replace(TOOLS["georef-metis"], missing=lambda: "libmetis is not installed")
+    monkeypatch.setitem(TOOLS, "georef-metis", absent)
+    called = []
+    monkeypatch.setattr(rehearsals, "_plan", lambda graph, name: called.append(name))
+    rehearsals.others()
+    assert "kmeans" in called
+    assert "georef-metis" not in called

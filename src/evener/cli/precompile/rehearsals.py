@@ -278,15 +278,16 @@ def _repair(
 
 
 def others() -> None:
-    """Divide with every other partitioner that runs in this process."""
+    """Divide with every other partitioner that runs in this process, where it is installed."""
     from evener.partitioning.tools import TOOLS
 
     rehearsed = ("evener", "hierarchical")
+    own = [name for name, tool in TOOLS.items() if tool.family != "external"]
+    here = [name for name in own if name not in rehearsed and TOOLS[name].available() is None]
     for graph in places():
-        for name, tool in TOOLS.items():
-            if tool.family != "external" and name not in rehearsed:
-                _plan(graph, name)
-                _plan(graph.with_(adjwgt=np.full(graph.adjncy.size, 2)), name)
+        for name in here:
+            _plan(graph, name)
+            _plan(graph.with_(adjwgt=np.full(graph.adjncy.size, 2)), name)
 
 
 def several() -> None:
