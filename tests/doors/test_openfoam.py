@@ -6,7 +6,7 @@ import pytest
 
 import evener as ev
 from evener.cli import main
-from evener.cli.precompile.rehearsals import write_samples
+from evener.cli.precompile.samples import write_samples
 from evener.doors.exports import export
 from evener.doors.openfoam import case_of
 from evener.doors.requests import ExportRequest

@@ -8,7 +8,7 @@ import pytest
 
 import evener as ev
 from evener.cli import main
-from evener.cli.precompile.rehearsals import write_samples
+from evener.cli.precompile.samples import write_samples
 from evener.io.meshes.vtu import vtu
 from tests.cli.test_full_disks import limited
 from tests.graphs import test_pieces as shapes

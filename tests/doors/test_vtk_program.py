@@ -8,7 +8,7 @@ import pytest
 
 import evener as ev
 from evener.cli import main
-from evener.cli.precompile.rehearsals import write_samples
+from evener.cli.precompile.samples import write_samples
 from tests.doors.programs import python_beside
 from tests.graphs.test_pieces import box_mesh, wedge_mesh
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evener.cli import main
-from evener.cli.precompile.rehearsals import write_samples
+from evener.cli.precompile.samples import write_samples
 from evener.doors.exports import DOORS
 from evener.io import read
 from evener.io.plans.partitions import EXPORTS, read_part

@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from evener.cli.precompile.rehearsals import SPEEDS, machine_of, places, seconds
+from evener.cli.precompile.rehearsals import seconds
+from evener.cli.precompile.samples import SPEEDS, machine_of, places
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Mesh
 from evener.plans.partition import Contract, Partition

@@ -9,10 +9,9 @@ do not depend on each other, so that several processes can share them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,118 +19,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evener.arrays import IntArray
+from evener.cli.precompile.samples import (
+    SPEEDS,
+    TYPES,
+    machine_of,
+    meshes,
+    places,
+    weighted,
+    write_samples,
+)
+from evener.cli.precompile.sliced_rehearsals import in_slices, rows_on_ranks
 from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.graphs.mesh import HEXAHEDRON, QUAD, TETRA, TRIANGLE, Mesh
 from evener.plans.partition import Contract, Partition
 from evener.plans.workload import WORKLOADS, Workload
-from evener.platforms.platform import Device, Level, Link, Platform
-
-_FOAM = "FoamFile\n{{\n    version 2.0;\n    format ascii;\n    class {};\n    object {};\n}}\n"
-_FACES = (
-    "4(1 4 10 7) 4(0 6 9 3) 4(0 1 7 6) 4(3 9 10 4) 4(0 3 4 1) 4(6 7 10 9)"
-    " 4(2 5 11 8) 4(1 2 8 7) 4(4 10 11 5) 4(1 4 5 2) 4(7 8 11 10)"
-)
-_CUBES = " ".join(f"({x} {y} {z})" for z in (0, 1) for y in (0, 1) for x in (0, 1, 2))
-
-# Two cubes side by side; a square of two triangles; a path of three vertices.
-FOLDERS = {
-    "foam": {
-        "points": _FOAM.format("vectorField", "points") + f"12\n({_CUBES})\n",
-        "faces": _FOAM.format("faceList", "faces") + f"11\n({_FACES})\n",
-        "owner": _FOAM.format("labelList", "owner") + "11(0 0 0 0 0 0 1 1 1 1 1)\n",
-        "neighbour": _FOAM.format("labelList", "neighbour") + "1(1)\n",
-    },
-}
-BAD = {"one_way.graph": "3 2\n2\n3\n1 2\n"}
-MESHES = {
-    "strip.obj": "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\nf 1 3 4\n",
-    "sets.msh": "1\n2 4 12\n1 3 000\n3 3 4 5\n3 3 5 6\n2 1 2\n1 1\n2 1 2\n1 2\n",
-    "square.su2": "NDIME= 2\nNELEM= 2\n5 0 1 2 0\n5 0 2 3 1\nNPOIN= 4\n0 0 0\n1 0 1\n1 1 2\n0 1 3\n"
-    "NMARK= 0\n",
-}
-GRAPHS = {
-    "plain.graph": "3 2\n2\n1 3\n2\n",
-    "whole.graph": "3 2 011\n1 2 5\n1 1 5 3 6\n1 2 6\n",
-    "real.graph": "2 1 11\n0.5 2 1e-3\n2 1 0.001\n",
-    "plain.grf": "0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n",
-    "labels.grf": "0\n3 4\n0 111\n50 7 1 5 40\n40 8 2 5 50 6 9\n9 9 1 6 40\n",
-    "pattern.mtx": "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
-    "real.mtx": "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1.5\n2 3 2e3\n",
-    "array.mtx": "%%MatrixMarket matrix array real general\n2 2\n1\n2.5\n0\n-4\n",
-    "pairs.txt": "0\t1\n1\t2\n",
-    "names.csv": 'source,target,weight\nann,"b, c",2\n"b, c",dan,0.5\n',
-    "entries.triplet": "0 0 4.5\n1 0 -1e3\n2 1 7\n",
-    "matrix.rua": "A matrix".ljust(72) + "KEY".ljust(8) + "\n"
-    "             3             1             1             1             0\n"
-    "RUA                        3             3             3             0\n"
-    "(26I3)          (26I3)          (3E25.16)           \n"
-    "  1  2  3  4\n  2  3  1\n" + "".join(f"{value:25.16E}" for value in (1.5, 2.0, 3.0)) + "\n",
-}
-COORDINATES = "0 0\n1 0\n2 0.5\n"
-
-
-def write_samples(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Write all of them into `folder`; return the graphs' paths and the meshes'."""
-    for files in (GRAPHS, MESHES, BAD):
-        for name, text in files.items():
-            (folder / name).write_text(text)
-    for name, members in FOLDERS.items():
-        (folder / name).mkdir()
-        for member, text in members.items():
-            (folder / name / member).write_text(text)
-    (folder / "plain.graph.xyz").write_text(COORDINATES)
-    return [folder / name for name in GRAPHS], [folder / name for name in (*MESHES, *FOLDERS)]
-
-
-def meshes() -> Iterator[Mesh]:
-    """Yield one mesh of two cells of each kind, in the plane and in space."""
-    flat = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1], [2, 0], [2, 1]])
-    below = np.array([[x, y, 0.0] for y in (0, 1) for x in (0, 1, 2)])
-    body = np.concatenate([below, below + np.array([0, 0, 1])])
-    for points, kind, cells in (
-        (flat, TRIANGLE, [[0, 1, 2], [0, 2, 3]]),
-        (flat, QUAD, [[0, 1, 2, 3], [1, 4, 5, 2]]),
-        (body, TETRA, [[0, 1, 3, 6], [1, 4, 3, 6]]),
-        (body, HEXAHEDRON, [[0, 1, 4, 3, 6, 7, 10, 9], [1, 2, 5, 4, 7, 8, 11, 10]]),
-    ):
-        corners = np.array(cells)
-        offsets = np.arange(0, corners.size + 1, corners.shape[1])
-        yield Mesh(points, offsets, corners.ravel(), np.full(len(cells), kind))
-
-
-SPEEDS = [16.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
-TYPES = (None, np.int64, np.float64)  # of weights
-
-
-def places() -> Iterator[Graph]:
-    """Yield grids in the plane and in space; large enough for groups of blocks to be searched."""
-    from evener.graphs.generating.grid import grid
-
-    yield grid([60, 60])
-    yield grid([15, 15, 15])
-
-
-def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
-    """Yield `graph` with weights of every type; alike: of vertices and edges the same one.
-
-    Which is enough where another graph was divided by the same kernels with all pairs of types.
-    """
-    for vertex, edge in zip(TYPES, TYPES, strict=True) if alike else product(TYPES, repeat=2):
-        yield graph.with_(
-            vwgt=None if vertex is None else np.ones(graph.n, vertex),
-            adjwgt=None if edge is None else np.full(graph.adjncy.size, 2, edge),
-        )
-
-
-def machine_of(many: int = 1) -> Platform:
-    """Return two nodes of four devices with links, or `many` times as many."""
-    devices = tuple(
-        Device(f"d{b}", 1e6 * speed, at=f"node{b // 4}") for b, speed in enumerate(many * SPEEDS)
-    )
-    levels = Level("cluster", Link(1e-5, 1e-9)), Level("node", Link(1e-6, 1e-10))
-    return Platform(devices, levels=levels)
+from evener.platforms.platform import Device, Platform
 
 
 def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
@@ -315,7 +218,6 @@ def several() -> None:
 
 def building() -> None:
     """Build graphs from pairs, sorted or not, and meshes of every kind."""
-    from evener.cli.precompile.rehearsals import meshes
     from evener.graphs.generating.random_graphs import barabasi_albert
 
     barabasi_albert(64, 3)
@@ -420,7 +322,6 @@ def locality() -> None:
 
 def files() -> None:
     """Read and write every format."""
-    from evener.cli.precompile.rehearsals import meshes, write_samples
     from evener.io import read
     from evener.io.converting.convert import convert_to_csr
     from evener.io.converting.generated import grid_to_csr
@@ -492,40 +393,6 @@ def distributing() -> None:
     run_threads(1, lambda comm: [Halo(comm, 1, {}, {}).sparse_of(of) for of in ("i4", "f8")])
 
 
-def in_slices() -> None:
-    """Divide graphs slice by slice: without weights, with whole ones and with real ones."""
-    from evener.planning.options import PlanOptions
-    from evener.planning.plan_slices import plan_slices
-    from evener.sliced.blocks import SlicedOptions, sliced_blocks
-    from evener.sliced.cells import clusters_across
-    from evener.sliced.one_pass import one_pass_blocks
-    from evener.sliced.recounting import recounted_in_slices
-    from evener.sliced.uneven import uneven_blocks
-    from evener.sliced.whole import InMemoryGraph
-
-    flat = next(places())
-    limits = Contract(np.full(4, 900.0), np.full(4, 800.0), np.full(4, 1000.0))
-    for graph in (flat, flat.with_(coords=None)):
-        sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(groups=2))
-        one_pass_blocks(InMemoryGraph(graph), limits, "ldg")
-    clusters_across(InMemoryGraph(flat), 8)
-    levels = Level("net", Link(1e-6, 1e-9)), Level("node", Link(1e-7, 1e-10))
-    devices = tuple(Device(f"d{i}", 1e8 * (1 + i % 2), at=f"n{i % 2}") for i in range(4))
-    linked = Platform(devices, levels)
-    for graph in (flat, *weighted(flat)):
-        plan_slices(InMemoryGraph(graph), linked, PlanOptions(objective="seconds"))
-    for graph in weighted(flat):
-        half = graph.total_weight / 4
-        own = Contract(np.full(4, half), np.full(4, half / 2), np.full(4, 2 * half))
-        sliced_blocks(InMemoryGraph(graph), own, SlicedOptions(groups=2))
-        uneven_blocks(InMemoryGraph(graph), own)
-    narrow = Contract(np.full(4, 1.0), np.zeros(4), np.full(4, 1.0))
-    with suppress(NotFoundError):
-        uneven_blocks(InMemoryGraph(flat), narrow)
-    scattered = np.random.default_rng(1).integers(0, 100, flat.n).astype(np.int32)
-    recounted_in_slices(InMemoryGraph(flat), scattered, 100)  # the table of pairs is enlarged
-
-
 def slicing() -> None:
     """Read files of all formats that are read in pieces, edges and arcs, weighted or not."""
     from evener.io import write_graph
@@ -546,35 +413,6 @@ def slicing() -> None:
                         write_graph(file, graph)
                     stream = open_stream(file, 40, {"directed": not graph.symmetric})
                     run_threads(1, partial(read_parts, stream, partition))
-
-
-def rows_on_ranks() -> None:
-    """Make graphs of rows that ranks hold, weighted or not, in order or not; find what is wrong."""
-    from evener.running.comm import Comm, run_threads
-    from evener.sliced.blocks import SlicedOptions, sliced_blocks
-    from evener.sliced.distributed import DistributedGraph
-    from evener.sliced.locality import locality
-    from evener.sliced.recounting import recounted_in_slices
-
-    n, ways = 200, np.array([1, -1])
-    numbers = np.arange(n)[::-1].copy()
-    ring = ((np.arange(n)[:, None] + ways) % n).ravel()
-
-    def work(comm: Comm) -> None:
-        mine = slice(n * comm.rank // 2, n * (comm.rank + 1) // 2)
-        xadj, adjncy = np.arange(0, n + 1, 2), ring.reshape(n, 2)[mine].ravel()
-        for adjwgt in (None, np.full(n, 2.0)):
-            plain = DistributedGraph.from_local(comm, xadj, adjncy, adjwgt=adjwgt)
-            turned = n - 1 - adjncy
-            graph = DistributedGraph.from_local(
-                comm, xadj, turned, adjwgt=adjwgt, numbers=numbers[mine], vwgt=np.full(n // 2, 2)
-            )
-            locality(graph)
-            twelve = Contract(np.full(12, 200 / 12), np.full(12, 10.0), np.full(12, 25.0))
-            part = sliced_blocks(plain, twelve, SlicedOptions())
-            recounted_in_slices(graph, part, 12)
-
-    run_threads(2, work)
 
 
 # Ordered so that two processes end at about the same time: while one runs "cut", the other compiles

@@ -1,0 +1,75 @@
+"""Small real calls that use every kernel of graphs in slices, and of those on ranks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from evener.cli.precompile.samples import places, weighted
+from evener.errors import NotFoundError
+from evener.plans.partition import Contract
+from evener.platforms.platform import Device, Level, Link, Platform
+
+
+def in_slices() -> None:
+    """Divide graphs slice by slice: without weights, with whole ones and with real ones."""
+    from evener.planning.options import PlanOptions
+    from evener.planning.plan_slices import plan_slices
+    from evener.sliced.blocks import SlicedOptions, sliced_blocks
+    from evener.sliced.cells import clusters_across
+    from evener.sliced.one_pass import one_pass_blocks
+    from evener.sliced.recounting import recounted_in_slices
+    from evener.sliced.uneven import uneven_blocks
+    from evener.sliced.whole import InMemoryGraph
+
+    flat = next(places())
+    limits = Contract(np.full(4, 900.0), np.full(4, 800.0), np.full(4, 1000.0))
+    for graph in (flat, flat.with_(coords=None)):
+        sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(groups=2))
+        one_pass_blocks(InMemoryGraph(graph), limits, "ldg")
+    clusters_across(InMemoryGraph(flat), 8)
+    levels = Level("net", Link(1e-6, 1e-9)), Level("node", Link(1e-7, 1e-10))
+    devices = tuple(Device(f"d{i}", 1e8 * (1 + i % 2), at=f"n{i % 2}") for i in range(4))
+    linked = Platform(devices, levels)
+    for graph in (flat, *weighted(flat)):
+        plan_slices(InMemoryGraph(graph), linked, PlanOptions(objective="seconds"))
+    for graph in weighted(flat):
+        half = graph.total_weight / 4
+        own = Contract(np.full(4, half), np.full(4, half / 2), np.full(4, 2 * half))
+        sliced_blocks(InMemoryGraph(graph), own, SlicedOptions(groups=2))
+        uneven_blocks(InMemoryGraph(graph), own)
+    narrow = Contract(np.full(4, 1.0), np.zeros(4), np.full(4, 1.0))
+    with suppress(NotFoundError):
+        uneven_blocks(InMemoryGraph(flat), narrow)
+    scattered = np.random.default_rng(1).integers(0, 100, flat.n).astype(np.int32)
+    recounted_in_slices(InMemoryGraph(flat), scattered, 100)  # the table of pairs is enlarged
+
+
+def rows_on_ranks() -> None:
+    """Make graphs of rows that ranks hold, weighted or not, in order or not; find what is wrong."""
+    from evener.running.comm import Comm, run_threads
+    from evener.sliced.blocks import SlicedOptions, sliced_blocks
+    from evener.sliced.distributed import DistributedGraph
+    from evener.sliced.locality import locality
+    from evener.sliced.recounting import recounted_in_slices
+
+    n, ways = 200, np.array([1, -1])
+    numbers = np.arange(n)[::-1].copy()
+    ring = ((np.arange(n)[:, None] + ways) % n).ravel()
+
+    def work(comm: Comm) -> None:
+        mine = slice(n * comm.rank // 2, n * (comm.rank + 1) // 2)
+        xadj, adjncy = np.arange(0, n + 1, 2), ring.reshape(n, 2)[mine].ravel()
+        for adjwgt in (None, np.full(n, 2.0)):
+            plain = DistributedGraph.from_local(comm, xadj, adjncy, adjwgt=adjwgt)
+            turned = n - 1 - adjncy
+            graph = DistributedGraph.from_local(
+                comm, xadj, turned, adjwgt=adjwgt, numbers=numbers[mine], vwgt=np.full(n // 2, 2)
+            )
+            locality(graph)
+            twelve = Contract(np.full(12, 200 / 12), np.full(12, 10.0), np.full(12, 25.0))
+            part = sliced_blocks(plain, twelve, SlicedOptions())
+            recounted_in_slices(graph, part, 12)
+
+    run_threads(2, work)
