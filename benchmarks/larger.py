@@ -58,12 +58,12 @@ def arguments():
     return made.parse_args()
 
 
-def measure(args):
-    """Add a line for each measurement that the file does not have."""
+def measure(args, parts=None):
+    """Add a line for each measurement that the file does not have; parts: their makers."""
     args.data.mkdir(parents=True, exist_ok=True)
     have = {tuple(line[key] for key in KEYS) for line in known(args.output)}
     for part in args.parts:
-        for cell, make in PARTS[part](args):
+        for cell, make in (parts or PARTS)[part](args):
             chosen = cell["method"].startswith(tuple(args.methods))
             if chosen and tuple(cell[key] for key in KEYS) not in have:
                 print(append(args.output, cell | make()), flush=True)

@@ -29,8 +29,8 @@ import larger_files as files
 import larger_methods as methods
 import larger_tables as tables
 import numpy as np
-from larger import DATA, KEYS, about
-from records import answer_more, append, known, parser, words
+from larger import DATA, about, measure
+from records import answer_more, parser, words
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
@@ -54,7 +54,7 @@ STRATEGIES = ("default", "q")  # q: quality
 def main():
     if sys.argv[1:2] == ["--rank"]:
         return be_rank(*sys.argv[2:])
-    return answer_more(arguments(), measure, table)
+    return answer_more(arguments(), partial(measure, parts=PARTS), table)
 
 
 def arguments():
@@ -70,17 +70,6 @@ def arguments():
     made.when_small(delaunay="15-1", scotch="15-1", rmat=["12-1"], ranks=["1", "2"],
                     data=DATA / "small")  # fmt: skip
     return made.parse_args()
-
-
-def measure(args):
-    """Add a line for each measurement that the file does not have."""
-    args.data.mkdir(parents=True, exist_ok=True)
-    have = {tuple(line[key] for key in KEYS) for line in known(args.output)}
-    for part in args.parts:
-        for cell, make in PARTS[part](args):
-            chosen = cell["method"].startswith(tuple(args.methods))
-            if chosen and tuple(cell[key] for key in KEYS) not in have:
-                print(append(args.output, cell | make()), flush=True)
 
 
 def delaunay_cells(args):

@@ -167,29 +167,19 @@ def breadth_first_order(xadj, adjncy, begin, order, seen):
     seen[:] = False
     for i in range(begin):
         seen[order[i]] = True
-    tail, head, after = begin, 0, 0
-    n = order.size
-    while head < n:
-        if head == tail:
-            while seen[after]:
-                after += 1
-            order[tail] = after
-            seen[after] = True
-            tail += 1
-        v = order[head]
-        head += 1
-        for e in range(xadj[v], xadj[v + 1]):
-            u = adjncy[e]
-            if not seen[u]:
-                seen[u] = True
-                order[tail] = u
-                tail += 1
+    _fill_breadth_first(xadj, adjncy, begin, order, seen)
 
 
 @njit(cache=True, nogil=True)
 def order_beside(xadj, adjncy, order, seen):
     """Fill order with the vertices not yet `seen` (n,), breadth first over these alone."""
-    tail, after = 0, 0
+    _fill_breadth_first(xadj, adjncy, 0, order, seen)
+
+
+@njit(cache=True, nogil=True)
+def _fill_breadth_first(xadj, adjncy, begin, order, seen):
+    """Fill order from `begin` on with vertices not `seen`, breadth first from those before."""
+    tail, after = begin, 0
     for head in range(order.size):
         if head == tail:
             while seen[after]:
