@@ -68,8 +68,8 @@ test-doors: $(VENV)/.warm
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[doors]'
 	-test -x $(VENV)/dolfinx/bin/python || for python in $(NEWER); do \
 		$$python -c "" 2>/dev/null && $$python -m venv $(VENV)/dolfinx && \
-		$(VENV)/dolfinx/bin/pip install --quiet --disable-pip-version-check dolfinx-solver-real && \
-		break; done
+		$(VENV)/dolfinx/bin/pip install --quiet --disable-pip-version-check dolfinx-solver-real \
+		-e . && break; done
 	-test -x $(VENV)/vtk/bin/python || { $(PYTHON) -m venv $(VENV)/vtk && \
 		$(VENV)/vtk/bin/pip install --quiet --disable-pip-version-check --no-deps vtk numpy; }
 	$(BIN)/pytest -n 2 -m doors -rs tests/doors

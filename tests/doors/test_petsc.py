@@ -1,5 +1,6 @@
 """Plans in programs of PETSc on three ranks: 3.18 with Open MPI, and 3.25 with MPICH."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ import evener as ev
 from evener.cli import main
 from evener.graphs.generating.grid import grid
 from tests.doors.meshes import SPEEDS, write_hexahedra, write_mixed, write_planned
-from tests.doors.ranks import DEBIAN, WHEELS, needs, results_of
+from tests.doors.ranks import DEBIAN, WHEELS, needs, results_of, run_on_ranks
 from tests.doors.told import assert_refused
 
 SOLVERS = Path(__file__).parent / "solvers"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "doors"
 pytestmark = [pytest.mark.doors, pytest.mark.slow]
 
 
@@ -149,6 +151,19 @@ def test_what_does_not_fit_is_refused_on_all_ranks(place, planned):
     told = results_of(place, 3, SOLVERS / "petsc_refusals.py", cwd=folder)
     assert_refused(told, REFUSED)
     assert set(told[0]) == set(REFUSED)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_ranks_plan_the_rows_that_they_own(tmp_path, ranks):
+    needs(WHEELS, "petsc4py", "mpi4py", "evener.planning.plan_ranks")  # Debian has an old Numba
+    done = run_on_ranks(WHEELS, ranks, EXAMPLES / "petsc_ownership.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    counts, *norms = re.search(r"rank: \[(.*)\]; norms (\S+) and (\S+)", done.stdout).groups()
+    rows = np.array([int(count) for count in counts.split(",")])
+    assert rows.sum() == 3600
+    shares = np.arange(1, ranks + 1) / sum(range(1, ranks + 1))  # rank r is r + 1 times as fast
+    np.testing.assert_allclose(rows / 3600, shares, rtol=0.04)
+    assert norms[0] == norms[1]  # of the matrix before and after its rows have moved
 
 
 def _list(folder):
