@@ -34,13 +34,11 @@ from records import answer_more, parser, words
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
-from evener.planning.plan_ranks import LEAST_LOCALITY
 from evener.running.comm import run_threads
-from evener.sliced.curve_order import along_curve
+from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.files import FileGraph
 from evener.sliced.gathering import gathered
-from evener.sliced.locality import locality
 
 RESULTS = Path(__file__).parent / "results" / "larger_ranks.jsonl"
 BESIDE = Path(sys.executable).parent / "mpiexec"
@@ -116,8 +114,7 @@ def be_rank(path, targets, way):
     reading, read_bytes = time.process_time() - began, graph.sent
     limits = methods.contract_of(targets, graph.n)
     began = time.process_time()
-    if graph.dimension and locality(graph) < LEAST_LOCALITY:
-        graph = along_curve(graph)  # as plans of graphs on ranks have it
+    graph = in_slices_order(graph)  # as plans of graphs on ranks have it
     part = methods.WAYS[way](graph, limits)
     cpu, beyond, sent = time.process_time() - began, methods.peak_mb() - base, graph.sent
     found = graph.comm.allgather((reading, cpu, beyond, read_bytes, sent - read_bytes))

@@ -447,6 +447,7 @@ TESTED_BY = {
     "partitioning/external/": "partitioning/external/test_children.py",  # they run in children
     "partitioning/repair/flowing.py": "partitioning/test_enforce.py",
     "planning/makespan/": "planning/makespan/test_search.py",  # steps, through the whole search
+    "planning/slice_blocks.py": "planning/test_plan_slices.py",
     "plans/advice.py": "planning/advise",
     "plans/stream_plan.py": "io/plans/test_stream_plan.py",
     "plans/plan.py": "io/plans/test_plan.py",

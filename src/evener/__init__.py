@@ -130,7 +130,7 @@ _HOME = {
     "read_traces": "evener.measuring.traces",
     "refine": "evener.partitioning.refine",
     "refine_copies": "evener.splitting.refining",
-    "replan": "evener.planning.plan",
+    "replan": "evener.planning.plan_ranks",
     "rib_blocks": "evener.partitioning.initial.geometric",
     "run_in_turn": "evener.running.streams.in_turn",
     "run_on_edges": "evener.running.on_edges",
@@ -348,8 +348,7 @@ if TYPE_CHECKING:
     from evener.planning.evaluate import evaluate
     from evener.planning.evaluate_edges import evaluate_edges
     from evener.planning.options import PlanOptions
-    from evener.planning.plan import replan
-    from evener.planning.plan_ranks import plan
+    from evener.planning.plan_ranks import plan, replan
     from evener.planning.split import SplitOptions, split
     from evener.planning.stream import MapOptions, evaluate_filters, map_filters
     from evener.plans import metrics as metrics

@@ -5,8 +5,11 @@ import pytest
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
-from evener.sliced.cells import clusters_across
+from evener.running.comm import run_threads
+from evener.sliced.cells import clusters_across, split_by_block
+from evener.sliced.distributed import DistributedGraph
 from evener.sliced.whole import InMemoryGraph
+from tests.sliced.rank_rows import ranges_of, rows_of
 
 
 def renumbered(graph, seed):
@@ -33,3 +36,27 @@ def test_every_vertex_of_a_graph_in_pieces_has_a_cell():
     assert found.of.min() == 0
     assert found.count == found.of.max() + 1
     assert (found.of[::2] == found.of[1::2]).mean() > 0.5
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_cells_with_vertices_of_several_blocks_are_taken_apart(ranks):
+    graph = renumbered(delaunay(3000, 3), 1)
+    blocks = np.random.default_rng(2).integers(0, 3, graph.n).astype(np.int32)
+    bounds = ranges_of(graph.n, ranks)
+
+    def work(comm):
+        mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+        rows = DistributedGraph.from_local(comm, **rows_of(graph, mine))
+        cells = clusters_across(rows, 20)
+        own = blocks[rows.first : rows.first + rows.n_own]
+        found = split_by_block(rows, cells, own)
+        ghosts = found.of.copy()
+        rows.fill(ghosts)
+        assert (ghosts == found.of).all()
+        return cells.of[: rows.n_own], found.of[: rows.n_own], found.count
+
+    told = run_threads(ranks, work)
+    cells, of = (np.concatenate([one[j] for one in told]) for j in (0, 1))
+    pairs, expected = np.unique(np.column_stack([cells, blocks]), axis=0, return_inverse=True)
+    assert (of == expected.reshape(-1)).all()
+    assert {one[2] for one in told} == {len(pairs)}

@@ -39,3 +39,14 @@ def test_edges_inside_slices_are_counted():
     inside = np.count_nonzero(slice_of[u] == slice_of[graph.adjncy])
     assert clusters_in_slices(whole, HEAVIEST).inside == inside
     assert sum(level_inside(whole.rows(i)).adjncy.size for i in range(64)) == inside
+
+
+def test_clusters_stay_inside_blocks():
+    graph = delaunay(5000, 3)
+    blocks = np.random.default_rng(1).integers(0, 40, graph.n // 50 + 1).repeat(50)
+    blocks = blocks[: graph.n].astype(np.int32)
+    found = clusters_in_slices(InMemoryGraph(graph), HEAVIEST, blocks)
+    pairs = np.unique(np.column_stack([found.of, blocks]), axis=0)
+    assert pairs.shape[0] == found.count < graph.n / 3
+    count, _ = inner_graph(graph, found.of).components()
+    assert count == found.count

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InputError, UsageError
 from evener.running.comm import run_threads
+from evener.sliced.curve_order import along_curve
 from evener.sliced.distributed import DistributedGraph
 from tests.sliced.rank_rows import expected, put_together, random_graph, ranges_of, rows_of
 
@@ -254,3 +255,24 @@ def test_rows_changed_at_random_are_a_graph_or_refused_on_all_ranks(ranks, seed)
         return "a graph"
 
     assert len(set(run_threads(ranks, work, timeout=20))) == 1
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_rows_that_callers_hold_in_another_way_have_the_values_of_their_vertices(ranks):
+    whole = random_graph(200, 500, 4, coords=True)
+    held = np.random.default_rng(ranks).permutation(whole.n)
+    bounds = ranges_of(whole.n, ranks)
+
+    def work(comm):
+        mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+        graph = DistributedGraph.from_local(comm, **rows_of(whole, mine))
+        for one in (graph, along_curve(graph)):
+            now = held[comm.rank :: ranks]
+            moved = one.held_as(now)
+            assert moved.rows_given == now.size
+            assert one.rows_given == len(mine)
+            there = moved.there(10.0 * now)
+            assert (moved.back(there) == 10.0 * now).all()
+            assert (one.back(there) == 10.0 * np.array(mine)).all()
+
+    run_threads(ranks, work)

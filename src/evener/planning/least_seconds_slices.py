@@ -12,8 +12,6 @@ from evener.planning.plan import FULL_SHARE, notes_on_full
 from evener.planning.slice_blocks import (
     DividedSlices,
     SlicesToDivide,
-    limits_within_memory,
-    quotient_of,
 )
 from evener.planning.steps import named_devices
 from evener.plans import metrics
@@ -23,6 +21,7 @@ from evener.plans.recount import BlockCounts, judged
 from evener.sizing.bounds import bound_of_facts
 from evener.sizing.contracts import seconds_contract
 from evener.sizing.memory_capped import unit_capacities
+from evener.sliced.counted import limits_within_memory, quotient_of
 
 
 def least_seconds(task: SlicesToDivide) -> DividedSlices:

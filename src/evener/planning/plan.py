@@ -285,6 +285,11 @@ def replan(old: Plan, graph: Graph, platform: Platform, workload: Workload) -> P
     graph: with the present work as its weights; platform: with the present speeds; workload: what
     an iteration sends. Raises what `plan` raises.
     """
+    return plan(graph, platform, options_of(old.options, workload)).partition
+
+
+def options_of(recorded: Mapping[str, Any], workload: Workload) -> PlanOptions:
+    """Return the options that a plan has recorded, with another workload."""
     known = {field.name for field in fields(PlanOptions)} - {"workload"}
-    chosen = {name: value for name, value in old.options.items() if name in known}
-    return plan(graph, platform, PlanOptions(**chosen, workload=workload)).partition
+    chosen = {name: value for name, value in recorded.items() if name in known}
+    return PlanOptions(**chosen, workload=workload)

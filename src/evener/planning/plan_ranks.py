@@ -12,6 +12,7 @@ from typing import Any, Protocol, Unpack, cast, overload
 
 from evener.arrays import Part
 from evener.errors import UsageError
+from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_platform
 from evener.planning import plan as in_memory
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
@@ -21,13 +22,14 @@ from evener.planning.steps import Progress
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 from evener.plans.rank_plan import RankPlan
+from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.running.comm import Comm
-from evener.sliced.curve_order import along_curve
+from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes
 from evener.sliced.gathering import gathered
-from evener.sliced.locality import locality
+from evener.sliced.weighed import WeighedRows
 
 
 class PlanWords(PlanKeywords, total=False):
@@ -41,11 +43,6 @@ class Communicator(Protocol):
 
     def Get_rank(self) -> int:  # noqa: N802 - its name
         """Return this rank's number."""
-
-
-# Share of arcs inside slices below which vertices are numbered anew along a curve: in orders that
-# come from meshes and curves it is above 0.9, in random ones 1 / 64.
-LEAST_LOCALITY = 0.5
 
 
 @overload
@@ -178,20 +175,13 @@ def _planned(
     progress: Progress | None,
 ) -> RankPlan:
     size = VertexBytes(graph.bytes_per_vertex, graph.bytes_per_edge)
-    ordered = _ordered(graph)
+    ordered = in_slices_order(graph)
     found = plan_slices(ordered, platform, options, size=size, origin=origin, progress=progress)
     plan = found.plan if ordered is graph else _in_the_order_of(graph, ordered, found)
     own: Part = ordered.back(found.blocks)
     used = platform if found.plan is None else found.plan.platform
     used = graph.comm.bcast(used)
     return RankPlan(own, used, found.judged, plan, ordered.sent)
-
-
-def _ordered(graph: DistributedGraph) -> DistributedGraph:
-    """Return the graph, along a curve where hardly an edge is inside a slice."""
-    if graph.dimension and locality(graph) < LEAST_LOCALITY:
-        return along_curve(graph)
-    return graph
 
 
 def _in_the_order_of(
@@ -202,3 +192,31 @@ def _in_the_order_of(
     if found.plan is None:
         return None
     return replace(found.plan, partition=Partition(whole, found.plan.platform.k))
+
+
+@overload
+def replan(old: Plan, graph: Graph, platform: Platform, workload: Workload) -> Partition: ...
+
+
+@overload
+def replan(old: RankPlan, graph: WeighedRows, platform: Platform, workload: Workload) -> Part: ...
+
+
+def replan(
+    old: Plan | RankPlan, graph: Graph | WeighedRows, platform: Platform, workload: Workload
+) -> Partition | Part:
+    """Return a new partition under the options of the old plan, for what devices do now.
+
+    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning.
+    graph: with the present work as its weights; platform: with the present speeds; workload: what
+    an iteration sends. Of rows in slices, whose ranks all call, the blocks (n_own,) int32 of this
+    rank's are returned. Raises what `plan` raises.
+    """
+    if isinstance(old, Plan):
+        assert isinstance(graph, Graph)
+        return in_memory.replan(old, graph, platform, workload)
+    assert isinstance(graph, WeighedRows)
+    recorded = graph.comm.bcast(None if old.plan is None else old.plan.options)
+    assert recorded is not None
+    options = in_memory.options_of(recorded, workload)
+    return plan_slices(graph, platform, options, size=graph.size).blocks

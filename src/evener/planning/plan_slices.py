@@ -31,8 +31,6 @@ from evener.planning.plan import (
 from evener.planning.slice_blocks import (
     DividedSlices,
     SlicesToDivide,
-    limits_within_memory,
-    quotient_of,
 )
 from evener.planning.steps import Progress, no_progress
 from evener.plans.partition import Mapping as BlockMapping
@@ -43,6 +41,7 @@ from evener.platforms.platform import Platform
 from evener.sizing.bounds import bound_of_facts
 from evener.sizing.contracts import seconds_differ
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
+from evener.sliced.counted import limits_within_memory, quotient_of
 from evener.sliced.degrees import SliceDegrees
 from evener.sliced.facts import VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered

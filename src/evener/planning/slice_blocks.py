@@ -11,8 +11,6 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, IntVector, Part
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms
-from evener.plans.exchange_costs import Quotient
-from evener.plans.partition import Contract
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation
 from evener.plans.recount import BlockCounts
@@ -98,30 +96,3 @@ class SlicesToDivide:
             density = np.where(over, np.maximum(counts.bytes / weights, density), density)
             margin += NEXT_MARGIN
         return blocks, counts
-
-
-def quotient_of(counts: BlockCounts) -> Quotient:
-    """Return what blocks exchange, without the weights of edges."""
-    starts = np.searchsorted(counts.sender, np.arange(counts.vertices.size + 1))
-    return Quotient(starts, counts.receiver, counts.values, np.empty(0), counts.boundary)
-
-
-def limits_within_memory(contract: Contract, density: FloatArray, margin: float) -> Contract:
-    """Return limits on weights alone whose blocks of this density (k,) [B/unit] fit their memory.
-
-    margin: share of a memory that is left free, where the weights allow that: low limits stay, and
-    all blocks together hold the load. Targets are as near to the contract's as the limits allow.
-    """
-    load, low, high = float(contract.targets.sum()), contract.low, contract.high
-    with np.errstate(divide="ignore", over="ignore"):
-        fitting = np.where(density > 0, contract.caps / density, np.inf)
-    for free in (margin, margin / 2, margin / 4, 0.0):
-        most = np.maximum(np.minimum(high, fitting * (1 - free)), low)
-        middle = np.where(most < high, np.minimum(contract.targets, (low + most) / 2), np.inf)
-        targets = np.minimum(contract.targets, middle)
-        room = most - targets
-        short = load - float(targets.sum())
-        if short <= float(room.sum()):
-            more = room * (short / room.sum()) if short > 0 else np.zeros(contract.k)
-            return Contract(targets + more, low, most, contract.caps)
-    return Contract(contract.targets, low, high, contract.caps)

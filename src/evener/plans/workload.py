@@ -7,7 +7,7 @@ its sum is the graph's weight: speeds keep their unit.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,12 @@ class Workload:
                 hint="Give it bytes_per_vertex or flops_per_vertex.",
             )
         return np.asarray(own * (graph.total_weight / max(total, 1e-300)), np.float64)
+
+    def without_work(self) -> Workload:
+        """Return the same messages and overlap, for graphs whose vertex weights are the work."""
+        return replace(
+            self, flops_per_vertex=0, flops_per_edge=0, bytes_per_vertex=0, bytes_per_edge=0
+        )
 
     def weighted(self, graph: Graph) -> Graph:
         """Return the graph with its first vertex weight replaced by the work.

@@ -84,6 +84,16 @@ class Recorder:
             self._log.add(self._line)
         return decision
 
+    @property
+    def rebuild_seconds(self) -> float:
+        """Seconds that a move takes beside its bytes, as learnt."""
+        return self.decider.rebuild
+
+    @property
+    def observations(self) -> int:
+        """Number of decisions so far."""
+        return self.decider.count
+
     def carry_out(self, state: LoadState) -> None:
         """Note that data has moved as decided, and the state after it."""
         assert self.last is not None

@@ -9,12 +9,12 @@ matched    the same with blocks on those of equally fast devices that hold most 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import BoolArray, FloatArray, IntArray, IntVector, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.makespan.refine_seconds import BlockLimits, refine_seconds
@@ -61,18 +61,40 @@ def diffused(
     InfeasibleError where no such partition is found.
     """
     used = np.flatnonzero(metrics.block_sizes(partition))
+    contract = near_loads(loads, used, float(np.max(graph.weights())), platform)
+    return flowed(graph, partition, used, contract, platform.names)
+
+
+def near_loads(loads: FloatArray, used: IntVector, heaviest: float, platform: Platform) -> Contract:
+    """Return limits near `loads` (k,) [units] for the blocks `used`, which take all of them.
+
+    heaviest [units]: of what moves.
+    """
     own = loads[used] * (float(loads.sum()) / max(float(loads[used].sum()), 1e-300))
-    heaviest = float(np.max(graph.weights()))
     low = np.maximum(np.minimum((1 - EPSILON) * own, own - heaviest), 0.0)
     high = np.maximum((1 + EPSILON) * own, own + heaviest)
     high = np.maximum(np.minimum(high, platform.high_units[used]), low)
     low = np.minimum(np.maximum(low, platform.low_units[used]), high)
-    contract = Contract(own, low, high, platform.memories[used])
+    return Contract(own, low, high, platform.memories[used])
+
+
+def flowed(
+    graph: Graph,
+    partition: Partition,
+    used: IntVector,
+    contract: Contract,
+    names: Sequence[str],
+    fixed: BoolArray | None = None,
+) -> Partition:
+    """Return blocks that keep `contract`, which is of the blocks `used`, the only ones.
+
+    names (k,): of devices. fixed (n,): vertices that stay. Raises what `enforce` raises.
+    """
     number = np.zeros(partition.k, np.int32)
     number[used] = np.arange(used.size)
-    names = [platform.names[b] for b in used.tolist()]
+    own = [names[b] for b in used.tolist()]
     given = Partition(number[partition.part], used.size)
-    kept = enforce(graph, given, contract, names=names, quickly=True)
+    kept = enforce(graph, given, contract, names=own, quickly=True, fixed=fixed)
     return Partition(used.astype(np.int32)[kept.partition.part], partition.k)
 
 
@@ -96,14 +118,23 @@ def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) ->
     Linear assignment that maximises the bytes that stay. A block may go to another device only if
     that computes it within SLACK of the present makespan and has room for it.
     """
+    stays = np.zeros((new.k, new.k))
+    np.add.at(stays, (new.part, old.part), graph.vertex_bytes())
+    loads, n_bytes = metrics.block_weights(graph, new), metrics.block_bytes(graph, new)
+    return Partition(matched_devices(stays, loads, n_bytes, platform)[new.part], new.k)
+
+
+def matched_devices(
+    stays: FloatArray, loads: FloatArray, n_bytes: FloatArray, platform: Platform
+) -> Part:
+    """Return the device (k,) of each block, as `matched` chooses it.
+
+    stays (k, k) [B]: what device j holds of block i; loads (k,) [units], n_bytes (k,) [B].
+    """
     from scipy.optimize import linear_sum_assignment
 
-    k = new.k
-    stays = np.zeros((k, k))
-    np.add.at(stays, (new.part, old.part), graph.vertex_bytes())
-    loads = metrics.block_weights(graph, new)
+    k = loads.size
     limit = SLACK * float(metrics.compute_seconds(loads, platform).max())
-    n_bytes = metrics.block_bytes(graph, new)
     allowed = np.eye(k, dtype=np.bool_)
     for device in range(k):
         speed = platform.devices[device].model.speed(loads)
@@ -111,7 +142,7 @@ def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) ->
         allowed[:, device] |= fits & (loads <= platform.high_units[device])
     worst = float(stays.sum()) + 1.0
     _, device_of = linear_sum_assignment(np.where(allowed, -stays, k * worst))
-    return Partition(device_of.astype(np.int32)[new.part], k)
+    return np.asarray(device_of, np.int32)
 
 
 # Seconds of moving data: bytes over the real links, until the busiest device or link is done.

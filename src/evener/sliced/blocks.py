@@ -28,7 +28,7 @@ from evener.sliced.borders import (
     refine_borders,
 )
 from evener.sliced.borders_kernels import count_single
-from evener.sliced.cells import clusters_across
+from evener.sliced.cells import clusters_across, split_by_block
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
 from evener.sliced.memory import border_memory, vertices_in_cluster
@@ -94,14 +94,18 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
     return blocks_of_clusters(graph, small, part, limits, options)
 
 
-def small_graph(graph: SlicedGraph, vertices: float, heaviest: float) -> SmallGraph:
+def small_graph(
+    graph: SlicedGraph, vertices: float, heaviest: float, blocks: Part | None = None
+) -> SmallGraph:
     """Return the graph of clusters of about so many vertices, at every process. All call.
 
-    heaviest [units]: what a cluster inside a slice may weigh.
+    heaviest [units]: what a cluster inside a slice may weigh. blocks (n_own,) int32: no cluster has
+    vertices of two blocks.
     """
-    clusters = clusters_in_slices(graph, heaviest)
+    clusters = clusters_in_slices(graph, heaviest, blocks)
     if clusters.inside < LEAST_INSIDE * graph.arcs:
         clusters = clusters_across(graph, int(vertices * ACROSS))
+        clusters = clusters if blocks is None else split_by_block(graph, clusters, blocks)
     coarse = contract(graph, clusters.of, clusters.count, points=True)
     told = told_graph(graph.comm, coarse)
     return SmallGraph(clusters.of, told if coarse is None else coarse)

@@ -75,10 +75,11 @@ class BorderGraph:
         kernels.mark_beside(mixed.xadj, mixed.adjncy, members.size, fixed)
         return cls(borders, own, mixed, part, fixed)
 
-    def blocks(self, part: Part) -> Part:
+    def blocks(self, part: Part, *, keep: bool = False) -> Part:
         """Return the blocks (n_local,) int32 of all vertices for those of the graph's, `part`.
 
-        part (b,) int32: at rank 0; not read elsewhere. All processes call, once.
+        part (b,) int32: at rank 0; not read elsewhere. All processes call, once unless keep: then
+        in memory of its own.
         """
         borders = self.borders
         comm, k = borders.graph.comm, borders.weights.size
@@ -90,15 +91,16 @@ class BorderGraph:
         borders.blocks[: borders.n_own] = comm.exchange(singles)[0]
         borders.filled(borders.blocks)
         of = borders.of
-        kernels.write_blocks(of, borders.whole_part, borders.blocks, 0, of.size, of)
-        return of
+        found = np.empty_like(of) if keep else of
+        kernels.write_blocks(of, borders.whole_part, borders.blocks, 0, of.size, found)
+        return found
 
 
 def _borders(
     graph: SlicedGraph, small: SmallGraph, blocks: Part, k: int, options: SlicedOptions
 ) -> BlockBorders:
     """Return the borders between blocks (n_local,), where clusters may be divided between some."""
-    part = _cluster_blocks(graph, small.of, blocks, small.graph.n, k)
+    part = cluster_blocks(graph, small.of, blocks, small.graph.n, k)
     near = _near(graph, small, part, k, options)
     borders = BlockBorders.found(graph, small.of.copy(), small.graph, part, k, near)
     borders.blocks, borders.weights = blocks[borders.vertices], np.zeros(k)
@@ -126,7 +128,7 @@ def _near(
             return near
 
 
-def _cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:
+def cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:
     """Return the block (count,) of each cluster; of those that are divided numbers from k on."""
     least, most = np.full(count, k, np.int32), np.full(count, -1, np.int32)
     kernels.find_blocks(of, blocks, graph.n_own, least, most)

@@ -18,6 +18,7 @@ from evener.sliced.rows import N_SLICES, SlicedGraph
 SEED = 7
 # Seeds among vertices that no cell has reached: one in so many, then all of them.
 LATER_SEEDS = (4, 2, 1)
+BLOCK_BITS = 31  # of a block's number, below that of a cluster
 
 
 def clusters_across(graph: SlicedGraph, vertices: int) -> SliceClusters:
@@ -33,6 +34,21 @@ def clusters_across(graph: SlicedGraph, vertices: int) -> SliceClusters:
         if left == 0:
             break
     return SliceClusters(of, count, 0)
+
+
+def split_by_block(graph: SlicedGraph, clusters: SliceClusters, blocks: Part) -> SliceClusters:
+    """Return the clusters, one with vertices of several blocks (n_own,) as one for each of these.
+
+    All processes call. Clusters are numbered by what they were, then by block.
+    """
+    own = clusters.of[: graph.n_own]
+    pairs = own.astype(np.int64) << BLOCK_BITS | blocks
+    told = graph.comm.allgather(np.unique(pairs))
+    known = np.unique(np.concatenate(told))
+    of = np.empty(graph.n_local, np.int32)
+    of[: graph.n_own] = np.searchsorted(known, pairs)
+    graph.fill(of)
+    return SliceClusters(of, int(known.size), clusters.inside)
 
 
 def _seeded(graph: SlicedGraph, of: Part, count: int, one_in: int, seed: int) -> int:

@@ -32,10 +32,12 @@ class SliceClusters:
     inside: int
 
 
-def clusters_in_slices(graph: SlicedGraph, heaviest: float) -> SliceClusters:
+def clusters_in_slices(
+    graph: SlicedGraph, heaviest: float, blocks: Part | None = None
+) -> SliceClusters:
     """Return clusters, none across slices, of weight near `heaviest` and below twice that.
 
-    All processes call.
+    blocks (n_own,) int32: no cluster has vertices of two blocks. All processes call.
     """
     of = np.empty(graph.n_local, np.int32)
     counts, inside = np.zeros(N_SLICES, np.int64), 0
@@ -43,8 +45,9 @@ def clusters_in_slices(graph: SlicedGraph, heaviest: float) -> SliceClusters:
         rows = graph.rows(i)
         level = level_inside(rows)
         inside += level.adjncy.size
-        own = of[rows.first : rows.first + level.n]
-        own[:], counts[i] = _shrunk(level, heaviest)
+        own = slice(rows.first, rows.first + level.n)
+        inside_of = np.zeros(level.n, np.int32) if blocks is None else blocks[own]
+        of[own], counts[i] = _shrunk(level, inside_of, heaviest)
     told = graph.comm.allgather((counts, inside))
     counts = np.sum([one for one, _ in told], axis=0)
     firsts = np.concatenate([[0], np.cumsum(counts)])
@@ -72,9 +75,8 @@ def level_inside(rows: SliceRows) -> GraphLevel:
     return GraphLevel(xadj, adjncy, adjwgt, rows.vwgt if rows.vwgt.size else np.ones(n))
 
 
-def _shrunk(level: GraphLevel, heaviest: float) -> tuple[Part, int]:
-    """Return the cluster (n,) of each vertex of a level, and how many there are."""
-    nothing, caps = np.zeros(level.n, np.int32), np.array([heaviest])
-    hierarchy = shrink_all(level, nothing, caps, 1, SHRINK_BY, threads=1)
+def _shrunk(level: GraphLevel, blocks: Part, heaviest: float) -> tuple[Part, int]:
+    """Return the cluster (n,) of each vertex of a level, inside blocks (n,), and their number."""
+    hierarchy = shrink_all(level, blocks, np.array([heaviest]), 1, SHRINK_BY, threads=1)
     count = hierarchy.coarsest.n
     return hierarchy.on_finest(np.arange(count, dtype=np.int32), threads=1), count

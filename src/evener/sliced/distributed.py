@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from evener.sliced.dealing import Dealing, bounds_of
 from evener.sliced.distributed_checks import check_entries, check_symmetric
 from evener.sliced.file_rows import rows_of_file
 from evener.sliced.gathering import Scalar, Values, agreed, exchanged, pass_on
-from evener.sliced.given_rows import GivenRows, OwnRows, Passed, given_rows
+from evener.sliced.given_rows import GivenRows, OwnRows, Passed, given_rows, numbers_of
 from evener.sliced.rows import N_SLICES, SliceRows, share_of, slice_ends
 
 PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: rank 0 does some work alone
@@ -140,6 +141,23 @@ class DistributedGraph:
         found = DistributedGraph(self._counted, self.n, rows, (*self._way, dealing))
         found.bytes_per_vertex, found.bytes_per_edge = self.bytes_per_vertex, self.bytes_per_edge
         return found
+
+    def held_as(self, numbers: npt.ArrayLike) -> DistributedGraph:
+        """Return the same graph for callers who hold its rows in another way; all ranks call.
+
+        numbers (rows,): the vertices of the rows that this rank's caller has now, as they were
+        numbered in `from_local`. Raises InputError on all ranks unless each has one holder.
+        """
+        own = agreed(self.comm, lambda: numbers_of(numbers, self.n))
+        dealing = _checked_dealing(self._counted, own, self.n)
+        found = copy(self)
+        found._way = (dealing, *self._way[1:])  # noqa: SLF001 - its own class
+        return found
+
+    @property
+    def rows_given(self) -> int:
+        """How many rows this rank's caller has."""
+        return int(self._way[0].sent.sum())
 
     @property
     def ends(self) -> IntVector:
@@ -266,8 +284,13 @@ def _dealing(comm: CountedComm, given: GivenRows) -> Dealing:
     numbered = any(comm.allgather(bool(given.numbers.size)))
     if not numbered:
         return Dealing.of_ranges(comm, given.first, given.rows, given.n)
-    dealing = Dealing.of_numbers(comm, given.numbers, given.n)
-    first, last = bounds_of(comm.size, given.n)[comm.rank : comm.rank + 2].tolist()
+    return _checked_dealing(comm, given.numbers, given.n)
+
+
+def _checked_dealing(comm: CountedComm, numbers: IntVector, n: int) -> Dealing:
+    """Return where rows of these vertices go; InputError on all ranks where one has no holder."""
+    dealing = Dealing.of_numbers(comm, numbers, n)
+    first, last = bounds_of(comm.size, n)[comm.rank : comm.rank + 2].tolist()
     agreed(comm, lambda: dealing.check(last - first, first))
     return dealing
 

@@ -191,6 +191,18 @@ def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, ran
     return _narrow(own, n, int(ends[rank]), rank)
 
 
+def numbers_of(numbers: npt.ArrayLike, n: int) -> IntVector:
+    """Return the vertices (rows,) of a rank's rows, numbers below n; InputError for others."""
+    own = as_integers(numbers, "numbers")
+    wrong = np.flatnonzero((own < 0) | (own >= n))
+    if wrong.size:
+        raise InputError(
+            f"row {wrong[0]} is of vertex {own[wrong[0]]}: there is no such vertex among the {n:,} "
+            "of all ranks"
+        )
+    return own
+
+
 def _narrow(own: GivenRows, n: int, first: int, rank: int) -> IntArray:
     """Return adjncy as int32, or int64 where there are 2^31 vertices or more."""
     try:

@@ -75,10 +75,7 @@ class SlicedTask:
     @property
     def workload(self) -> Workload:
         """The workload, of which the graph's weights are the work."""
-        return replace(
-            self.options.workload,
-            flops_per_vertex=0.0, flops_per_edge=0.0, bytes_per_vertex=0.0, bytes_per_edge=0.0,
-        )  # fmt: skip
+        return self.options.workload.without_work()
 
     def problem(self, graph: Graph, values: float = 1.0) -> MakespanProblem:
         """Return the problem of a graph whose values stand for so many of the whole graph's."""

@@ -1,0 +1,138 @@
+"""MemoryData: the data of a Rebalancer whose graph one process holds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import InfeasibleError, InputError, ToolError, UsageError
+from evener.graphs.graph import Graph
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.plan import Plan
+from evener.platforms.platform import Platform
+from evener.rebalancing.decider import LoadState, Proposal
+from evener.rebalancing.decision_log import Recorder
+from evener.rebalancing.held_data import (
+    AgreedObservation,
+    CarriedOut,
+    Observation,
+    Offers,
+    checked_observation,
+    checked_work,
+    state_of_loads,
+    workload_in,
+)
+from evener.rebalancing.proposals import (
+    Replan,
+    diffused,
+    matched,
+    messages,
+    refined,
+    slowed,
+    transfer_seconds,
+)
+
+
+class MemoryData:
+    """A graph in memory, its partition and work, as HeldData.
+
+    Raises InputError where plan and graph differ in length, UsageError for several weights a
+    vertex.
+    """
+
+    def __init__(self, plan: Plan, graph: Graph, replan: Replan | None) -> None:
+        self.partition = plan.partition.checked_for(graph.n)
+        if graph.n_constraints > 1:
+            raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
+        workload = workload_in(plan.options)
+        self.n, self.platform = graph.n, plan.platform
+        self._plan, self._replan = plan, replan
+        self._graph = workload.weighted(graph)
+        # From here on the vertex weights are the work; messages and overlap stay the workload's.
+        self._workload = workload.without_work()
+        self._found: list[Partition] = []
+
+    def together(self) -> AbstractContextManager[None]:
+        """Return a context that does nothing: there are no others."""
+        return nullcontext()
+
+    def recorder(self, make: Callable[[], Recorder]) -> Recorder:
+        """Return a Recorder of this process's own."""
+        return make()
+
+    def observed(self, given: Observation) -> AgreedObservation:
+        """Return what `observe` is given, checked."""
+        times, span = checked_observation(given, self.platform.k)
+        if given.numbers is not None:
+            raise UsageError("numbers are of rows that lie on ranks; those of a Graph have theirs")
+        work = None
+        if given.work is not None:
+            work = checked_work(given.work, self.n)
+            if not work.sum() > 0:
+                raise InputError("work must not be negative, and one vertex must have some")
+        return AgreedObservation(times, work, span)
+
+    def agreed_seconds(self, seconds: float) -> float:
+        """Return the seconds themselves."""
+        return seconds
+
+    def reweigh(self, work: FloatArray) -> None:
+        """Take other weights (n,) of the vertices."""
+        self._graph = self._graph.with_(vwgt=work)
+
+    def state(self) -> LoadState:
+        """Return the state of an iteration with the present partition, by the plan's models."""
+        graph, platform = self._graph, self.platform
+        predicted = metrics.predicted_seconds(graph, self.partition, platform, self._workload)
+        loads = metrics.block_weights(graph, self.partition)
+        other = predicted.communicate + predicted.fixed - predicted.overlapped
+        total = graph.total_weight, graph.total_bytes
+        return state_of_loads(loads, predicted.compute, other, total, platform)
+
+    def propose(self, slowness: FloatArray, loads: FloatArray) -> Offers:
+        """Return what could be moved to for devices so slow (k,), and loads (k,) to aim at."""
+        platform, refused = slowed(self.platform, slowness), []
+        ways: dict[str, Callable[[], Partition]] = {
+            "diffused": lambda: diffused(self._graph, self.partition, loads, platform)
+        }
+        if self._replan is not None:
+            again = self._replan
+            ways["replanned"] = lambda: again(self._plan, self._graph, platform, self._workload)
+        found: dict[str, Partition] = {}
+        for kind, way in ways.items():
+            try:
+                found[kind] = way().checked_for(self._graph.n)
+            except (InfeasibleError, ToolError) as error:  # the program goes on as it is
+                refused.append(f"{kind}: {error.message}")
+        if "diffused" in found:
+            better = refined(self._graph, found["diffused"], platform, self._workload)
+            found |= {} if better is None else {"refined": better}
+        if "replanned" in found:
+            found["matched"] = matched(self._graph, self.partition, found["replanned"], platform)
+        self._found = list(found.values())
+        return Offers([self._priced(kind, one, platform) for kind, one in found.items()], refused)
+
+    def carry_out(self, index: int) -> CarriedOut:
+        """Take the latest proposal of this number for the present partition."""
+        new = self._found[index]
+        away = new.part != self.partition.part
+        n_bytes = float(self._graph.vertex_bytes()[away].sum())
+        self.partition, self._found = new, []
+        return CarriedOut(new.part, int(away.sum()), n_bytes, self.state())
+
+    def _priced(self, kind: str, new: Partition, platform: Platform) -> Proposal:
+        away = new.part != self.partition.part
+        sent = messages(self.partition.part, new.part, self._graph.vertex_bytes(), new.k)
+        predicted = metrics.predicted_seconds(self._graph, new, platform, self._workload)
+        return Proposal(
+            kind,
+            float(predicted.seconds.max()),  # without delays, like the times that are measured
+            transfer_seconds(self.platform, *sent),
+            float(np.asarray(self._graph.weights(), np.float64)[away].sum()),
+            hashlib.sha256(np.ascontiguousarray(new.part, "<i4").tobytes()).hexdigest(),
+        )

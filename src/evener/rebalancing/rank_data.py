@@ -1,0 +1,257 @@
+"""RankData: the data of a Rebalancer whose graph's rows lie on ranks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.errors import InfeasibleError, InputError, ToolError
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.rank_plan import RankPlan
+from evener.plans.workload import Workload
+from evener.platforms.platform import Platform
+from evener.rebalancing.decider import LoadState, Proposal
+from evener.rebalancing.decision_log import Recorder
+from evener.rebalancing.held_data import (
+    AgreedObservation,
+    CarriedOut,
+    Observation,
+    Offers,
+    checked_work,
+    state_of_loads,
+    workload_in,
+)
+from evener.rebalancing.proposals import slowed, transfer_seconds
+from evener.rebalancing.rank_observations import agreed_observation, longest
+from evener.rebalancing.rank_recorder import RankRecorder
+from evener.rebalancing.slice_proposals import CountedBlocks, RowsToShift, counted, rematched
+from evener.sliced.counted import quotient_of
+from evener.sliced.curve_order import in_slices_order
+from evener.sliced.distributed import DistributedGraph
+from evener.sliced.facts import VertexBytes, weighted_slices
+from evener.sliced.gathering import agreed
+from evener.sliced.weighed import WeighedRows, degrees_of, weights_of
+
+# Returns the blocks (n_own,) int32 from scratch, as Replan does: of rows in slices that weigh their
+# work. All ranks call.
+RankReplan = Callable[[RankPlan, WeighedRows, Platform, Workload], Part]
+
+
+class _Found(NamedTuple):
+    """A partition that data could move to: how many vertices, and bytes [B], change device."""
+
+    given: CountedBlocks
+    vertices: int
+    n_bytes: float
+
+
+class RankData:
+    """A graph whose rows lie on ranks, its partition and work, as HeldData; all ranks call.
+
+    partition: of the rows that this rank's program has. Raises InputError on all ranks where the
+    plan is not of these rows.
+    """
+
+    def __init__(self, plan: RankPlan, graph: DistributedGraph, replan: RankReplan | None) -> None:
+        self.n, self.platform = graph.n, plan.platform
+        self._plan, self._replan, self._held = plan, replan, graph
+        with graph.failing_together():
+            self._rows = in_slices_order(graph)
+            workload = self._checked_workload()
+            size = VertexBytes(graph.bytes_per_vertex, graph.bytes_per_edge)
+            given = WeighedRows(self._rows, weights_of(self._rows), size)
+            weighted = weighted_slices(given, workload, given.total)
+            self._graph = WeighedRows(self._rows, weights_of(weighted), size)
+            self._workload = workload.without_work()
+            self._degrees = degrees_of(self._rows)
+            blocks = self._rows.there(np.ascontiguousarray(plan.part, np.int32))
+            self._given = self._counted(blocks)
+            agreed(graph.comm, self._check_blocks)
+        self.partition = Partition(plan.part, self.platform.k)
+        self._found: list[_Found] = []
+
+    def together(self) -> AbstractContextManager[None]:
+        """End the waits of other ranks where this one raises within."""
+        return self._held.failing_together()
+
+    def recorder(self, make: Callable[[], Recorder]) -> RankRecorder:
+        """Return the Recorder of rank 0, as all ranks call it."""
+        return RankRecorder(self._graph.comm, make)
+
+    def observed(self, given: Observation) -> AgreedObservation:
+        """Return what `observe` is given on all ranks; numbers are taken over."""
+        comm, rows = self._graph.comm, self._rows
+        times, span = agreed_observation(comm, given, self.platform.names, rows.rows_given)
+        if given.numbers is not None:
+            rows = rows.held_as(given.numbers)
+        work = self._work(given.work, rows)
+        if rows is not self._rows:
+            self._rows = rows
+            self.partition = Partition(rows.back(self._given.blocks), self.platform.k)
+        return AgreedObservation(times, work, span)
+
+    def agreed_seconds(self, seconds: float) -> float:
+        """Return the longest of the times that ranks tell."""
+        return longest(self._graph.comm, seconds)
+
+    def reweigh(self, work: FloatArray) -> None:
+        """Take other weights (n_own,) of the vertices of this rank's slices."""
+        self._graph = WeighedRows(self._rows, work, self._graph.size)
+        self._given = self._counted(self._given.blocks)
+
+    def state(self) -> LoadState:
+        """Return the state of an iteration with the present partition, by the plan's models."""
+        counts, graph = self._given.counts, self._graph
+        loads = counts.weights[:, 0]
+        predicted = metrics.prediction_of(
+            quotient_of(counts), loads, counts.interior, self.platform, self._workload
+        )
+        other = predicted.communicate + predicted.fixed - predicted.overlapped
+        total = graph.total, float(counts.bytes.sum())
+        return state_of_loads(loads, predicted.compute, other, total, self.platform)
+
+    def propose(self, slowness: FloatArray, loads: FloatArray) -> Offers:
+        """Return what could be moved to for devices so slow (k,), and loads (k,) to aim at."""
+        platform = slowed(self.platform, slowness)
+        rows = RowsToShift(self._graph, self._given, platform, self._workload)
+        found: dict[str, CountedBlocks] = {}
+        refused: list[str] = []
+        try:
+            shifted = rows.shifted(loads)
+        except (InfeasibleError, ToolError) as error:  # the program goes on as it is
+            refused.append(f"diffused: {error.message}")
+        else:
+            found["diffused"] = shifted.diffused
+            found |= {} if shifted.refined is None else {"refined": shifted.refined}
+        if self._replan is not None:
+            try:
+                blocks = self._replan(self._plan, self._graph, platform, self._workload)
+            except (InfeasibleError, ToolError) as error:
+                refused.append(f"replanned: {error.message}")
+            else:
+                found["replanned"] = rows.counted(blocks)
+                stays = self._stays(found["replanned"].blocks)
+                found["matched"] = rematched(rows, found["replanned"], stays)
+        priced = [self._priced(kind, one, platform) for kind, one in found.items()]
+        self._found = [one for _, one in priced]
+        return Offers([one for one, _ in priced], refused)
+
+    def carry_out(self, index: int) -> CarriedOut:
+        """Take the latest proposal of this number for the present partition."""
+        new = self._found[index]
+        self._given, self._found = new.given, []
+        part = self._rows.back(new.given.blocks)
+        self.partition = Partition(part, self.platform.k)
+        return CarriedOut(part, new.vertices, new.n_bytes, self.state())
+
+    def _checked_workload(self) -> Workload:
+        """Return the workload of the plan, which rank 0 has as a whole."""
+        plan, graph = self._plan, self._held
+        own, rows = plan.part.size, graph.rows_given
+
+        def check() -> None:
+            if own != rows:
+                raise InputError(f"the plan is of {own:,} of this rank's vertices, not {rows:,}")
+            whole = plan.plan
+            if graph.comm.rank == 0 and whole is None:
+                raise InputError("the plan is not that of rank 0, which has the whole")
+            if whole is not None and whole.graph.get("edges") != graph.arcs // 2:
+                raise InputError(
+                    f"the plan is of {whole.graph.get('edges'):,} edges, not {graph.arcs // 2:,}"
+                )
+
+        agreed(graph.comm, check)
+        options = graph.comm.bcast(None if plan.plan is None else plan.plan.options)
+        assert options is not None
+        return workload_in(options)
+
+    def _check_blocks(self) -> None:
+        """Raise InputError where the plan's blocks of these rows are not as it says they are."""
+        counts, evaluation = self._given.counts, self._plan.evaluation
+        same = np.array_equal(counts.vertices, evaluation.certificate.vertices)
+        if not (same and np.isclose(counts.edge_cut, evaluation.edge_cut, rtol=1e-9)):
+            raise InputError(
+                f"the plan's blocks cut {evaluation.edge_cut:,.6g}, but {counts.edge_cut:,.6g} as "
+                "they are on these rows: it is of another graph, or of rows in another order"
+            )
+
+    def _counted(self, blocks: Part) -> CountedBlocks:
+        k = self.platform.k
+        return CountedBlocks(blocks, counted(self._graph, blocks, k, self._workload))
+
+    def _work(self, work: npt.ArrayLike | None, rows: DistributedGraph) -> FloatArray | None:
+        """Return the work (n_own,) of the vertices of this rank's slices; None for none."""
+        comm = self._graph.comm
+        if not any(comm.allgather(work is not None)):
+            return None
+        given: npt.ArrayLike = [] if work is None else work
+        own = agreed(comm, lambda: checked_work(given, rows.rows_given))
+        if not sum(comm.allgather(float(own.sum()))) > 0:
+            agreed(comm, _refuse_nothing)
+        return rows.there(own)
+
+    def _priced(self, kind: str, new: CountedBlocks, platform: Platform) -> tuple[Proposal, _Found]:
+        counts = new.counts
+        loads = counts.weights[:, 0]
+        predicted = metrics.prediction_of(
+            quotient_of(counts), loads, counts.interior, platform, self._workload
+        )
+        pairs, vertices, n_bytes = self._pairs(self._given.blocks, new.blocks)
+        source, target = np.divmod(pairs, self.platform.k)
+        away = source != target
+        weight = np.where(new.blocks != self._given.blocks, self._graph.all_weights, 0.0)
+        proposal = Proposal(
+            kind,
+            float(predicted.seconds.max()),  # without delays, like the times that are measured
+            transfer_seconds(self.platform, source[away], target[away], n_bytes[away]),
+            self._graph.summed(weight),
+            self._digest(new.blocks),
+        )
+        return proposal, _Found(new, int(vertices[away].sum()), float(n_bytes[away].sum()))
+
+    def _stays(self, blocks: Part) -> FloatArray:
+        """Return (k, k) the bytes that device j holds of block i of `blocks` (n_own,)."""
+        k = self.platform.k
+        pairs, _, n_bytes = self._pairs(blocks, self._given.blocks)
+        found = np.zeros(k * k)
+        found[pairs] = n_bytes
+        return found.reshape(k, k)
+
+    def _pairs(self, one: Part, other: Part) -> tuple[IntVector, IntVector, FloatArray]:
+        """Return pairs of blocks of the same vertices, as one x k + other, ascending.
+
+        With the number of vertices of each and their bytes [B], of all ranks; one, other (n_own,).
+        """
+        key = one.astype(np.int64) * self.platform.k + other
+        own, which = np.unique(key, return_inverse=True)
+        entries = np.bincount(which, self._degrees, own.size).astype(np.int64)
+        told = self._graph.comm.allgather((own, np.bincount(which, minlength=own.size), entries))
+        keys, which = np.unique(np.concatenate([some[0] for some in told]), return_inverse=True)
+        vertices, entries = (
+            np.bincount(which, np.concatenate([some[j] for some in told]), keys.size)
+            for j in (1, 2)
+        )
+        size = self._graph.size
+        n_bytes = size.vertex * vertices + size.entry * entries
+        return keys, vertices.astype(np.int64), np.asarray(n_bytes, np.float64)
+
+    def _digest(self, blocks: Part) -> str:
+        """Return a digest of the blocks of all vertices, made of those of slices."""
+        graph = self._graph
+        own = [
+            hashlib.sha256(np.ascontiguousarray(blocks[graph.span(i)], "<i4").tobytes()).digest()
+            for i in graph.own_slices
+        ]
+        told = [one for some in graph.comm.allgather(own) for one in some]
+        return hashlib.sha256(b"".join(told)).hexdigest()
+
+
+def _refuse_nothing() -> None:
+    raise InputError("work must not be negative, and one vertex must have some")

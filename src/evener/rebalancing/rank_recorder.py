@@ -1,0 +1,84 @@
+"""RankRecorder: decisions that rank 0 takes and logs, and all ranks carry out.
+
+Ranks may run on processors that round differently; where each decided by itself, one of them might
+move data and another stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from evener.arrays import FloatArray
+from evener.rebalancing.decider import (
+    ONE_ITERATION,
+    Decision,
+    IterationSpan,
+    LoadState,
+    Propose,
+)
+from evener.rebalancing.decision_log import Recorder
+from evener.running.comm import Comm
+from evener.sliced.gathering import agreed
+
+
+class RankRecorder:
+    """The Recorder of rank 0, as all ranks call it, with the same attributes on each.
+
+    make: returns it, called at rank 0. What it raises is raised on all ranks.
+    """
+
+    def __init__(self, comm: Comm, make: Callable[[], Recorder]) -> None:
+        self._comm = comm
+        self._recorder = agreed(comm, lambda: make() if comm.rank == 0 else None)
+        self.moves, self.observations = 0, 0
+        self.last: Decision | None = None
+        self.rebuild_seconds = self._told_rebuild()
+
+    def decide(
+        self,
+        times: FloatArray,
+        propose: Propose,
+        changed: LoadState | None = None,
+        refused: Sequence[str] = (),
+        span: IterationSpan = ONE_ITERATION,
+    ) -> Decision:
+        """Return the decision of rank 0, as Recorder.decide; `propose` is called by all ranks."""
+        comm, recorder = self._comm, self._recorder
+        told: Any = None
+        if recorder is not None:
+
+            def asked(slowness: FloatArray, loads: FloatArray) -> Any:
+                comm.bcast((slowness, loads))
+                return propose(slowness, loads)
+
+            told = comm.bcast(recorder.decide(times, asked, changed, refused, span))
+        else:
+            while not isinstance(told := comm.bcast(None), Decision):
+                propose(*told)
+        decision: Decision = told
+        self.last = decision
+        self.observations += 1
+        return decision
+
+    def carry_out(self, state: LoadState) -> None:
+        """Note that data has moved as decided, and the state after it."""
+        agreed(self._comm, lambda: self._at_root(lambda root: root.carry_out(state)))
+        self.moves += 1
+
+    def moved(self, seconds: float) -> None:
+        """Take in the seconds that the last move took as a whole."""
+        agreed(self._comm, lambda: self._at_root(lambda root: root.moved(seconds)))
+        self.rebuild_seconds = self._told_rebuild()
+
+    def close(self) -> None:
+        """Close the log."""
+        self._at_root(Recorder.close)
+
+    def _at_root(self, call: Callable[[Recorder], None]) -> None:
+        if self._recorder is not None:
+            call(self._recorder)
+
+    def _told_rebuild(self) -> float:
+        recorder = self._recorder
+        return self._comm.bcast(0.0 if recorder is None else recorder.rebuild_seconds)

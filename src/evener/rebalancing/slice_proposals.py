@@ -1,0 +1,190 @@
+"""Partitions that rows in slices could move to, by the kinds of proposals.py.
+
+    clusters inside slices and blocks -> contracted -> weight flows between blocks at rank 0
+    -> the new borders vertex by vertex -> limits kept exactly -> refined for seconds
+
+No process has more than the graph of clusters and the vertices near borders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.errors import InfeasibleError
+from evener.graphs.graph import Graph
+from evener.partitioning.makespan.refine_seconds import BlockLimits, refine_seconds
+from evener.plans import metrics
+from evener.plans.costs import MAX_PAIRED, costs_of
+from evener.plans.partition import Contract, Partition
+from evener.plans.recount import BlockCounts
+from evener.plans.workload import Workload
+from evener.platforms.platform import Platform
+from evener.rebalancing.proposals import flowed, matched_devices, near_loads
+from evener.running.comm import Comm
+from evener.sliced.blocks import SlicedOptions, SmallGraph, small_graph
+from evener.sliced.border_graph import BorderGraph, cluster_blocks
+from evener.sliced.borders import NO_BLOCKS
+from evener.sliced.counted import limits_within_memory
+from evener.sliced.gathering import agreed
+from evener.sliced.recounting import VertexCosts, recounted_in_slices
+from evener.sliced.weighed import WeighedRows
+
+HEAVIEST = 32.0  # mean vertices in a cluster at most
+CLUSTERS = 200  # for each device, on average, unless clusters are larger than HEAVIEST then
+# Share of a memory that is left free at first, as bytes differ from block to block at the same
+# weight; and what is left free beyond that where a block was too large nevertheless.
+MARGIN, NEXT_MARGIN = 0.005, 0.002
+TRIES = 3
+
+
+class CountedBlocks(NamedTuple):
+    """Blocks (n_own,) int32 of this process's vertices, and what is in the blocks of all."""
+
+    blocks: Part
+    counts: BlockCounts
+
+
+class Shifted(NamedTuple):
+    """As proposals.py says; refined: None where links are free, too many, or memory too small."""
+
+    diffused: CountedBlocks
+    refined: CountedBlocks | None
+
+
+@dataclass(frozen=True, eq=False)
+class RowsToShift:
+    """What moves: rows in slices that weigh their work, and the blocks they are in.
+
+    platform: with devices as slow as they are now. workload: what is exchanged.
+    """
+
+    graph: WeighedRows
+    given: CountedBlocks
+    platform: Platform
+    workload: Workload
+
+    def counted(self, blocks: Part) -> CountedBlocks:
+        """Return blocks (n_own,) with their counts; all processes call."""
+        return CountedBlocks(blocks, counted(self.graph, blocks, self.platform.k, self.workload))
+
+    def shifted(self, loads: FloatArray) -> Shifted:
+        """Return blocks near `loads` (k,) [units] of which most vertices have not moved.
+
+        All processes call. Raises InfeasibleError on all where there are none within memory.
+        """
+        small = self._small()
+        counts, margin = self.given.counts, MARGIN
+        density = counts.bytes / np.maximum(counts.weights[:, 0], 1e-300)
+        for _ in range(TRIES):
+            room = _Room(self, loads, density, margin)
+            borders, part = room.near_borders(small)
+            found = self.counted(borders.blocks(part, keep=True)[: self.graph.n_own])
+            over = found.counts.bytes > self.platform.memories
+            if not over.any():
+                return Shifted(found, self._refined(borders, part, room))
+            weights = np.maximum(found.counts.weights[:, 0], 1e-300)
+            density = np.where(over, np.maximum(found.counts.bytes / weights, density), density)
+            margin += NEXT_MARGIN
+        names = [name for name, is_over in zip(self.platform.names, over, strict=True) if is_over]
+        raise InfeasibleError(f"no blocks found within the memory of {', '.join(names)}")
+
+    def _small(self) -> SmallGraph:
+        """Return the graph of clusters, of which none has vertices of two blocks."""
+        graph = self.graph
+        vertices = min(HEAVIEST, graph.n / (CLUSTERS * self.platform.k))
+        return small_graph(graph, vertices, vertices * graph.total / graph.n, self.given.blocks)
+
+    def _refined(self, borders: BorderGraph, part: Part, room: _Room) -> CountedBlocks | None:
+        platform = self.platform
+        if not platform.has_links or platform.k > MAX_PAIRED:
+            return None
+        better = at_root(self.graph.comm, lambda: room.faster(borders, part))
+        found = self.counted(borders.blocks(better)[: self.graph.n_own])
+        return None if (found.counts.bytes > platform.memories).any() else found
+
+
+@dataclass(frozen=True, eq=False)
+class _Room:
+    """Loads to aim at, and how much blocks of this density (k,) [B/unit] may weigh.
+
+    margin: share of each memory that is left free.
+    """
+
+    rows: RowsToShift
+    loads: FloatArray
+    density: FloatArray
+    margin: float
+
+    def near_borders(self, small: SmallGraph) -> tuple[BorderGraph, Part]:
+        """Return the borders of blocks near the loads; at rank 0 the blocks (b,) of their graph."""
+        rows = self.rows
+        graph, k = rows.graph, rows.platform.k
+        part = cluster_blocks(graph, small.of, rows.given.blocks, small.graph.n, k)
+        heaviest = float(small.graph.weights().max())
+        moved = at_root(graph.comm, lambda: self._flowed(small.graph, part, heaviest))
+        moved = graph.comm.bcast(moved)
+        borders = BorderGraph.read(graph, small, moved[small.of], k, SlicedOptions())
+
+        def exact() -> Part:
+            assert borders.graph is not None
+            return self._flowed(borders.graph, borders.part, graph.heaviest, borders)
+
+        return borders, at_root(graph.comm, exact)
+
+    def faster(self, borders: BorderGraph, part: Part) -> Part:
+        """Return blocks (b,) of less makespan; at rank 0."""
+        graph, platform = borders.graph, self.rows.platform
+        assert graph is not None
+        work = np.asarray(graph.weights(), np.float64)
+        low = np.minimum(
+            platform.low_units, metrics.block_weights(graph, Partition(part, platform.k))
+        )
+        with np.errstate(divide="ignore"):
+            most = platform.memories * (1 - self.margin) / self.density
+        limits = BlockLimits(low, np.minimum(platform.high_units, most), fixed=borders.fixed)
+        costs = costs_of(platform, self.rows.workload)
+        return refine_seconds(graph, part, work, costs, limits=limits, effort="fast")[0]
+
+    def _flowed(
+        self, graph: Graph, part: Part, heaviest: float, borders: BorderGraph | None = None
+    ) -> Part:
+        """Return blocks of a graph of clusters whose weights are near the loads."""
+        platform = self.rows.platform
+        used: IntVector = np.flatnonzero(self.rows.given.counts.vertices)
+        contract = self._contract(used, heaviest)
+        fixed = None if borders is None else borders.fixed
+        given = Partition(part, platform.k)
+        return flowed(graph, given, used, contract, platform.names, fixed).part
+
+    def _contract(self, used: IntVector, heaviest: float) -> Contract:
+        wanted = near_loads(self.loads, used, heaviest, self.rows.platform)
+        within = limits_within_memory(wanted, self.density[used], self.margin)
+        low = np.minimum(within.low, within.high)
+        return replace(within, low=low, caps=np.full(used.size, np.inf))
+
+
+def rematched(rows: RowsToShift, found: CountedBlocks, stays: FloatArray) -> CountedBlocks:
+    """Return the same blocks on the devices that hold most of them already; all processes call.
+
+    stays (k, k) [B]: what device j holds of block i.
+    """
+    loads = found.counts.weights[:, 0]
+    device = matched_devices(stays, loads, found.counts.bytes, rows.platform)
+    device = rows.graph.comm.bcast(device)
+    return rows.counted(device[found.blocks])
+
+
+def counted(graph: WeighedRows, blocks: Part, k: int, workload: Workload) -> BlockCounts:
+    """Return what is in k blocks (n_own,), by the weights of `graph`; all processes call."""
+    costs = VertexCosts(workload.without_work(), graph.size.vertex, graph.size.entry)
+    return recounted_in_slices(graph, blocks, k, costs)
+
+
+def at_root(comm: Comm, work: Callable[[], Part]) -> Part:
+    """Return work() at rank 0, no blocks elsewhere; what it raises is raised on all."""
+    return agreed(comm, lambda: work() if comm.rank == 0 else NO_BLOCKS)
