@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import evener as ev
+from evener.errors import InputError
+from evener.graphs.generating.delaunay import triangle_mesh
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
 from evener.running.apps import bfs, jacobi, matmul, pagerank, spmv
@@ -22,6 +24,7 @@ from evener.running.mpi_comm import MpiComm
 from evener.running.on_edges import run_on_edges
 from evener.running.spreading import HeldRows
 from evener.running.streams.executing import run_stream
+from tests.rebalancing.test_rank_data import K, Program, same, slowed_then_not
 from tests.running.edge_cases import divided, drawn
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
 from tests.running.random_runs import APPS, MOVING, is_right, moving, random_case
@@ -249,9 +252,29 @@ def an_error_of_one_rank(comm):
     assert ev.plan(graph, 2, epsilon=0.3).certificate.all_hold
 
 
+def rows_that_are_rebalanced(comm):
+    """The moves of threads, rows that go with them; an error of one rank is one of all."""
+
+    def work(own):
+        program = Program(own, whole)
+        with pytest.raises(InputError, match=r"negative|without a move"):
+            if own.size == 1:
+                program.rebalancer.moved(1.0)
+            else:
+                times = np.ones(K) * (-1 if own.rank == own.size - 1 else 1)
+                program.rebalancer.observe(times)
+        return slowed_then_not(program)
+
+    whole = triangle_mesh(1500, 2).nodal_graph()
+    found = work(comm)
+    assert len(found) == 2
+    same(found, run_threads(1, work)[0])
+
+
 PROGRAMS = {
     "told": an_error_of_one_rank,
     "slices": graphs_in_slices,
+    "rebalanced": rows_that_are_rebalanced,
     "streams": stream_programs,
     "jacobi": jacobi_with_rows_that_move,
     "matmul": matmul_over_a_tiling,

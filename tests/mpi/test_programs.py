@@ -48,9 +48,11 @@ def run_words(ranks, *words, cwd=ROOT):
 @pytest.mark.parametrize(
     ("ranks", "names"),
     [
-        (2, "jacobi hybrid random moves edges streams slices told"),
+        (2, "jacobi hybrid random moves edges streams slices rebalanced told"),
         pytest.param(
-            3, "halo hybrid moves matmul spmv streams slices told", marks=pytest.mark.slow
+            3,
+            "halo hybrid moves matmul spmv streams slices rebalanced told",
+            marks=pytest.mark.slow,
         ),
         pytest.param(5, "random:0:4", marks=pytest.mark.slow),
     ],
@@ -68,6 +70,13 @@ def test_the_example_rebalances_a_loop_of_mpi4py():
     assert done.returncode == 0, done.stderr
     assert "after iteration 14: " in done.stdout
     assert "least and largest value" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_example_moves_rows_on_ranks():
+    done = run_words(3, str(ROOT / "examples" / "rebalance_ranks.py"))
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(r"iteration 14: .*\neach row's value is with it: True\n", done.stdout)
 
 
 @pytest.mark.slow

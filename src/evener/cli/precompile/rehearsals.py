@@ -28,7 +28,7 @@ from evener.cli.precompile.samples import (
     weighted,
     write_samples,
 )
-from evener.cli.precompile.sliced_rehearsals import in_slices, rows_on_ranks
+from evener.cli.precompile.sliced_rehearsals import in_slices, rows_on_ranks, rows_that_move
 from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
@@ -435,6 +435,7 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "slicing": slicing,
     "in slices": in_slices,
     "rows on ranks": rows_on_ranks,
+    "rows that move": rows_that_move,
     "splitting": splitting,
     "locality": locality,
     "streams": streams,

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evener.arrays import IntVector
 from evener.cli.precompile.samples import places, weighted
 from evener.errors import NotFoundError
 from evener.plans.partition import Contract
 from evener.platforms.platform import Device, Level, Link, Platform
+
+if TYPE_CHECKING:
+    from evener.graphs.graph import Graph
+    from evener.running.comm import Comm
 
 
 def in_slices() -> None:
@@ -29,9 +36,7 @@ def in_slices() -> None:
         sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(groups=2))
         one_pass_blocks(InMemoryGraph(graph), limits, "ldg")
     clusters_across(InMemoryGraph(flat), 8)
-    levels = Level("net", Link(1e-6, 1e-9)), Level("node", Link(1e-7, 1e-10))
-    devices = tuple(Device(f"d{i}", 1e8 * (1 + i % 2), at=f"n{i % 2}") for i in range(4))
-    linked = Platform(devices, levels)
+    linked = _linked()
     for graph in (flat, *weighted(flat)):
         plan_slices(InMemoryGraph(graph), linked, PlanOptions(objective="seconds"))
     for graph in weighted(flat):
@@ -46,9 +51,15 @@ def in_slices() -> None:
     recounted_in_slices(InMemoryGraph(flat), scattered, 100)  # the table of pairs is enlarged
 
 
+def _linked() -> Platform:
+    levels = Level("net", Link(1e-6, 1e-9)), Level("node", Link(1e-7, 1e-10))
+    devices = tuple(Device(f"d{i}", 1e8 * (1 + i % 2), at=f"n{i % 2}") for i in range(4))
+    return Platform(devices, levels)
+
+
 def rows_on_ranks() -> None:
     """Make graphs of rows that ranks hold, weighted or not, in order or not; find what is wrong."""
-    from evener.running.comm import Comm, run_threads
+    from evener.running.comm import run_threads
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
     from evener.sliced.distributed import DistributedGraph
     from evener.sliced.locality import locality
@@ -73,3 +84,32 @@ def rows_on_ranks() -> None:
             recounted_in_slices(graph, part, 12)
 
     run_threads(2, work)
+
+
+def rows_that_move() -> None:
+    """Let rows change device as one becomes slow: weighted or not, in any order of vertices."""
+    from evener.running.comm import run_threads
+
+    flat = next(places())
+    numbers = np.random.default_rng(1).permutation(flat.n)
+    for graph in (flat, *weighted(flat)):
+        run_threads(1, partial(_move_rows, graph, np.arange(flat.n)))
+    for graph in (flat, flat.with_(coords=None)):
+        run_threads(1, partial(_move_rows, graph, numbers))
+
+
+def _move_rows(graph: Graph, numbers: IntVector, comm: Comm) -> None:
+    """Rebalance a graph of which vertex i is the number numbers[i]."""
+    from evener.planning.plan_ranks import plan
+    from evener.rebalancing.rebalancer import Rebalancer
+    from evener.sliced.distributed import DistributedGraph
+
+    rows = DistributedGraph.from_local(
+        comm, graph.xadj, numbers[graph.adjncy], numbers=numbers, vwgt=graph.vwgt,
+        adjwgt=graph.adjwgt, coords=graph.coords,
+    )  # fmt: skip
+    found = plan(rows, _linked(), objective="cut")
+    rebalancer = Rebalancer(found, rows)
+    for slow in (1, 1, 1, 5, 5, 5, 5, 5):
+        rebalancer.observe(found.prediction.compute * np.array([slow, 1, 1, 1]))
+    assert rebalancer.moves
