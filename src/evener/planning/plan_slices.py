@@ -33,6 +33,7 @@ from evener.planning.slice_blocks import (
     SlicesToDivide,
 )
 from evener.planning.steps import Progress, no_progress
+from evener.planning.uneven_slices import uneven_way
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.partition import Partition
 from evener.plans.plan import Evaluation, Plan
@@ -42,13 +43,11 @@ from evener.sizing.bounds import bound_of_facts
 from evener.sizing.contracts import seconds_differ
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.counted import limits_within_memory, quotient_of
-from evener.sliced.degrees import SliceDegrees
 from evener.sliced.facts import VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.tools import SLICED_TOOLS, blocks_by
-from evener.sliced.uneven import BlockMemory, uneven_blocks
 
 VERTEX_BYTES = VertexBytes()
 
@@ -177,23 +176,16 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
     graph, facts, platform, options = task.graph, task.facts, task.platform, task.options
     terms = task.terms
     contract, sizes = terms.contract, terms.sizes
-    weighted, degrees = task.weighted, None
-    if task.uneven:
-        found = SliceDegrees.read(weighted)
-        # Graphs of clusters have no bytes: of uneven degrees they differ from block to block.
-        capped = np.isfinite(contract.caps).any()
-        degrees = found if found.fill_blocks or capped else None
+    weighted, simple = task.weighted, options.tool in SLICED_TOOLS
+    uneven = uneven_way(task) if task.uneven and not simple and platform.k > 1 else None
 
     def divide(density: FloatArray, margin: float) -> Part:
         limits = limits_within_memory(contract, density, margin)
         if limits.k == 1:
             return np.zeros(graph.n_own, np.int32)
-        if options.tool in SLICED_TOOLS:
+        if simple:
             return blocks_by(options.tool, weighted, limits)
-        if degrees is not None:
-            memory = BlockMemory(*task.size)
-            return uneven_blocks(weighted, limits, degrees=degrees, memory=memory)
-        return sliced_blocks(weighted, limits, task.sliced)
+        return sliced_blocks(weighted, limits, task.sliced) if uneven is None else uneven(limits)
 
     blocks, counts = task.within_memory(divide)
     graph.step("mapping")

@@ -87,7 +87,7 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
     total = float(limits.targets.sum())
     wished = vertices_in_cluster(options.memory, graph.n, options.heaviest)
     wished = min(wished, graph.n / (LEAST_CLUSTERS * limits.k))
-    small = small_graph(graph, wished, _heaviest(limits, total, wished * total / graph.n))
+    small = small_graph(graph, wished, heaviest_cluster(limits, wished * total / graph.n))
     part = None if graph.comm.rank > 0 else divided_clusters(small.graph, limits, options)
     part = graph.comm.bcast(part)
     assert part is not None
@@ -156,20 +156,23 @@ def _within_memory(
     raise AssertionError("hops are not negative")
 
 
-def _heaviest(limits: Contract, total: float, wished: float) -> float:
-    """Return what a cluster may weigh [units]."""
-    has = limits.high > 0
-    room: FloatArray = (limits.high - limits.low)[has]
-    room = np.minimum(room, total)
+def heaviest_cluster(limits: Contract, wished: float) -> float:
+    """Return what a cluster may weigh, so that blocks of clusters can keep limits [units]."""
+    room: FloatArray = (limits.high - limits.low)[limits.high > 0]
+    room = np.minimum(room, float(limits.targets.sum()))
     return max(min(wished, OF_LIMITS * float(room.min())), 0.0)
+
+
+def request_for(limits: Contract, options: SlicedOptions) -> Request:
+    """Return what is asked of the partitioner that divides a graph of clusters."""
+    return Request(
+        limits.targets, seed=options.seed, objective=options.objective, preset=options.preset,
+        low=limits.low, high=limits.high,
+    )  # fmt: skip
 
 
 def divided_clusters(coarse: Graph, limits: Contract, options: SlicedOptions) -> Part:
     """Return the blocks of the small graph's vertices, within the limits."""
-    request = Request(
-        limits.targets, seed=options.seed, objective=options.objective, preset=options.preset,
-        low=limits.low, high=limits.high,
-    )  # fmt: skip
-    part = partition_with("evener", coarse, request).part
+    part = partition_with("evener", coarse, request_for(limits, options)).part
     own = Contract(limits.targets, limits.low, limits.high)
     return enforce(coarse, Partition(part, limits.k), own).partition.part

@@ -27,6 +27,9 @@ OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at leas
 FOR_CLUSTERS = 0.6  # share of the memory left by vertices: borders need theirs later
 MOST_IN_CLUSTER = 256.0  # vertices of a cluster at most, where memory is short
 LEAST_SINGLE = 0.02  # share of all vertices that are near borders, at least
+LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
+WHOLE_ARC = 100.0  # bytes an entry of a graph of uneven degrees that one process divides
+MOST_WHOLE, MOST_SMALL = 1 << 21, 1 << 23  # entries of such a graph, and of a graph of clusters
 MOST_GROUPS = 16  # times the least number, before rows are read for each group anew
 
 
@@ -52,6 +55,18 @@ def vertices_in_cluster(memory: float, n: int, wished: float) -> float:
     free = max(memory - IMPORTS - A_VERTEX * n, 1.0)
     least = SMALL_CLUSTER * n / (OF_HEAVIEST * FOR_CLUSTERS * free)
     return min(max(wished, least), max(wished, MOST_IN_CLUSTER))
+
+
+def most_whole(memory: float, n: int) -> float:
+    """Return how many entries a graph of n vertices and uneven degrees may have that one process
+    divides as a whole, within `memory` [B].
+    """
+    return min(MOST_WHOLE, (memory - IMPORTS - A_VERTEX * n) / WHOLE_ARC)
+
+
+def most_small(memory: float, n: int) -> float:
+    """Return how many entries a graph of clusters made by labels may have within `memory` [B]."""
+    return min(MOST_SMALL, (memory - IMPORTS - LABELS * n) / WHOLE_ARC)
 
 
 def border_memory(

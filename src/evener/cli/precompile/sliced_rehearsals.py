@@ -25,6 +25,7 @@ def in_slices() -> None:
     from evener.planning.plan_slices import plan_slices
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
     from evener.sliced.cells import clusters_across
+    from evener.sliced.labels import clusters_by_labels
     from evener.sliced.one_pass import one_pass_blocks
     from evener.sliced.recounting import recounted_in_slices
     from evener.sliced.uneven import uneven_blocks
@@ -44,6 +45,8 @@ def in_slices() -> None:
         own = Contract(np.full(4, half), np.full(4, half / 2), np.full(4, 2 * half))
         sliced_blocks(InMemoryGraph(graph), own, SlicedOptions(groups=2))
         uneven_blocks(InMemoryGraph(graph), own)
+        clusters_by_labels(InMemoryGraph(graph), 4.0)
+    clusters_by_labels(InMemoryGraph(flat), 4.0)
     narrow = Contract(np.full(4, 1.0), np.zeros(4), np.full(4, 1.0))
     with suppress(NotFoundError):
         uneven_blocks(InMemoryGraph(flat), narrow)
