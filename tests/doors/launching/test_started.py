@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.doors, pytest.mark.slow]
 UUID = "GPU-8f6d5c2e-1111-2222-3333-444455556666"
 USABLE = sorted(os.sched_getaffinity(0))
 # Of mpirun itself: 4.1.4 with hwloc 2.9 now and then ends by a signal in libhwloc, while it reads
-# what another host is like.
-CRASHES = 3
+# what another host is like; and two daemons of what here is one host may make the same folder.
+CRASHES, CRASHED = 3, ("libhwloc", "Error:     File exists")
 
 
 @pytest.fixture(params=["openmpi", "mpich"])
@@ -64,7 +64,7 @@ def started(launcher, tmp_path, capfd, monkeypatch):
             capfd.readouterr()
             code = main([*words, "--force", "--", "./report", "x.part"])
             said = capfd.readouterr()
-            if "libhwloc" not in said.err:
+            if not any(words in said.err for words in CRASHED):
                 break
         assert code == 0, said.err
         sizes = plan.evaluation.certificate.vertices.tolist()
