@@ -125,9 +125,27 @@ def mix22():
     return devices, links
 
 
+def quad():
+    """Four computers of one device each."""
+    devices = [(f"node{node}.0", 40e9, 2e-6, None, None) for node in range(4)]
+    links = [host(label, node, 0.5e-6, 10e9) for node, (label, *_) in enumerate(devices)]
+    return devices, [*links, *(((f"node{node}", "switch"), 2e-6, 1.25e9) for node in range(4))]
+
+
+def nodes12():
+    """Three nodes of a fast core and three slow ones."""
+    devices, links = [], []
+    for node in range(3):
+        for core in range(4):
+            devices.append((f"core{node}.{core}", 40e9 if core == 0 else 10e9, 0.5e-6, None, None))
+            links.append(host(f"core{node}.{core}", node, 0.25e-6, 10e9))
+        links.append(((f"node{node}", "switch"), 1.5e-6, 1e9))
+    return devices, links
+
+
 def host(device, node, alpha, width):
     """A device's link to its node, its bus included."""
     return (device, f"node{node}"), alpha, width
 
 
-BUILDERS = {"gpu4": gpu4, "topo1": topo1, "mix22": mix22}
+BUILDERS = {"gpu4": gpu4, "topo1": topo1, "mix22": mix22, "quad": quad, "nodes12": nodes12}

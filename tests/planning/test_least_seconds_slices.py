@@ -13,6 +13,8 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
+from evener.plans import metrics
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE
 from evener.plans.workload import WORKLOADS
 from evener.platforms.device import Device
 from evener.platforms.platform import Level, Link, Platform
@@ -100,11 +102,26 @@ def test_devices_that_would_make_it_slower_are_left_out():
     assert misstated(plan, graph) == []
 
 
+def test_plans_that_were_counted_are_recorded():
+    graph = delaunay(3000, 4)
+    plan = planned(graph, machine())
+    first, *_, last = plan.stages
+    assert first.role == CUT_STAGE
+    assert last.role == CHOSEN_STAGE
+    assert last.seconds <= first.seconds * (1 + PlanOptions().alike)
+    assert last.seconds == pytest.approx(plan.prediction.makespan)
+    between = metrics.quotient(graph, plan.partition)
+    assert last.edge_cut == metrics.edge_cut(between)
+    assert last.total_volume == between.sent.sum()
+    assert last.neighbours == metrics.neighbours(between).max()
+
+
+# Slices of the second are a layer each: clusters are made across them.
+@pytest.mark.parametrize("whole", [delaunay(2500, 7), grid([64, 7, 7])], ids=["mesh", "layers"])
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_the_same_blocks_on_ranks(ranks):
-    whole = delaunay(2500, 7)
+def test_the_same_blocks_on_ranks(ranks, whole):
     alone = planned(whole, machine())
-    bounds = ranges_of(2500, ranks)
+    bounds = ranges_of(whole.n, ranks)
 
     def work(comm):
         mine = range(bounds[comm.rank], bounds[comm.rank + 1])
@@ -114,6 +131,7 @@ def test_the_same_blocks_on_ranks(ranks):
     found = run_threads(ranks, work)
     assert (found[0].plan.partition.part == alone.partition.part).all()
     assert (np.concatenate([one.blocks for one in found]) == alone.partition.part).all()
+    assert found[0].plan.stages == alone.stages
     assert misstated(found[0].plan, whole) == []
 
 

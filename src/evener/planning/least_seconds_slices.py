@@ -16,7 +16,7 @@ from evener.planning.slice_blocks import (
 from evener.planning.steps import named_devices
 from evener.plans import metrics
 from evener.plans.partition import Contract
-from evener.plans.plan import Evaluation
+from evener.plans.plan import Evaluation, Stage
 from evener.plans.recount import BlockCounts, judged
 from evener.sizing.bounds import bound_of_facts
 from evener.sizing.contracts import seconds_contract
@@ -27,7 +27,14 @@ from evener.sliced.counted import limits_within_memory, quotient_of
 def least_seconds(task: SlicesToDivide) -> DividedSlices:
     """Return the blocks of least predicted seconds; sizes are their loads. All processes call."""
     platform = task.platform
-    blocks, counts = task.within_memory(lambda density, margin: _divided(task, density, margin))
+    stages: tuple[Stage, ...] = ()
+
+    def divide(density: FloatArray, margin: float) -> Part:
+        nonlocal stages
+        blocks, stages = _divided(task, density, margin)
+        return blocks
+
+    blocks, counts = task.within_memory(divide)
     found = _judged(task, counts)
     loads = counts.weights[:, 0].copy()
     room = np.minimum(unit_capacities(platform, _density(task)), platform.high_units)
@@ -38,7 +45,7 @@ def least_seconds(task: SlicesToDivide) -> DividedSlices:
         notes.append(f"Unused (slower with them): {named_devices(platform, unused)}")
     whole = (loads == np.rint(loads)).all()
     sizes = loads.astype(np.int64) if whole else loads
-    return DividedSlices(blocks, found, platform, sizes, full, tuple(notes))
+    return DividedSlices(blocks, found, platform, sizes, full, tuple(notes), stages=stages)
 
 
 def _density(task: SlicesToDivide) -> float:
@@ -46,11 +53,16 @@ def _density(task: SlicesToDivide) -> float:
     return task.facts.load.total_bytes / task.facts.load.load
 
 
-def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> Part:
-    """Return blocks (n_own,) whose weights are such that their bytes, of this density, fit."""
+def _divided(
+    task: SlicesToDivide, density: FloatArray, margin: float
+) -> tuple[Part, tuple[Stage, ...]]:
+    """Return blocks (n_own,) whose weights are such that their bytes, of this density, fit.
+
+    And the plans that were counted on the way.
+    """
     platform, contract = task.platform, task.terms.contract
     if platform.k == 1:
-        return np.zeros(task.graph.n_own, np.int32)
+        return np.zeros(task.graph.n_own, np.int32), ()
     load = task.facts.load.load
     most = np.minimum(unit_capacities(platform, 0.0), np.minimum(platform.high_units, load))
     free = Contract(contract.targets, np.minimum(platform.low_units, most), most, contract.caps)
@@ -61,7 +73,7 @@ def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> Part:
         platform, devices=tuple(replace(one, memory=None) for one in platform.devices)
     )
     search = SlicedTask(task.weighted, unlimited, free.low, high, terms, task.options, task.sliced)
-    return seconds_in_slices(search)[0]
+    return seconds_in_slices(search)
 
 
 def _judged(task: SlicesToDivide, counts: BlockCounts) -> Evaluation:

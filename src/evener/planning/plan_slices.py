@@ -114,6 +114,7 @@ def plan_slices(
         made.judged,
         sizes=made.sizes,
         saturated=made.saturated,
+        stages=made.stages,
         options=recorded_options(options, ["evener"])
         | {"reading": dict(origin.reading or {}), "sliced": dict(origin.divided or {})},
         graph={

@@ -12,7 +12,7 @@ from evener.arrays import BoolArray, FloatArray, IntVector, Part
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms
 from evener.plans.partition import Mapping as BlockMapping
-from evener.plans.plan import Evaluation
+from evener.plans.plan import Evaluation, Stage
 from evener.plans.recount import BlockCounts
 from evener.platforms.platform import Platform
 from evener.sizing import at_sizes
@@ -33,7 +33,10 @@ Divide = Callable[[FloatArray, float], Part]  # (bytes a unit (k,), margin) -> b
 
 @dataclass(frozen=True, eq=False)
 class DividedSlices:
-    """The blocks (n_own,) of this process, and what the plan says of all; as of Plan."""
+    """The blocks (n_own,) of this process, and what the plan says of all; as of Plan.
+
+    stages: plans whose seconds were counted, the chosen one last; none for least cut.
+    """
 
     blocks: Part
     judged: Evaluation
@@ -42,6 +45,7 @@ class DividedSlices:
     saturated: BoolArray
     notes: tuple[str, ...]
     mapping: BlockMapping | None = None
+    stages: tuple[Stage, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

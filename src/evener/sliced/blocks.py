@@ -95,15 +95,20 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
 
 
 def small_graph(
-    graph: SlicedGraph, vertices: float, heaviest: float, blocks: Part | None = None
+    graph: SlicedGraph,
+    vertices: float,
+    heaviest: float,
+    blocks: Part | None = None,
+    least_inside: float = LEAST_INSIDE,
 ) -> SmallGraph:
     """Return the graph of clusters of about so many vertices, at every process. All call.
 
     heaviest [units]: what a cluster inside a slice may weigh. blocks (n_own,) int32: no cluster has
-    vertices of two blocks.
+    vertices of two blocks. least_inside: share of the edges inside slices, below which clusters are
+    made across them.
     """
     clusters = clusters_in_slices(graph, heaviest, blocks)
-    if clusters.inside < LEAST_INSIDE * graph.arcs:
+    if clusters.inside < least_inside * graph.arcs:
         clusters = clusters_across(graph, int(vertices * ACROSS))
         clusters = clusters if blocks is None else split_by_block(graph, clusters, blocks)
     coarse = contract(graph, clusters.of, clusters.count, points=True)

@@ -41,6 +41,7 @@ PROBE_BLOCKS = 8  # blocks by which the values that a coarse vertex sends are co
 REFINED_VALUES = 0.85
 EPSILON = 0.03  # tolerance of blocks before refinement, relative
 MIN_RETRY_GAIN, MAX_IDLE_RETRIES = 0.005, 3  # relative; retries without that gain before stopping
+CLUSTER_IDLE_RETRIES = 8  # on a graph of clusters
 EXPENSIVE = 2.0  # a device is enclosed if its cheapest message costs so many times its partner's
 SETS_BEFORE_PLAIN = 2  # sets tried with enclosed devices before the first set is tried without
 # Refinement may look at so many times the adjacency: on a coarse graph that is milliseconds.
@@ -83,6 +84,7 @@ class CoarseSearch:
     ) -> None:
         self.problem, self._equal_finish, self._threads = problem, equal_finish, threads
         self._min_shrinkage = 1 if contracted else MIN_SHRINKAGE
+        self._idle_retries = CLUSTER_IDLE_RETRIES if contracted else MAX_IDLE_RETRIES
         n, k = problem.graph.n, problem.platform.k
         most = min(MAX_VERTICES, n // self._min_shrinkage)
         size = min(max(MIN_VERTICES, VERTICES_PER_DEVICE * k), most)
@@ -116,7 +118,7 @@ class CoarseSearch:
             better = run == 0 or made.seconds < found[0].seconds * (1 - MIN_RETRY_GAIN)
             idle = 0 if better or again is None else idle + 1
             found = sorted([*found, made], key=lambda one: one.seconds)
-            if idle == MAX_IDLE_RETRIES:
+            if idle == self._idle_retries:
                 break
         return found
 

@@ -29,7 +29,7 @@ from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms
 from evener.plans import metrics
 from evener.plans.partition import Partition
-from evener.plans.plan import CUT_STAGE
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, Stage
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.sliced.blocks import (
@@ -44,6 +44,13 @@ from evener.sliced.memory import vertices_in_cluster
 from evener.sliced.rows import SlicedGraph
 
 CLUSTERS = 1000  # for each device, on average, unless clusters are larger than `heaviest` then
+# At least so many clusters, unless they then have fewer vertices than this. The search goes through
+# a coarser graph: between 7,000 clusters and 6,000 coarse vertices too little was refined, and
+# plans of triangulated grids took 7 to 15 % longer.
+LEAST_CLUSTERS, LEAST_VERTICES = 24_000, 8.0
+# Share of the edges inside slices, below which clusters are made across them. Where a slice is one
+# layer of a grid (0.67), its clusters are flat, and what they send depends on the direction.
+LEAST_INSIDE = 0.8
 PROBE_BLOCKS, PROBE_EPSILON = 8, 0.03  # blocks by which the values that a cluster sends are counted
 # Ratio of what blocks of clusters of so many vertices send once their borders are refined, to
 # before: 0.63 to 0.74 on Delaunay graphs of 2^18 vertices where communication is heavy. At 0.85
@@ -51,7 +58,8 @@ PROBE_BLOCKS, PROBE_EPSILON = 8, 0.03  # blocks by which the values that a clust
 REFINED_VALUES, OF_CLUSTERS = 0.7, 37.0
 # Plans of clusters whose borders are refined: their number, seconds over the best's, and the share
 # of clusters that are in other blocks. Slabs become faster by more than others.
-MOST_STARTS, START_WITHIN, SLABS_WITHIN, LEAST_APART = 2, 1.1, 1.3, 0.02
+MOST_STARTS, START_WITHIN, SLABS_WITHIN, LEAST_APART = 3, 1.1, 1.3, 0.02
+CUT_WITHIN = 1.1  # times the fastest plan's seconds: a least cut that is slower is not refined
 MOST_TURNS = 6  # in which the borders of the fastest plan are read
 MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
 
@@ -86,30 +94,47 @@ class SlicedTask:
         )
 
 
-def seconds_in_slices(task: SlicedTask) -> tuple[Part, str]:
-    """Return the blocks (n_own,) int32 of this process's vertices, and how the plan is called.
+def seconds_in_slices(task: SlicedTask) -> tuple[Part, tuple[Stage, ...]]:
+    """Return the blocks (n_own,) int32 of this process's vertices, and the plans that were counted.
 
-    All processes call, and get the same name. No plan is slower than that of least cut. Bytes are
-    not looked at. Raises what `solve_seconds` raises.
+    All processes call, and get the same stages, the chosen plan last. It is no slower than that of
+    least cut. Bytes are not looked at. Raises what `solve_seconds` raises.
     """
     graph, comm = task.graph, task.graph.comm
-    wished = min(task.sliced.heaviest, graph.n / (CLUSTERS * task.platform.k))
+    wished = min(
+        task.sliced.heaviest, graph.n / (CLUSTERS * task.platform.k),
+        max(graph.n / LEAST_CLUSTERS, LEAST_VERTICES),
+    )  # fmt: skip
     vertices = vertices_in_cluster(task.sliced.memory, graph.n, wished)
     load = float(task.terms.contract.targets.sum())
-    small = small_graph(graph, vertices, vertices * load / graph.n)
+    small = small_graph(graph, vertices, vertices * load / graph.n, least_inside=LEAST_INSIDE)
     values = _values_of_clusters(task, small)
     plans = comm.bcast(_plans_of_clusters(task, small.graph, values) if comm.rank == 0 else None)
     assert plans is not None
-    search = _BorderSearch(task, small)
-    best = search.turn(LEAST_CUT, _least_cut(task, small, plans.cut), mapped=True)
+    best, turns = _refined(_BorderSearch(task, small), plans)
+    chosen = replace(best.stage, name=f"chosen: {best.stage.name}", role=CHOSEN_STAGE)
+    return best.blocks[: graph.n_own], (*(one.stage for one in turns), chosen)
+
+
+def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[_Turn]]:
+    """Return the fastest plan with its borders refined, and all that were counted, in order."""
+    task, alike = search.task, search.task.options.alike
+    least_cut = _least_cut(task, search.small, plans.cut)
+    cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
+    best, turns = cut, [cut]
     for name, part in plans.fastest:
-        one = search.turn(name, part[small.of])
-        best = one if one.better_than(best, task.options.alike) else best
-    for _ in range(MOST_TURNS - 1):
+        turns.append(search.turn(name, part[search.small.of]))
+        best = turns[-1] if turns[-1].better_than(best, alike) else best
+    if best is cut or cut.seconds <= CUT_WITHIN * best.seconds:
+        turns.append(search.turn(f"{LEAST_CUT}, refined", cut.blocks))
+        best = turns[-1] if turns[-1].better_than(best, alike) else best
+    for number in range(2, MOST_TURNS + 1):
         if best.gained <= MIN_GAIN:
             break
-        best = search.turn(best.name, best.blocks)
-    return best.blocks[: graph.n_own], best.name
+        name = best.stage.name.partition(", turn ")[0]
+        turns.append(search.turn(f"{name}, turn {number}", best.blocks))
+        best = turns[-1]
+    return best, turns
 
 
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
@@ -187,14 +212,22 @@ def _starts(found: Sequence[Candidate]) -> list[Candidate]:
 class _Turn:
     """Blocks (n_local,) after their borders were refined.
 
-    seconds [s], sent: of these blocks. gained: by which share of the seconds they got faster.
+    stage: their figures. gained: by which share of the seconds they got faster.
     """
 
-    name: str
     blocks: Part
-    seconds: float
-    sent: int
+    stage: Stage
     gained: float
+
+    @property
+    def seconds(self) -> float:
+        """Predicted [s]."""
+        return self.stage.seconds or 0.0
+
+    @property
+    def sent(self) -> int:
+        """Values sent by all blocks together."""
+        return self.stage.total_volume
 
     def better_than(self, other: _Turn, alike: float) -> bool:
         """Whether it is faster, or as fast but for the share `alike`, and sends less."""
@@ -210,23 +243,27 @@ class _BorderSearch:
     task: SlicedTask
     small: SmallGraph
 
-    def turn(self, name: str, blocks: Part, *, mapped: bool = False) -> _Turn:
+    def turn(self, name: str, blocks: Part, *, mapped: bool = False, refined: bool = True) -> _Turn:
         """Return blocks (n_local,) that are no slower than those given. All processes call.
 
-        mapped: whether blocks may go to other devices first, to exchange faster.
+        mapped: whether blocks may go to other devices first, to exchange faster. refined: whether
+        vertices may go to other blocks.
         """
         task, small = self.task, self.small
         k = task.platform.k
         borders = BorderGraph.read(task.graph, small, blocks, k, task.sliced)
-        part, figures = borders.part, (0.0, 0, 0.0)
+        part, figures = borders.part, None
         if borders.graph is not None:
-            first, best = self._faster(borders.graph, borders, mapped=mapped)
-            part, figures = best.part, (best.seconds, best.sent, 1 - best.seconds / first.seconds)
+            first, best = self._faster(borders.graph, borders, mapped=mapped, refined=refined)
+            role = CUT_STAGE if mapped else ""
+            figures = replace(best, name=name, role=role).stage(), 1 - best.seconds / first.seconds
+            part = best.part
         figures = task.graph.comm.bcast(figures)
-        return _Turn(name, borders.blocks(part), *figures)
+        assert figures is not None
+        return _Turn(borders.blocks(part), *figures)
 
     def _faster(
-        self, graph: Graph, borders: BorderGraph, *, mapped: bool
+        self, graph: Graph, borders: BorderGraph, *, mapped: bool, refined: bool
     ) -> tuple[Candidate, Candidate]:
         """Return the blocks as they are given, and the fastest found."""
         task, options = self.task, self.task.options
@@ -238,5 +275,6 @@ class _BorderSearch:
             if mapped:
                 baselines = Baselines(first, terms=task.terms)
                 found += present(mapped_least_cut(maker, baselines, options, np.inf))
-            found += refinements(fastest(found), maker, effort, options.seed, 1)
+            if refined:
+                found += refinements(fastest(found), maker, effort, options.seed, 1)
         return first, fastest(found)
