@@ -7,9 +7,10 @@ import evener as ev
 from evener.errors import EvenerError, InputError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.plans import metrics
-from evener.plans.partition import Partition
+from evener.plans.partition import Contract, Partition
 from evener.rebalancing.decision_log import read_decisions, replay
 from evener.running.comm import run_threads
+from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from tests.sliced.rank_rows import ranges_of, rows_of
 
 LINKS = (ev.Level("net", ev.Link(1e-6, 1e-9)),)
@@ -233,6 +234,53 @@ def test_each_rank_tells_the_times_of_its_own_devices(whole):
         return moves
 
     same(played(whole, 3, play), played(whole, 1, play))
+
+
+def test_what_replan_cannot_make_is_refused_and_the_program_goes_on(whole, tmp_path):
+    """Where rank 0 alone finds out, too, as it does where clusters have no place."""
+    limits = Contract(np.full(3, 500.0), np.full(3, 900.0), np.full(3, 1500.0))
+
+    def replan(old, graph, platform, workload):
+        return sliced_blocks(graph, limits, SlicedOptions())
+
+    def play(program):
+        with program.rebalancer:
+            return slowed_then_not(program)
+
+    words = {"replan": replan, "log": tmp_path / "d.jsonl"}
+    same(played(whole, 2, play, **words), played(whole, 1, slowed_then_not))
+    told = read_decisions(tmp_path / "d.jsonl")
+    reasons = [one for line in told.lines for one in line.get("refused", ())]
+    assert reasons
+    assert all(one.startswith("replanned: the blocks ask for") for one in reasons)
+    assert replay(told).differences == []
+
+
+def test_ranks_without_rows_and_one_device(whole):
+    expected = played(whole, 1, slowed_then_not)
+
+    def work(comm):
+        mine = np.arange(whole.n) if comm.rank == 1 else np.arange(0)
+        return slowed_then_not(Program(comm, whole, mine))
+
+    for found in run_threads(3, work):
+        same(found, expected)
+
+    def alone(comm):
+        bounds = ranges_of(whole.n, comm.size)
+        mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+        graph = ev.DistributedGraph.from_local(comm, **rows_of(whole, mine))
+        plan = ev.plan(graph, 1)
+        rebalancer = ev.Rebalancer(plan, graph, replan=ev.replan)
+        assert [rebalancer.observe([1.0 + i]) for i in range(10)] == [None] * 10
+        assert rebalancer.observe([1.0], np.full(plan.part.size, 3.0)) is None
+
+    run_threads(2, alone)
+
+
+@pytest.mark.slow
+def test_more_ranks_than_slices(whole):
+    same(played(whole, 66, slowed_then_not), played(whole, 1, slowed_then_not))
 
 
 def refused(whole, call, match, kind=InputError):

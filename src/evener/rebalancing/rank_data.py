@@ -31,7 +31,14 @@ from evener.rebalancing.held_data import (
 from evener.rebalancing.proposals import slowed, transfer_seconds
 from evener.rebalancing.rank_observations import agreed_observation, longest
 from evener.rebalancing.rank_recorder import RankRecorder
-from evener.rebalancing.slice_proposals import CountedBlocks, RowsToShift, counted, rematched
+from evener.rebalancing.slice_proposals import (
+    CountedBlocks,
+    RowsToShift,
+    clusters_inside,
+    counted,
+    rematched,
+)
+from evener.sliced.blocks import SmallGraph
 from evener.sliced.counted import quotient_of
 from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
@@ -39,6 +46,7 @@ from evener.sliced.facts import VertexBytes, weighted_slices
 from evener.sliced.gathering import agreed
 from evener.sliced.weighed import WeighedRows, degrees_of, weights_of
 
+FEW_PAIRS = 1 << 16  # of blocks, that are counted without a sort
 # Returns the blocks (n_own,) int32 from scratch, as Replan does: of rows in slices that weigh their
 # work. All ranks call.
 RankReplan = Callable[[RankPlan, WeighedRows, Platform, Workload], Part]
@@ -76,6 +84,7 @@ class RankData:
             agreed(graph.comm, self._check_blocks)
         self.partition = Partition(plan.part, self.platform.k)
         self._found: list[_Found] = []
+        self._small: SmallGraph | None = None  # made when asked for, kept while rows stay
 
     def together(self) -> AbstractContextManager[None]:
         """End the waits of other ranks where this one raises within."""
@@ -104,7 +113,7 @@ class RankData:
     def reweigh(self, work: FloatArray) -> None:
         """Take other weights (n_own,) of the vertices of this rank's slices."""
         self._graph = WeighedRows(self._rows, work, self._graph.size)
-        self._given = self._counted(self._given.blocks)
+        self._given, self._small = self._counted(self._given.blocks), None
 
     def state(self) -> LoadState:
         """Return the state of an iteration with the present partition, by the plan's models."""
@@ -120,7 +129,9 @@ class RankData:
     def propose(self, slowness: FloatArray, loads: FloatArray) -> Offers:
         """Return what could be moved to for devices so slow (k,), and loads (k,) to aim at."""
         platform = slowed(self.platform, slowness)
-        rows = RowsToShift(self._graph, self._given, platform, self._workload)
+        if self._small is None:
+            self._small = clusters_inside(self._graph, self._given.blocks, platform.k)
+        rows = RowsToShift(self._graph, self._given, self._small, platform, self._workload)
         found: dict[str, CountedBlocks] = {}
         refused: list[str] = []
         try:
@@ -146,7 +157,7 @@ class RankData:
     def carry_out(self, index: int) -> CarriedOut:
         """Take the latest proposal of this number for the present partition."""
         new = self._found[index]
-        self._given, self._found = new.given, []
+        self._given, self._small, self._found = new.given, None, []
         part = self._rows.back(new.given.blocks)
         self.partition = Partition(part, self.platform.k)
         return CarriedOut(part, new.vertices, new.n_bytes, self.state())
@@ -230,9 +241,14 @@ class RankData:
         With the number of vertices of each and their bytes [B], of all ranks; one, other (n_own,).
         """
         key = one.astype(np.int64) * self.platform.k + other
-        own, which = np.unique(key, return_inverse=True)
-        entries = np.bincount(which, self._degrees, own.size).astype(np.int64)
-        told = self._graph.comm.allgather((own, np.bincount(which, minlength=own.size), entries))
+        if self.platform.k**2 <= max(key.size, FEW_PAIRS):
+            counts = np.bincount(key, minlength=self.platform.k**2)
+            own = np.flatnonzero(counts)
+            counts, entries = counts[own], np.bincount(key, self._degrees, counts.size)[own]
+        else:
+            own, which, counts = np.unique(key, return_inverse=True, return_counts=True)
+            entries = np.bincount(which, self._degrees, own.size)
+        told = self._graph.comm.allgather((own, counts, entries.astype(np.int64)))
         keys, which = np.unique(np.concatenate([some[0] for some in told]), return_inverse=True)
         vertices, entries = (
             np.bincount(which, np.concatenate([some[j] for some in told]), keys.size)

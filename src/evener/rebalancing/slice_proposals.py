@@ -30,12 +30,13 @@ from evener.sliced.blocks import SlicedOptions, SmallGraph, small_graph
 from evener.sliced.border_graph import BorderGraph, cluster_blocks
 from evener.sliced.borders import NO_BLOCKS
 from evener.sliced.counted import limits_within_memory
-from evener.sliced.gathering import agreed
+from evener.sliced.gathering import agreed, of_root
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
 from evener.sliced.weighed import WeighedRows
 
 HEAVIEST = 32.0  # mean vertices in a cluster at most
 CLUSTERS = 200  # for each device, on average, unless clusters are larger than HEAVIEST then
+HOPS = 2  # from clusters at new borders to the last whose vertices are taken singly
 # Share of a memory that is left free at first, as bytes differ from block to block at the same
 # weight; and what is left free beyond that where a block was too large nevertheless.
 MARGIN, NEXT_MARGIN = 0.005, 0.002
@@ -60,11 +61,13 @@ class Shifted(NamedTuple):
 class RowsToShift:
     """What moves: rows in slices that weigh their work, and the blocks they are in.
 
-    platform: with devices as slow as they are now. workload: what is exchanged.
+    small: of `clusters_inside`. platform: with devices as slow as they are now. workload: what is
+    exchanged.
     """
 
     graph: WeighedRows
     given: CountedBlocks
+    small: SmallGraph
     platform: Platform
     workload: Workload
 
@@ -77,12 +80,11 @@ class RowsToShift:
 
         All processes call. Raises InfeasibleError on all where there are none within memory.
         """
-        small = self._small()
         counts, margin = self.given.counts, MARGIN
         density = counts.bytes / np.maximum(counts.weights[:, 0], 1e-300)
         for _ in range(TRIES):
             room = _Room(self, loads, density, margin)
-            borders, part = room.near_borders(small)
+            borders, part = room.near_borders()
             found = self.counted(borders.blocks(part, keep=True)[: self.graph.n_own])
             over = found.counts.bytes > self.platform.memories
             if not over.any():
@@ -92,12 +94,6 @@ class RowsToShift:
             margin += NEXT_MARGIN
         names = [name for name, is_over in zip(self.platform.names, over, strict=True) if is_over]
         raise InfeasibleError(f"no blocks found within the memory of {', '.join(names)}")
-
-    def _small(self) -> SmallGraph:
-        """Return the graph of clusters, of which none has vertices of two blocks."""
-        graph = self.graph
-        vertices = min(HEAVIEST, graph.n / (CLUSTERS * self.platform.k))
-        return small_graph(graph, vertices, vertices * graph.total / graph.n, self.given.blocks)
 
     def _refined(self, borders: BorderGraph, part: Part, room: _Room) -> CountedBlocks | None:
         platform = self.platform
@@ -120,15 +116,14 @@ class _Room:
     density: FloatArray
     margin: float
 
-    def near_borders(self, small: SmallGraph) -> tuple[BorderGraph, Part]:
+    def near_borders(self) -> tuple[BorderGraph, Part]:
         """Return the borders of blocks near the loads; at rank 0 the blocks (b,) of their graph."""
         rows = self.rows
-        graph, k = rows.graph, rows.platform.k
+        graph, small, k = rows.graph, rows.small, rows.platform.k
         part = cluster_blocks(graph, small.of, rows.given.blocks, small.graph.n, k)
         heaviest = float(small.graph.weights().max())
-        moved = at_root(graph.comm, lambda: self._flowed(small.graph, part, heaviest))
-        moved = graph.comm.bcast(moved)
-        borders = BorderGraph.read(graph, small, moved[small.of], k, SlicedOptions())
+        moved = of_root(graph.comm, lambda: self._flowed(small.graph, part, heaviest))
+        borders = BorderGraph.read(graph, small, moved[small.of], k, SlicedOptions(hops=HOPS))
 
         def exact() -> Part:
             assert borders.graph is not None
@@ -168,6 +163,15 @@ class _Room:
         return replace(within, low=low, caps=np.full(used.size, np.inf))
 
 
+def clusters_inside(graph: WeighedRows, blocks: Part, k: int) -> SmallGraph:
+    """Return the graph of clusters of which none has vertices of two of the k blocks (n_own,).
+
+    All processes call.
+    """
+    vertices = min(HEAVIEST, graph.n / (CLUSTERS * k))
+    return small_graph(graph, vertices, vertices * graph.total / graph.n, blocks)
+
+
 def rematched(rows: RowsToShift, found: CountedBlocks, stays: FloatArray) -> CountedBlocks:
     """Return the same blocks on the devices that hold most of them already; all processes call.
 
@@ -187,4 +191,4 @@ def counted(graph: WeighedRows, blocks: Part, k: int, workload: Workload) -> Blo
 
 def at_root(comm: Comm, work: Callable[[], Part]) -> Part:
     """Return work() at rank 0, no blocks elsewhere; what it raises is raised on all."""
-    return agreed(comm, lambda: work() if comm.rank == 0 else NO_BLOCKS)
+    return agreed(comm, lambda: work() if comm.rank == 0 else NO_BLOCKS, named=False)

@@ -31,6 +31,7 @@ from evener.sliced.borders_kernels import count_single
 from evener.sliced.cells import clusters_across, split_by_block
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
+from evener.sliced.gathering import of_root
 from evener.sliced.memory import border_memory, vertices_in_cluster
 from evener.sliced.narrow import told_graph
 from evener.sliced.rows import SlicedGraph
@@ -88,9 +89,7 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
     wished = vertices_in_cluster(options.memory, graph.n, options.heaviest)
     wished = min(wished, graph.n / (LEAST_CLUSTERS * limits.k))
     small = small_graph(graph, wished, heaviest_cluster(limits, wished * total / graph.n))
-    part = None if graph.comm.rank > 0 else divided_clusters(small.graph, limits, options)
-    part = graph.comm.bcast(part)
-    assert part is not None
+    part = of_root(graph.comm, lambda: divided_clusters(small.graph, limits, options))
     return blocks_of_clusters(graph, small, part, limits, options)
 
 

@@ -139,11 +139,11 @@ def bytes_of(array: npt.NDArray[Any]) -> Bytes:
     return array.reshape(-1).view(np.uint8)
 
 
-def agreed(comm: Comm, work: Callable[[], T]) -> T:
+def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
     """Return work() of this rank, which does not communicate, or raise on all ranks.
 
     Where work() raises on some ranks, the first one's error is raised on all. The message names the
-    rank, unless all say the same of a file.
+    rank, unless all say the same of a file, or it is not to be named.
     """
     error: Exception | None = None
     try:
@@ -158,11 +158,19 @@ def agreed(comm: Comm, work: Callable[[], T]) -> T:
         return result
     rank, kind, said, hint, file = found[0]
     of_file = file is not None and all(one is not None and one[1] == said for one in everyone)
-    if not (of_file or said.startswith("rank ")):
+    if named and not (of_file or said.startswith("rank ")):
         said = f"rank {rank}: {said}"
     known = kind(said, hint=hint, file=file)
     known.is_everywhere = True
     raise known from error
+
+
+def of_root(comm: Comm, work: Callable[[], T]) -> T:
+    """Return on all ranks work() of rank 0, which does not communicate; so what it raises."""
+    found = agreed(comm, lambda: work() if comm.rank == 0 else None, named=False)
+    result: Any = comm.bcast(found)
+    known: T = result
+    return known
 
 
 def _ends(counts: Sequence[int] | IntVector) -> IntVector:

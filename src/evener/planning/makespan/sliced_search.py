@@ -40,6 +40,7 @@ from evener.sliced.blocks import (
     small_graph,
 )
 from evener.sliced.border_graph import BorderGraph
+from evener.sliced.gathering import of_root
 from evener.sliced.memory import vertices_in_cluster
 from evener.sliced.rows import SlicedGraph
 
@@ -109,8 +110,7 @@ def seconds_in_slices(task: SlicedTask) -> tuple[Part, tuple[Stage, ...]]:
     load = float(task.terms.contract.targets.sum())
     small = small_graph(graph, vertices, vertices * load / graph.n, least_inside=LEAST_INSIDE)
     values = _values_of_clusters(task, small)
-    plans = comm.bcast(_plans_of_clusters(task, small.graph, values) if comm.rank == 0 else None)
-    assert plans is not None
+    plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values))
     best, turns = _refined(_BorderSearch(task, small), plans)
     chosen = replace(best.stage, name=f"chosen: {best.stage.name}", role=CHOSEN_STAGE)
     return best.blocks[: graph.n_own], (*(one.stage for one in turns), chosen)
