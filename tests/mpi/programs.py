@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import InputError
+from evener.errors import InfeasibleError, InputError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
@@ -254,6 +254,7 @@ def an_error_of_one_rank(comm):
 
 def rows_that_are_rebalanced(comm):
     """The moves of threads, rows that go with them; an error of one rank is one of all."""
+    from mpi4py import MPI
 
     def work(own):
         program = Program(own, whole)
@@ -269,6 +270,16 @@ def rows_that_are_rebalanced(comm):
     found = work(comm)
     assert len(found) == 2
     same(found, run_threads(1, work)[0])
+
+    def fails_at_the_last(old, graph, platform, workload):
+        if comm.rank == comm.size - 1:
+            raise InfeasibleError("on purpose")
+        graph.comm.allgather(0)
+
+    began = time.monotonic()
+    with pytest.raises(InfeasibleError, match="on purpose"):
+        slowed_then_not(Program(MPI.COMM_WORLD, whole, replan=fails_at_the_last))
+    assert time.monotonic() - began < 10
 
 
 PROGRAMS = {

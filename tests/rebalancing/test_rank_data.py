@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import EvenerError, InputError, UsageError
+from evener.errors import EvenerError, InfeasibleError, InputError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.rebalancing.decision_log import read_decisions, replay
 from evener.running.comm import run_threads
+from evener.running.swaps import Stopped
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from tests.sliced.rank_rows import ranges_of, rows_of
 
@@ -254,6 +255,47 @@ def test_what_replan_cannot_make_is_refused_and_the_program_goes_on(whole, tmp_p
     assert reasons
     assert all(one.startswith("replanned: the blocks ask for") for one in reasons)
     assert replay(told).differences == []
+
+
+def test_an_error_of_one_rank_is_no_refusal(whole):
+    """The others wait for that rank: where it went on, they would wait for ever."""
+
+    def replan(old, graph, platform, workload):
+        if graph.comm.rank == 1:
+            raise InfeasibleError("on purpose")
+        return graph.comm.bcast(np.zeros(graph.n_own, np.int32))
+
+    def work(comm):
+        with pytest.raises((InfeasibleError, Stopped)):
+            slowed_then_not(Program(comm, whole, replan=replan))
+        raise InputError("as was to be")
+
+    with pytest.raises(InputError, match="as was to be"):
+        run_threads(2, work, timeout=20)
+
+
+def test_a_plan_that_does_not_fit_is_refused_on_all_ranks_alike(whole, tmp_path):
+    """Memory that holds the present blocks, but not what vertices of little work take."""
+    caps = (1.1 * whole.total_bytes * SPEEDS / SPEEDS.sum()).tolist()
+    devices = tuple(
+        ev.Device(f"d{i}", s, memory=cap)
+        for i, (s, cap) in enumerate(zip(SPEEDS, caps, strict=True))
+    )
+
+    def play(program):
+        moves = []
+        with program.rebalancer:
+            work = np.where(program.blocks() == 0, 40.0, 1.0)
+            for i in range(20):
+                move = program.observe(np.ones(K), work if i == 0 else None)
+                moves += [] if move is None else [(i, move)]
+        return moves
+
+    words = {"platform": ev.Platform(devices, LINKS), "replan": ev.replan}
+    expected = played(whole, 1, play, **words)
+    same(played(whole, 3, play, log=tmp_path / "d.jsonl", **words), expected)
+    lines = read_decisions(tmp_path / "d.jsonl").lines
+    assert any(line.get("refused") for line in lines)
 
 
 def test_ranks_without_rows_and_one_device(whole):

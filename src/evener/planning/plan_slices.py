@@ -44,7 +44,7 @@ from evener.sizing.contracts import seconds_differ
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.counted import limits_within_memory, quotient_of
 from evener.sliced.facts import VertexBytes, sliced_facts
-from evener.sliced.gathering import gathered
+from evener.sliced.gathering import gathered, raised_everywhere
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.tools import SLICED_TOOLS, blocks_by
@@ -102,7 +102,8 @@ def plan_slices(
     chosen = _borders(options, sliced or SlicedOptions())
     task = SlicesToDivide(watched, platform, options, chosen, size, facts, uneven)
     made = least_seconds(task) if options.objective == "seconds" else _least_cut(task)
-    refuse_broken(made.judged, made.platform)
+    with raised_everywhere():
+        refuse_broken(made.judged, made.platform)
     watched.tell("done", 1.0)
     origin = origin or SlicedOrigin()
     whole = made.blocks if graph.comm.size == 1 else gathered(graph.comm, made.blocks)

@@ -19,6 +19,7 @@ from evener.sizing import at_sizes
 from evener.sizing.contracts import contract_of_facts
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.facts import SlicedFacts, VertexBytes, weighted_slices
+from evener.sliced.gathering import raised_everywhere
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
 from evener.sliced.rows import SlicedGraph
@@ -67,7 +68,8 @@ class SlicesToDivide:
     def terms(self) -> PlanTerms:
         """Contract, sizes, and the platform with the speeds that devices have at these sizes."""
         epsilon, method = self.options.epsilon, self.options.sizing
-        contract, sizes = contract_of_facts(self.facts.load, self.platform, epsilon, method)
+        with raised_everywhere():
+            contract, sizes = contract_of_facts(self.facts.load, self.platform, epsilon, method)
         return PlanTerms(contract, sizes, at_sizes(self.platform, sizes))
 
     @property

@@ -12,7 +12,7 @@ from evener.planning.steps import divide, enforced
 from evener.plans.partition import Contract
 from evener.sliced.collecting import collected
 from evener.sliced.degrees import SliceDegrees
-from evener.sliced.gathering import scattered
+from evener.sliced.gathering import agreed, scattered
 from evener.sliced.memory import most_whole
 from evener.sliced.uneven import BlockMemory
 from evener.sliced.uneven_ways import blocks_of_uneven
@@ -36,8 +36,13 @@ def _by_one(task: SlicesToDivide) -> Part:
     """Return the blocks (n_own,) into which process 0 divides the graph as a whole."""
     comm = task.graph.comm
     whole = collected(task.weighted, *task.size)
-    part = np.empty(0, np.int32)
-    if whole is not None:
-        raw = divide(whole, task.terms, task.options, "evener")
-        part = enforced(whole, raw.part, task.terms, task.options).partition.part
+    terms = task.terms  # what it raises, all do
+
+    def blocks() -> Part:
+        if whole is None:
+            return np.empty(0, np.int32)
+        raw = divide(whole, terms, task.options, "evener")
+        return enforced(whole, raw.part, terms, task.options).partition.part
+
+    part = agreed(comm, blocks, named=False)
     return scattered(comm, part, np.array(comm.allgather(task.graph.n_own)))

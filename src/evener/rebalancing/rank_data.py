@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
-from evener.errors import InfeasibleError, InputError, ToolError
+from evener.errors import EvenerError, InfeasibleError, InputError, ToolError
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.rank_plan import RankPlan
@@ -137,7 +137,7 @@ class RankData:
         try:
             shifted = rows.shifted(loads)
         except (InfeasibleError, ToolError) as error:  # the program goes on as it is
-            refused.append(f"diffused: {error.message}")
+            refused.append(_refusal("diffused", error))
         else:
             found["diffused"] = shifted.diffused
             found |= {} if shifted.refined is None else {"refined": shifted.refined}
@@ -145,7 +145,7 @@ class RankData:
             try:
                 blocks = self._replan(self._plan, self._graph, platform, self._workload)
             except (InfeasibleError, ToolError) as error:
-                refused.append(f"replanned: {error.message}")
+                refused.append(_refusal("replanned", error))
             else:
                 found["replanned"] = rows.counted(blocks)
                 stays = self._stays(found["replanned"].blocks)
@@ -267,6 +267,13 @@ class RankData:
         ]
         told = [one for some in graph.comm.allgather(own) for one in some]
         return hashlib.sha256(b"".join(told)).hexdigest()
+
+
+def _refusal(kind: str, error: EvenerError) -> str:
+    """Return why no such partition was made; raises the error where not all ranks know it."""
+    if not error.is_everywhere:
+        raise error
+    return f"{kind}: {error.message}"
 
 
 def _refuse_nothing() -> None:

@@ -30,7 +30,7 @@ from evener.sliced.blocks import SlicedOptions, SmallGraph, small_graph
 from evener.sliced.border_graph import BorderGraph, cluster_blocks
 from evener.sliced.borders import NO_BLOCKS
 from evener.sliced.counted import limits_within_memory
-from evener.sliced.gathering import agreed, of_root
+from evener.sliced.gathering import agreed, of_root, raised_everywhere
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
 from evener.sliced.weighed import WeighedRows
 
@@ -93,7 +93,8 @@ class RowsToShift:
             density = np.where(over, np.maximum(found.counts.bytes / weights, density), density)
             margin += NEXT_MARGIN
         names = [name for name, is_over in zip(self.platform.names, over, strict=True) if is_over]
-        raise InfeasibleError(f"no blocks found within the memory of {', '.join(names)}")
+        with raised_everywhere():
+            raise InfeasibleError(f"no blocks found within the memory of {', '.join(names)}")
 
     def _refined(self, borders: BorderGraph, part: Part, room: _Room) -> CountedBlocks | None:
         platform = self.platform

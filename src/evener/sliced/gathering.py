@@ -6,12 +6,14 @@ Every call is made by all ranks, in the same order. Waits do not keep a core bus
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import IntVector
+from evener.errors import EvenerError
 from evener.running.comm import Comm
 from evener.running.failures import Names
 
@@ -163,6 +165,16 @@ def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
     known = kind(said, hint=hint, file=file)
     known.is_everywhere = True
     raise known from error
+
+
+@contextmanager
+def raised_everywhere() -> Iterator[None]:
+    """Mark errors within as raised on all ranks: all do the same there, with the same numbers."""
+    try:
+        yield
+    except EvenerError as error:
+        error.is_everywhere = True
+        raise
 
 
 def of_root(comm: Comm, work: Callable[[], T]) -> T:
