@@ -105,10 +105,10 @@ def test_devices_that_would_make_it_slower_are_left_out():
 def test_plans_that_were_counted_are_recorded():
     graph = delaunay(3000, 4)
     plan = planned(graph, machine())
-    first, *_, last = plan.stages
-    assert first.role == CUT_STAGE
+    *others, last = plan.stages
+    (cut,) = (one for one in others if one.role == CUT_STAGE)
     assert last.role == CHOSEN_STAGE
-    assert last.seconds <= first.seconds * (1 + PlanOptions().alike)
+    assert last.seconds <= cut.seconds * (1 + PlanOptions().alike)
     assert last.seconds == pytest.approx(plan.prediction.makespan)
     between = metrics.quotient(graph, plan.partition)
     assert last.edge_cut == metrics.edge_cut(between)

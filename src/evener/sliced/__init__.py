@@ -11,7 +11,7 @@ border_graph.py  borders with exact messages, for predicted seconds
 recounting.py    what is in each block, counted independently
 files.py         a file read slice by slice; memory.py: within how much
 distributed.py   rows on MPI ranks; whole.py: a graph in memory
-one_pass.py      LDG and Fennel; curve_blocks.py: runs of the Hilbert curve
+one_pass.py      LDG and Fennel; curve_blocks.py: runs of the Hilbert curve; slabs.py: along a line
 
 May import partitioning, sizing, running (communication), io, plans, graphs, platforms.
 """

@@ -1,29 +1,34 @@
 """The search for least predicted seconds of a graph in slices: `seconds_in_slices` is the whole.
 
 The search of search.py on the graph of clusters, where a value stands for several of the graph ->
-its best plans, and the least cut -> their borders, vertex by vertex -> the makespan lowered on
-these -> the fastest once more, from where its borders are then, while that helps.
+its best plans -> their borders, vertex by vertex -> the makespan lowered on these -> slabs cut
+vertex by vertex, and the least cut, likewise where they are near -> the fastest once more, from
+where its borders are then, while that helps.
 
 Seconds on graphs of borders are those of the whole graph; on the graph of clusters, estimated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import recursive_bisection
 from evener.partitioning.levels.levels import finest
+from evener.planning.device_sets.estimate import Estimator
+from evener.planning.device_sets.exchange_laws import HaloLaw, line_of
+from evener.planning.device_sets.sets import sets_in_line
 from evener.planning.makespan.baselines import LEAST_CUT, Baselines, mapped_least_cut
 from evener.planning.makespan.candidates import Candidate, CandidateMaker, candidate_of, fastest
 from evener.planning.makespan.improvements import refinements
 from evener.planning.makespan.problem import EFFORTS, MakespanProblem
-from evener.planning.makespan.search import present, searched
+from evener.planning.makespan.search import Start, present, searched, starts_of
+from evener.planning.makespan.size_rounds import SLAB_POWER, law_through
 from evener.planning.makespan.slabs import Slabs
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms
@@ -43,6 +48,7 @@ from evener.sliced.border_graph import BorderGraph
 from evener.sliced.gathering import of_root
 from evener.sliced.memory import vertices_in_cluster
 from evener.sliced.rows import SlicedGraph
+from evener.sliced.slabs import SliceSlabs, directions_of
 
 CLUSTERS = 1000  # for each device, on average, unless clusters are larger than `heaviest` then
 # At least so many clusters, unless they then have fewer vertices than this. The search goes through
@@ -61,6 +67,9 @@ REFINED_VALUES, OF_CLUSTERS = 0.7, 37.0
 # of clusters that are in other blocks. Slabs become faster by more than others.
 MOST_STARTS, START_WITHIN, SLABS_WITHIN, LEAST_APART = 3, 1.1, 1.3, 0.02
 CUT_WITHIN = 1.1  # times the fastest plan's seconds: a least cut that is slower is not refined
+# Slabs that are refined: of so many sets of devices, whose estimate is at most so many times the
+# fastest plan's seconds.
+SLAB_STARTS, HOPEFUL = 2, 1.05
 MOST_TURNS = 6  # in which the borders of the fastest plan are read
 MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
 
@@ -111,30 +120,86 @@ def seconds_in_slices(task: SlicedTask) -> tuple[Part, tuple[Stage, ...]]:
     small = small_graph(graph, vertices, vertices * load / graph.n, least_inside=LEAST_INSIDE)
     values = _values_of_clusters(task, small)
     plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values))
-    best, turns = _refined(_BorderSearch(task, small), plans)
+    best, stages = _refined(_BorderSearch(task, small), plans)
     chosen = replace(best.stage, name=f"chosen: {best.stage.name}", role=CHOSEN_STAGE)
-    return best.blocks[: graph.n_own], (*(one.stage for one in turns), chosen)
+    return best.blocks[: graph.n_own], (*stages, chosen)
 
 
-def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[_Turn]]:
+def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
     """Return the fastest plan with its borders refined, and all that were counted, in order."""
-    task, alike = search.task, search.task.options.alike
-    least_cut = _least_cut(task, search.small, plans.cut)
-    cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
-    best, turns = cut, [cut]
+    task, small, alike = search.task, search.small, search.task.options.alike
+    best: _Turn | None = None
+    stages = list[Stage]()
+
+    def better(one: _Turn) -> _Turn:
+        stages.append(one.stage)
+        return one if best is None or one.better_than(best, alike) else best
+
     for name, part in plans.fastest:
-        turns.append(search.turn(name, part[search.small.of]))
-        best = turns[-1] if turns[-1].better_than(best, alike) else best
-    if best is cut or cut.seconds <= CUT_WITHIN * best.seconds:
-        turns.append(search.turn(f"{LEAST_CUT}, refined", cut.blocks))
-        best = turns[-1] if turns[-1].better_than(best, alike) else best
+        best = better(search.turn(name, part[small.of]))
+    for name, blocks in _slabs(search, best):
+        best = better(search.turn(name, blocks))
+    least_cut = _least_cut(task, small, plans.cut)
+    cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
+    best = better(cut)
+    if cut.seconds <= CUT_WITHIN * best.seconds:
+        best = better(search.turn(f"{LEAST_CUT}, refined", cut.blocks))
+    del cut, least_cut
     for number in range(2, MOST_TURNS + 1):
         if best.gained <= MIN_GAIN:
             break
         name = best.stage.name.partition(", turn ")[0]
-        turns.append(search.turn(f"{name}, turn {number}", best.blocks))
-        best = turns[-1]
-    return best, turns
+        best = search.turn(f"{name}, turn {number}", best.blocks)
+        stages.append(best.stage)
+    return best, stages
+
+
+def _slabs(search: _BorderSearch, best: _Turn | None) -> Iterator[tuple[str, Part]]:
+    """Yield slabs that may be faster than the best plan: names and blocks (n_local,).
+
+    Slabs of clusters are too rough: a slow device's may be thinner than a cluster. All processes
+    call; without coordinates there are none.
+    """
+    task, graph = search.task, search.task.graph
+    if not graph.dimension:
+        return
+    targets, coarse = task.terms.contract.targets, search.small.graph
+    problem = task.problem(coarse)
+    line = line_of(problem.costs, task.platform.speeds, float(graph.n) ** (1 - 1 / graph.dimension))
+    slabs, known = _fastest_slabs(search, line, targets)
+    starts = of_root(graph.comm, lambda: _slab_starts(task, coarse, known))
+    for start in starts[:SLAB_STARTS]:
+        if best is None or start.seconds <= HOPEFUL * best.seconds:
+            yield f"{start.name}, slabs", slabs.blocks(line, start.loads)
+
+
+def _fastest_slabs(
+    search: _BorderSearch, line: IntArray, loads: FloatArray
+) -> tuple[SliceSlabs, Candidate | None]:
+    """Return slabs across the best direction, and those of these loads (k,), at rank 0."""
+    graph = search.task.graph
+    extents = of_root(graph.comm, lambda: np.ptp(np.asarray(search.small.graph.coords), axis=0))
+    tried = [SliceSlabs.along(graph, one) for one in directions_of(extents)]
+    found = [search.counted("slabs", one.blocks(line, loads)) for one in tried]
+    seconds = [np.inf if one is None else one.seconds for one in found]
+    best = graph.comm.bcast(int(np.argmin(seconds)))
+    return tried[best], found[best]
+
+
+def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> list[Start]:
+    """Return sizes for slabs, by what slabs of all devices exchange; as `slab_rounds` does."""
+    assert known is not None  # at rank 0
+    problem, n, dimension = task.problem(coarse), task.graph.n, task.graph.dimension
+    sent = known.quotient.sent + known.quotient.received
+    section = 0.5 * float(np.median(sent)) if sent.size else 0.0
+    power = 1 - 1 / max(dimension, 2)
+    halos = HaloLaw(n, 2 * section / ((1 - power) * n**power), power, 3 / (1 - power))
+    estimator = Estimator(halos, problem.costs, problem.load, problem.room)
+    starts = starts_of(estimator, sets_in_line(estimator), estimator.slabs, np.inf)
+    law = law_through(known, problem, SLAB_POWER)
+    every = estimator.equal_finish.loads_of(np.ones((1, problem.platform.k), np.bool_), law)
+    starts.insert(1, Start(every.loads[0], float(every.seconds[0])))
+    return [one for one in starts if one.count > 1]
 
 
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
@@ -187,24 +252,27 @@ def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float) -> _Plans
     cut = divided_clusters(coarse, terms.contract, task.sliced)
     first = maker.make(LEAST_CUT, cut, terms.contract.targets, CUT_STAGE)
     found, _ = searched(maker, Slabs(problem), Baselines(first, terms=terms), effort, options)
-    return _Plans([(one.name, one.part) for one in _starts(found)], cut)
+    starts = _starts(found, slabs=not task.graph.dimension)
+    return _Plans([(one.name, one.part) for one in starts], cut)
 
 
-def _starts(found: Sequence[Candidate]) -> list[Candidate]:
+def _starts(found: Sequence[Candidate], *, slabs: bool) -> list[Candidate]:
     """Return the plans to go on with: the fastest of several devices, of slabs, and of one device.
 
-    That of one device is compared with the others by exact seconds only.
+    slabs: whether slabs of clusters are looked at, which are rough. The plan of one device is
+    compared with the others by exact seconds only.
     """
     ranked = sorted(found, key=lambda one: one.seconds)
     several = [one for one in ranked if one.used.sum() > 1]
     least = several[0].seconds if several else np.inf
-    slabs = [one for one in several if "slabs" in one.name and one.seconds <= SLABS_WITHIN * least]
+    lined = [one for one in several if "slabs" in one.name and one.seconds <= SLABS_WITHIN * least]
     chosen: list[Candidate] = []
     for one in several:
         apart = all((one.part != other.part).mean() > LEAST_APART for other in chosen)
         if apart and one.seconds <= START_WITHIN * least and len(chosen) < MOST_STARTS:
             chosen.append(one)
-    chosen += [one for one in slabs[:1] if all(one is not other for other in chosen)]
+    if slabs:
+        chosen += [one for one in lined[:1] if all(one is not other for other in chosen)]
     return chosen + [one for one in ranked if one.used.sum() == 1][:1]
 
 
@@ -261,6 +329,14 @@ class _BorderSearch:
         figures = task.graph.comm.bcast(figures)
         assert figures is not None
         return _Turn(borders.blocks(part), *figures)
+
+    def counted(self, name: str, blocks: Part) -> Candidate | None:
+        """Return the blocks (n_local,) as a candidate at rank 0, None elsewhere. All call."""
+        task = self.task
+        borders = BorderGraph.read(task.graph, self.small, blocks, task.platform.k, task.sliced)
+        if borders.graph is None:
+            return None
+        return candidate_of(task.problem(borders.graph), borders.part, name)
 
     def _faster(
         self, graph: Graph, borders: BorderGraph, *, mapped: bool, refined: bool
