@@ -11,6 +11,7 @@ from evener.errors import InputError, UsageError
 from evener.running.comm import run_threads
 from evener.sliced.curve_order import along_curve
 from evener.sliced.distributed import DistributedGraph
+from evener.sliced.rows import Changed, Known
 from tests.sliced.rank_rows import expected, put_together, random_graph, ranges_of, rows_of
 
 
@@ -274,5 +275,34 @@ def test_rows_that_callers_hold_in_another_way_have_the_values_of_their_vertices
             there = moved.there(10.0 * now)
             assert (moved.back(there) == 10.0 * now).all()
             assert (one.back(there) == 10.0 * np.array(mine)).all()
+
+    run_threads(ranks, work)
+
+
+@pytest.mark.parametrize("slices", [None, [0, 7, 8, 30, 63]])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_ghosts_are_told_of_some_vertices_alone(ranks, slices):
+    whole = random_graph(200, 600, 2)
+    marked = np.random.default_rng(3).random(200) < 0.3
+
+    def work(comm):
+        mine = range(200 * comm.rank // ranks, 200 * (comm.rank + 1) // ranks)
+        graph = DistributedGraph.from_local(comm, **rows_of(whole, mine))
+        own = range(graph.first, graph.first + graph.n_own)
+        known = np.concatenate([marked[own], marked[graph.ghosts]])
+        ends = [graph.ends[i : i + 2] for i in (range(64) if slices is None else slices)]
+        listed = np.isin(np.arange(200), [v for pair in ends for v in range(*pair)])
+        for which, told in (
+            (Known(known), marked),
+            (Changed(marked[own], slices), marked & listed),
+            (Changed(np.zeros(graph.n_own, np.bool_)), np.zeros(200, np.bool_)),
+        ):
+            values = np.full(graph.n_local, -1)
+            values[: graph.n_own] = own
+            graph.fill(values, which)
+            right = np.where(told[graph.ghosts], graph.ghosts, -1)
+            assert (values[graph.n_own :] == right).all()
+            assert (values[: graph.n_own] == own).all()
+        assert known[graph.n_own :].any()
 
     run_threads(ranks, work)

@@ -110,6 +110,8 @@ def small_graph(
     if clusters.inside < least_inside * graph.arcs:
         clusters = clusters_across(graph, int(vertices * ACROSS))
         clusters = clusters if blocks is None else split_by_block(graph, clusters, blocks)
+    else:
+        graph.fill(clusters.of)
     coarse = contract(graph, clusters.of, clusters.count, points=True)
     told = told_graph(graph.comm, coarse)
     return SmallGraph(clusters.of, told if coarse is None else coarse)

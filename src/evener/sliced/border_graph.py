@@ -60,7 +60,7 @@ class BorderGraph:
         own = np.array(comm.allgather(n_own), np.int64)
         number = np.empty(borders.vertices.size, np.int32)
         number[:n_own] = np.arange(n_own) + own[: comm.rank].sum()
-        borders.filled(number)
+        borders.filled(number, int(own.sum()))
         group_of = np.append(np.zeros(k, np.int64), -1)
         told = [NOTHING_TOLD] * comm.size
         told[0] = group_rows(borders, number, group_of, np.zeros(n_own, np.int64), 0)
@@ -89,7 +89,7 @@ class BorderGraph:
             whole, singles = part[:n_whole], np.split(part[n_whole:], np.cumsum(self.own)[:-1])
         borders.whole_part[borders.whole_part < k] = comm.bcast(whole)
         borders.blocks[: borders.n_own] = comm.exchange(singles)[0]
-        borders.filled(borders.blocks)
+        borders.filled(borders.blocks, k)
         of = borders.of
         found = np.empty_like(of) if keep else of
         kernels.write_blocks(of, borders.whole_part, borders.blocks, 0, of.size, found)

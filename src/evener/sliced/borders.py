@@ -23,7 +23,7 @@ from evener.partitioning.requests import Request
 from evener.plans.partition import Contract
 from evener.sliced import borders_kernels as kernels
 from evener.sliced.narrow import narrow
-from evener.sliced.rows import SlicedGraph
+from evener.sliced.rows import Known, SlicedGraph
 
 GROUPS_DIFFER_BY = 0.3  # share by which a group may have more of the borders than another
 SEED = 7
@@ -120,11 +120,15 @@ class BlockBorders:
             kernels.take_rows(rows, *wanted, taken)
             yield taken
 
-    def filled(self, values: Part) -> None:
-        """Set the values of ghosts in `values` (s,) int32 to those that their owners have."""
-        spread = np.empty(self.graph.n_local, np.int32)
-        spread[self.vertices] = values
-        self.graph.fill(spread)
+    def filled(self, values: Part, most: int) -> None:
+        """Set the values of ghosts in `values` (s,) int32 to those that their owners have.
+
+        most: no value is larger, or negative.
+        """
+        spread = np.zeros(self.graph.n_local, np.min_scalar_type(most))
+        single = np.zeros(self.graph.n_local, np.bool_)
+        spread[self.vertices], single[self.vertices] = values, True
+        self.graph.fill(spread, Known(single))
         values[self.n_own :] = spread[self.vertices[self.n_own :]]
 
     def all_blocks(self) -> Part:
@@ -198,7 +202,7 @@ def _border_lengths(borders: BlockBorders) -> npt.NDArray[np.int64]:
     for rows in borders.all_rows():
         kernels.count_borders(rows, borders.of, borders.blocks, borders.whole_part, counts)
     counts = counts[:k, :k]
-    found = np.sum(borders.graph.comm.allgather(counts), axis=0)
+    found = np.sum(borders.graph.comm.allgather(narrow(counts)), axis=0, dtype=np.int64)
     return np.asarray(np.maximum(found, found.T), np.int64)
 
 
@@ -244,7 +248,7 @@ def _refine_groups(
     firsts = np.cumsum(counts, axis=0) - counts
     number = np.empty(borders.vertices.size, np.int32)
     kernels.number_in_groups(n_own, borders.blocks, group_of, firsts[comm.rank].copy(), number)
-    borders.filled(number)
+    borders.filled(number, int(counts.sum(axis=0).max(initial=0)))
     for begin in range(0, n_groups, comm.size):
         now = range(begin, min(begin + comm.size, n_groups))
         told = [group_rows(borders, number, group_of, own_groups, g) for g in now]
@@ -262,7 +266,7 @@ def _refine_groups(
             borders.whole_part[group_of[borders.whole_part] == group] = of_whole
         for group, of_singles in zip(now, comm.exchange(singles), strict=False):
             borders.blocks[:n_own][own_groups == group] = of_singles
-    borders.filled(borders.blocks)
+    borders.filled(borders.blocks, contract.k)
 
 
 NO_BLOCKS = np.empty(0, np.int32)

@@ -13,7 +13,7 @@ import numpy as np
 from evener.arrays import Part
 from evener.sliced import cells_kernels as kernels
 from evener.sliced.clusters import SliceClusters
-from evener.sliced.rows import N_SLICES, SlicedGraph
+from evener.sliced.rows import N_SLICES, Changed, SlicedGraph
 
 SEED = 7
 # Seeds among vertices that no cell has reached: one in so many, then all of them.
@@ -61,15 +61,17 @@ def _seeded(graph: SlicedGraph, of: Part, count: int, one_in: int, seed: int) ->
         counts[i] = kernels.count_seeds(of, begin, *span, one_in, seed)
     counts = np.sum(graph.comm.allgather(counts), axis=0)
     firsts = count + np.cumsum(counts) - counts
+    free = of[: graph.n_own] == kernels.UNREACHED
     for i, span in spans.items():
         kernels.place_seeds(of, begin, *span, one_in, seed, int(firsts[i]))
-    graph.fill(of)
+    graph.fill(of, Changed(free & (of[: graph.n_own] != kernels.UNREACHED)))
     return count + int(counts.sum())
 
 
 def _grown(graph: SlicedGraph, of: Part) -> int:
     """Let cells grow by their neighbours; return how many vertices have joined one."""
     joined = sum(int(kernels.grow(graph.rows(i), of)) for i in graph.own_slices)
+    changed = of[: graph.n_own] <= kernels.NEW
     kernels.end_round(of, 0, graph.n_own)
-    graph.fill(of)
+    graph.fill(of, Changed(changed))
     return sum(graph.comm.allgather(joined))

@@ -37,6 +37,7 @@ def clusters_in_slices(
 ) -> SliceClusters:
     """Return clusters, none across slices, of weight near `heaviest` and below twice that.
 
+    Those of ghosts are not set yet: `graph.fill` does that.
     blocks (n_own,) int32: no cluster has vertices of two blocks. All processes call.
     """
     of = np.empty(graph.n_local, np.int32)
@@ -52,7 +53,6 @@ def clusters_in_slices(
     counts = np.sum([one for one, _ in told], axis=0)
     firsts = np.concatenate([[0], np.cumsum(counts)])
     _number(of, graph, firsts)
-    graph.fill(of)
     return SliceClusters(of, int(firsts[-1]), sum(found for _, found in told))
 
 

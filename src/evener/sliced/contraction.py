@@ -16,6 +16,7 @@ from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
 from evener.running.comm import Comm
 from evener.sliced import contraction_kernels as kernels
+from evener.sliced.narrow import narrow
 from evener.sliced.rows import SlicedGraph
 
 LEAST_PLACES = 1 << 16
@@ -105,12 +106,17 @@ def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
     count = sums.shape[1]
     if comm.size > 1:
         used = np.flatnonzero(sums[0])
-        told = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, sums[:, :0])] * comm.size
+        told = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, [one[:0] for one in sums])] * comm.size
         if comm.rank > 0:
-            told[0] = (*table.pairs(), used, sums[:, used])
-        for keys, weights, clusters, more in comm.exchange(told):
-            table.add_pairs(keys, weights)
-            sums[:, clusters] += more
+            keys, weights = table.pairs()
+            order = np.argsort(keys)
+            steps, between = (narrow(np.diff(one, prepend=0)) for one in (keys[order], used))
+            told[0] = (steps, narrow(weights[order]), between, [narrow(one[used]) for one in sums])
+        for steps, weights, between, more in comm.exchange(told):
+            table.add_pairs(np.cumsum(steps, dtype=np.int64), weights.astype(table.sums.dtype))
+            clusters = np.cumsum(between, dtype=np.int64)
+            for row, one in zip(sums, more, strict=True):
+                row[clusters] += one
         if comm.rank > 0:
             return None
     xadj, adjncy, adjwgt = table.lists(count)

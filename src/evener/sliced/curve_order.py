@@ -54,8 +54,9 @@ def positions(comm: Comm, keys: Keys) -> IntVector:
     got, came = exchanged(comm, listed, counts)
     # What comes is by rank, so a stable sort keeps the order of equal keys.
     there = np.argsort(got, kind="stable")
-    before = sum(comm.allgather(got.size)[: comm.rank])
-    place = np.empty(got.size, np.int64)
+    sizes = comm.allgather(got.size)
+    before = sum(sizes[: comm.rank])
+    place = np.empty(got.size, index_type(sum(sizes)))
     place[there] = before + np.arange(got.size)
     found = np.empty(keys.size, np.int64)
     found[order] = sent_to(comm, place, came, counts)

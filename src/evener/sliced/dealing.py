@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector
 from evener.errors import InputError
+from evener.graphs.graph_checks import index_type
 from evener.running.comm import Comm
 from evener.sliced import distributed_kernels as kernels
 from evener.sliced.gathering import Scalar, Values, exchanged, sent_to
@@ -51,8 +52,8 @@ class Dealing:
         order = np.argsort(numbers, kind="stable")
         listed = numbers[order]
         sent = np.diff(np.searchsorted(listed, bounds))
-        got, came = exchanged(comm, listed, sent)
-        return cls(comm, sent, came, order, got - bounds[comm.rank])
+        got, came = exchanged(comm, listed.astype(index_type(n), copy=False), sent)
+        return cls(comm, sent, came, order, got.astype(np.int64) - bounds[comm.rank])
 
     def check(self, n_own: int, first: int) -> None:
         """Raise InputError unless each own vertex has come once; `first`: number of the first."""
@@ -107,7 +108,8 @@ class Dealing:
         xadj (rows + 1,): the offsets of the caller's rows, from 0, in each list of entries.
         """
         degrees = np.diff(xadj)
-        own = _offsets(self.there(degrees.astype(np.int32)))
+        most = max(self.comm.allgather(int(degrees.max(initial=0))))
+        own = _offsets(self.there(degrees.astype(np.min_scalar_type(most))))
         sent = _by_rank(degrees[self.order] if self.order.size else degrees, self.sent)
         came = np.array(self.comm.exchange(sent.tolist()), np.int64)
         return own, [self._entries(xadj, own, one, sent, came) for one in entries]

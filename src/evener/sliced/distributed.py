@@ -23,7 +23,15 @@ from evener.sliced.distributed_checks import check_entries, check_symmetric
 from evener.sliced.file_rows import rows_of_file
 from evener.sliced.gathering import Scalar, Values, agreed, exchanged, pass_on
 from evener.sliced.given_rows import GivenRows, OwnRows, Passed, given_rows, numbers_of
-from evener.sliced.rows import N_SLICES, SliceRows, share_of, slice_ends
+from evener.sliced.rows import (
+    N_SLICES,
+    Changed,
+    Known,
+    SliceRows,
+    Which,
+    share_of,
+    slice_ends,
+)
 
 PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: rank 0 does some work alone
 
@@ -197,27 +205,63 @@ class DistributedGraph:
         first, last = self._span(i)
         return self._coords[first:last]
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set values[n_own:], of ghosts, to those their owners have; values (n_local, ...).
 
-        slices: those whose vertices are told; None: all.
+        which: the slices, or the vertices, that are told of; other ghosts keep their values.
         """
         gives, given, taken = self._gives, self._given, self._taken
         ghosts = values[self.n_own :]
         chosen: Any = slice(None)
-        if slices is not None:
-            told, chosen = (self._in(slices, of) for of in (gives + self.first, self.ghosts))
-            given, taken = (_picked(*pair) for pair in ((told, given), (chosen, taken)))
+        if which is not None:
+            told, chosen = self._chosen(which)
+            given, taken = _picked(told, given), _picked(chosen, taken)
             gives, ghosts = gives[told], ghosts[chosen]
-        out = values[gives]
+        self._pass(values[gives], given, ghosts, taken)
+        if which is not None:
+            values[self.n_own :][chosen] = ghosts
+
+    def _pass(
+        self,
+        out: npt.NDArray[np.generic],
+        given: IntVector,
+        into: npt.NDArray[np.generic],
+        taken: IntVector,
+    ) -> None:
+        """Send given[r] of the values to each rank r, and receive taken[r] from it."""
         ends, free = (np.concatenate([[0], np.cumsum(c)]) for c in (given, taken))
         pass_on(
             self.comm,
             {r: out[ends[r] : ends[r + 1]] for r in range(self.comm.size)},
-            {r: ghosts[free[r] : free[r + 1]] for r in range(self.comm.size)},
+            {r: into[free[r] : free[r + 1]] for r in range(self.comm.size)},
         )
-        if slices is not None:
-            values[self.n_own :][chosen] = ghosts
+
+    def _chosen(
+        self, which: Sequence[int] | Known | Changed
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Return which of the values that others get are told, and which ghosts get one."""
+        if isinstance(which, Known):
+            return which.chosen[self._gives], which.chosen[self.n_own :]
+        if isinstance(which, Changed):
+            return self._changed(which)
+        return self._in(which, self._gives + self.first), self._in(which, self.ghosts)
+
+    def _changed(self, which: Changed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Tell others which values are told, in a bit each; as `_chosen`."""
+        every = range(N_SLICES) if which.slices is None else which.slices
+        may, can = self._in(every, self._gives + self.first), self._in(every, self.ghosts)
+        given, taken = _picked(may, self._given), _picked(can, self._taken)
+        told = which.own[self._gives] & may
+        bits = [np.packbits(one) for one in np.split(told[may], np.cumsum(given)[:-1])]
+        n_bytes = -(-taken // 8)
+        came = np.empty(int(n_bytes.sum()), np.uint8)
+        self._pass(np.concatenate(bits), np.array([one.size for one in bits]), came, n_bytes)
+        pieces = np.split(came, np.cumsum(n_bytes)[:-1])
+        counts = taken.tolist()
+        found = [np.unpackbits(one, count=n) for one, n in zip(pieces, counts, strict=True)]
+        chosen = np.zeros(can.size, np.bool_)
+        chosen[can] = np.concatenate(found)
+        return told, chosen
 
     def _in(self, slices: Sequence[int], vertices: IntArray) -> npt.NDArray[np.bool_]:
         """Return whether vertices, by their numbers in the graph, are in some of the slices."""

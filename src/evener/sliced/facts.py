@@ -7,7 +7,6 @@ slices' order, whoever holds them, so that they do not depend on the number of p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,7 +20,7 @@ from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.running.comm import Comm
 from evener.sizing.facts import HeldWork, LoadFacts, WorkFacts, held_work, lightest
-from evener.sliced.rows import SlicedGraph, SliceRows
+from evener.sliced.rows import SlicedGraph, SliceRows, Which
 
 # Kinds of vertices of a slice of which each is kept: 64 tables of as many take 32 MiB. Of more,
 # those are taken together whose bytes for a unit of work differ by less than one in 2^9.
@@ -308,9 +307,9 @@ class WorkRows:
         """Return the coordinates (r, dimension) of the vertices of slice i."""
         return self._graph.points(i)
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set the values of ghosts to those their owners have for them."""
-        self._graph.fill(values, slices)
+        self._graph.fill(values, which)
 
 
 def weighted_slices(graph: SlicedGraph, workload: Workload, total_weight: float) -> SlicedGraph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +14,7 @@ from evener.arrays import FloatArray, IntVector
 from evener.errors import InputError
 from evener.io.csr.csr_file import CsrFile
 from evener.running.comm import Comm
-from evener.sliced.rows import N_SLICES, SliceRows, slice_ends
+from evener.sliced.rows import N_SLICES, SliceRows, Which, slice_ends
 from evener.sliced.whole import NO_WEIGHTS, alone
 
 
@@ -115,5 +114,5 @@ class FileGraph:
         first, last = self.ends[i : i + 2].tolist()
         return self.file.points(first, last)
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Change nothing: there are no ghosts."""

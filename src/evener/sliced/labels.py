@@ -19,7 +19,7 @@ import numpy.typing as npt
 from evener.arrays import Part
 from evener.sliced import labels_kernels as kernels
 from evener.sliced.narrow import narrow
-from evener.sliced.rows import N_SLICES, SlicedGraph, SliceRows
+from evener.sliced.rows import N_SLICES, Changed, SlicedGraph, SliceRows
 
 PHASES = 8  # of a round
 ROUNDS = 3
@@ -76,19 +76,19 @@ class _Labels:
         graph = self.graph
         told = {i: self._ask(graph.rows(i), pairs) for i in slices if i in graph.own_slices}
         everyone = {i: one for some in graph.comm.allgather(told) for i, one in some.items()}
-        joined = 0
+        changed = np.zeros(graph.n_own, np.bool_)
         for i in slices:
             rows, clusters, weights = everyone[i]
             askers = rows.astype(np.int64) + graph.ends[i]
             granted = np.empty(rows.size, np.bool_)
-            joined += kernels.grant(
+            kernels.grant(
                 askers, clusters.astype(np.int64), weights.astype(np.float32), self.labels,
                 self.heaviest, granted,
             )  # fmt: skip
             if i in graph.own_slices:
                 self.labels.of[askers[granted] - self.begin] = clusters[granted]
-        if joined:
-            graph.fill(self.labels.of, slices)
+                changed[askers[granted] - self.begin] = True
+        graph.fill(self.labels.of, Changed(changed, slices))
 
     def _ask(self, rows: SliceRows, pairs: bool) -> _Asked:
         """Return what the rows of a slice ask."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
-from evener.sliced.rows import SlicedGraph, SliceRows
+from evener.sliced.rows import SlicedGraph, SliceRows, Which
 from evener.wording import memory
 
 HALF_DONE = 4  # passes after which progress shows a half
@@ -57,9 +57,9 @@ class WatchedGraph:
         """Return the coordinates (r, dimension) of the vertices of slice i."""
         return self._graph.points(i)
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set the values of ghosts to those their owners have for them."""
-        self._graph.fill(values, slices)
+        self._graph.fill(values, which)
 
     def _done(self, share: float) -> float:
         """Return a share of all that is done; how many passes there will be is not known."""

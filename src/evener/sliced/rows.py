@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntVector
+from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.running.comm import Comm
 
 # Of every graph, whoever holds it: more ranks than these are not used side by side. Smaller slices
@@ -29,6 +30,29 @@ class SliceRows(NamedTuple):
     adjncy: npt.NDArray[np.int32]
     adjwgt: FloatArray
     vwgt: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Vertices that their owners and those whose ghosts they are know of: chosen (n_local,) bool,
+    the same for a vertex wherever it is.
+    """
+
+    chosen: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """Vertices whose values have changed, as their owners alone know: own (n_own,) bool.
+
+    slices: all that may have some, where known.
+    """
+
+    own: BoolArray
+    slices: Sequence[int] | None = None
+
+
+Which = Sequence[int] | Known | Changed | None  # slices, some vertices, or all
 
 
 class SlicedGraph(Protocol):
@@ -85,10 +109,10 @@ class SlicedGraph(Protocol):
     def points(self, i: int) -> FloatArray:
         """Return the coordinates (r, dimension) of the vertices of slice i."""
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set the values of ghosts in `values` (n_local,) to those their owners have for them.
 
-        slices: those whose vertices are told; None: all.
+        which: the slices, or the vertices, that are told of; other ghosts keep their values.
         """
 
 

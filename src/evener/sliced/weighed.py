@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
 from evener.sliced.facts import VertexBytes
-from evener.sliced.rows import SlicedGraph, SliceRows
+from evener.sliced.rows import SlicedGraph, SliceRows, Which
 
 NO_WEIGHTS = np.empty(0)
 
@@ -45,9 +43,9 @@ class WeighedRows:
         """Return the coordinates (r, dimension) of the vertices of slice i."""
         return self._graph.points(i)
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set the values of ghosts to those their owners have for them."""
-        self._graph.fill(values, slices)
+        self._graph.fill(values, which)
 
     def span(self, i: int) -> slice:
         """Return where the vertices of slice i are among own ones."""

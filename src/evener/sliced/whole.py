@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntVector
 from evener.graphs.graph import Graph
 from evener.running.comm import Comm, run_threads
-from evener.sliced.rows import N_SLICES, SliceRows, slice_ends
+from evener.sliced.rows import N_SLICES, SliceRows, Which, slice_ends
 
 NO_WEIGHTS = np.empty(0)
 
@@ -94,5 +93,5 @@ class InMemoryGraph:
         coords = self.graph.coords
         return np.empty((last - first, 0)) if coords is None else coords[first:last]
 
-    def fill(self, values: npt.NDArray[np.generic], slices: Sequence[int] | None = None) -> None:
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Change nothing: there are no ghosts."""
