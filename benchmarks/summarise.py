@@ -75,6 +75,7 @@ PAGES = {
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "results" / "larger.md": {
         "larger": "larger.table",
+        "larger_uneven": "larger_uneven.table",
         "larger_ranks": "larger_ranks.table",
     },
     DOCS / "prediction.md": {

@@ -208,7 +208,7 @@ class DistributedGraph:
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set values[n_own:], of ghosts, to those their owners have; values (n_local, ...).
 
-        which: the slices, or the vertices, that are told of; other ghosts keep their values.
+        which: the slices, or the vertices, whose values are sent; other ghosts keep theirs.
         """
         gives, given, taken = self._gives, self._given, self._taken
         ghosts = values[self.n_own :]

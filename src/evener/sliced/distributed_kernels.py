@@ -104,12 +104,3 @@ def put_rows(xadj, place, entries, placed):
         for e in range(xadj[place[i]], xadj[place[i] + 1]):
             placed[e] = entries[at]
             at += 1
-
-
-@njit(cache=True, nogil=True)
-def count_inside(adjncy, first, last):
-    """Return how many entries are from `first` up to `last`, which is not among them."""
-    count = 0
-    for e in range(adjncy.size):
-        count += first <= adjncy[e] < last
-    return count

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntVector
+from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.io.csr.csr_file import CsrFile
 from evener.running.comm import Comm
-from evener.sliced.rows import N_SLICES, SliceRows, Which, slice_ends
+from evener.sliced.rows import OneProcess, SliceRows
 from evener.sliced.whole import NO_WEIGHTS, alone
 
 
 @dataclass(frozen=True, eq=False)
-class FileGraph:
+class FileGraph(OneProcess):
     """A SlicedGraph of a binary CSR file: one process reads all slices, and there are no ghosts.
 
     A context manager. Raises InputError where the file is none, damaged, or changed while it is
@@ -45,26 +43,11 @@ class FileGraph:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.file.close()
 
     @property
     def n(self) -> int:
-        """Number of vertices."""
-        return self.file.n
-
-    @property
-    def n_own(self) -> int:
-        """Number of vertices."""
-        return self.file.n
-
-    @property
-    def n_local(self) -> int:
         """Number of vertices."""
         return self.file.n
 
@@ -82,16 +65,6 @@ class FileGraph:
     def edges_weigh(self) -> bool:
         """Whether edges have weights."""
         return self.file.edges_weigh
-
-    @property
-    def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, and n."""
-        return slice_ends(self.n)
-
-    @property
-    def own_slices(self) -> range:
-        """All slices."""
-        return range(N_SLICES)
 
     def rows(self, i: int) -> SliceRows:
         """Read the rows of slice i; the next call writes over them."""
@@ -113,6 +86,3 @@ class FileGraph:
         """Read the coordinates (r, dimension) of the vertices of slice i."""
         first, last = self.ends[i : i + 2].tolist()
         return self.file.points(first, last)
-
-    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Change nothing: there are no ghosts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evener.sliced import distributed_kernels as kernels
+from evener.sliced import clusters_kernels as kernels
 from evener.sliced.rows import SlicedGraph
 
 
@@ -11,9 +11,5 @@ def locality(graph: SlicedGraph) -> float:
 
     All processes call. Reads every slice once.
     """
-    inside = 0
-    for i in graph.own_slices:
-        rows = graph.rows(i)
-        last = rows.first + rows.xadj.size - 1
-        inside += int(kernels.count_inside(rows.adjncy, rows.first, last))
+    inside = sum(int(kernels.arcs_inside(graph.rows(i))) for i in graph.own_slices)
     return sum(graph.comm.allgather(inside)) / graph.arcs if graph.arcs else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -112,7 +113,7 @@ class SlicedGraph(Protocol):
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
         """Set the values of ghosts in `values` (n_local,) to those their owners have for them.
 
-        which: the slices, or the vertices, that are told of; other ghosts keep their values.
+        which: the slices, or the vertices, whose values are sent; other ghosts keep theirs.
         """
 
 
@@ -124,3 +125,35 @@ def slice_ends(n: int) -> IntVector:
 def share_of(rank: int, ranks: int) -> range:
     """Return the slices that a rank holds; those of ranks above N_SLICES are empty."""
     return range(N_SLICES * rank // ranks, N_SLICES * (rank + 1) // ranks)
+
+
+class OneProcess(ABC):
+    """What SlicedGraphs have in common of which one process has all slices: there are no ghosts."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of vertices."""
+
+    @property
+    def n_own(self) -> int:
+        """Number of vertices."""
+        return self.n
+
+    @property
+    def n_local(self) -> int:
+        """Number of vertices."""
+        return self.n
+
+    @property
+    def ends(self) -> IntVector:
+        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+        return slice_ends(self.n)
+
+    @property
+    def own_slices(self) -> range:
+        """All slices."""
+        return range(N_SLICES)
+
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:  # noqa: B027 - it is whole
+        """Change nothing."""

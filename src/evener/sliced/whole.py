@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntVector
+from evener.arrays import FloatArray
 from evener.graphs.graph import Graph
 from evener.running.comm import Comm, run_threads
-from evener.sliced.rows import N_SLICES, SliceRows, Which, slice_ends
+from evener.sliced.rows import OneProcess, SliceRows
 
 NO_WEIGHTS = np.empty(0)
 
@@ -21,7 +20,7 @@ def alone() -> Comm:
 
 
 @dataclass(frozen=True, eq=False)
-class InMemoryGraph:
+class InMemoryGraph(OneProcess):
     """A SlicedGraph of a graph in memory: one process holds all slices, and there are no ghosts."""
 
     graph: Graph
@@ -29,16 +28,6 @@ class InMemoryGraph:
 
     @property
     def n(self) -> int:
-        """Number of vertices."""
-        return self.graph.n
-
-    @property
-    def n_own(self) -> int:
-        """Number of vertices."""
-        return self.graph.n
-
-    @property
-    def n_local(self) -> int:
         """Number of vertices."""
         return self.graph.n
 
@@ -56,16 +45,6 @@ class InMemoryGraph:
     def edges_weigh(self) -> bool:
         """Whether edges have weights."""
         return self.graph.adjwgt is not None
-
-    @property
-    def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, and n."""
-        return slice_ends(self.n)
-
-    @property
-    def own_slices(self) -> range:
-        """All slices."""
-        return range(N_SLICES)
 
     def rows(self, i: int) -> SliceRows:
         """Return the rows of slice i, views of the graph's arrays where types are the same."""
@@ -92,6 +71,3 @@ class InMemoryGraph:
         first, last = self.ends[i : i + 2].tolist()
         coords = self.graph.coords
         return np.empty((last - first, 0)) if coords is None else coords[first:last]
-
-    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Change nothing: there are no ghosts."""
