@@ -248,10 +248,15 @@ class DistributedGraph:
 
     def _changed(self, which: Changed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Tell others which values are told, in a bit each; as `_chosen`."""
-        every = range(N_SLICES) if which.slices is None else which.slices
-        may, can = self._in(every, self._gives + self.first), self._in(every, self.ghosts)
-        given, taken = _picked(may, self._given), _picked(can, self._taken)
-        told = which.own[self._gives] & may
+        told, given, taken = which.own[self._gives], self._given, self._taken
+        may: Any = slice(None)
+        can: Any = slice(None)
+        if which.slices is not None:
+            may, can = (
+                self._in(which.slices, of) for of in (self._gives + self.first, self.ghosts)
+            )
+            given, taken = _picked(may, given), _picked(can, taken)
+            told = told & may
         bits = [np.packbits(one) for one in np.split(told[may], np.cumsum(given)[:-1])]
         n_bytes = -(-taken // 8)
         came = np.empty(int(n_bytes.sum()), np.uint8)
@@ -259,8 +264,8 @@ class DistributedGraph:
         pieces = np.split(came, np.cumsum(n_bytes)[:-1])
         counts = taken.tolist()
         found = [np.unpackbits(one, count=n) for one, n in zip(pieces, counts, strict=True)]
-        chosen = np.zeros(can.size, np.bool_)
-        chosen[can] = np.concatenate(found)
+        chosen = np.zeros(self.ghosts.size, np.bool_)
+        chosen[can] = np.concatenate(found).view(np.bool_)
         return told, chosen
 
     def _in(self, slices: Sequence[int], vertices: IntArray) -> npt.NDArray[np.bool_]:
@@ -358,10 +363,8 @@ def _dealt(dealing: Dealing, given: GivenRows) -> OwnRows:
 
 def _picked(which: npt.NDArray[np.bool_], counts: IntVector) -> IntVector:
     """Return how many are picked of those of each rank, counts (ranks,), one rank after another."""
-    sums = np.concatenate([[0], np.cumsum(which)])
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    picked: IntVector = np.diff(sums[ends])
-    return picked
+    pieces = np.split(which, np.cumsum(counts)[:-1])
+    return np.array([np.count_nonzero(piece) for piece in pieces], np.int64)
 
 
 def _ghosts(adjncy: IntArray, first: int, n_own: int) -> IntArray:
