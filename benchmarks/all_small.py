@@ -26,6 +26,7 @@ NEEDS = {
     "larger_ranks": "mpi4py",
     "measured": "mpi4py",
     "rebalancing_live": "mpi4py",
+    "rebalancing_ranks": "mpi4py",
     "rebalancing_run": "mpi4py",
     "truth": "mpi4py",
     "real_inputs": "EVENER_DATA",

@@ -173,39 +173,37 @@ def figures(graph, work, platform, before, after, move):
 
 
 def table(lines):
-    """A row for each size, change and use of replan: means over seeds and devices of ratios."""
+    """A row for each size, change and use of replan: figures of ranks over those in memory.
+
+    Means and worst over seeds and devices. Changes after which one of the two has not moved count
+    for CPU seconds alone.
+    """
     found = {tuple(line[key] for key in KEYS): line for line in lines}
-    heads = ["vertices", "change", "replan", "makespan after moves", "worst", "bytes moved",
-             "worst", "CPU, 1 rank", "CPU, busiest of 4"]  # fmt: skip
-    rows = [heads]
-    groups = dict.fromkeys(
-        tuple(line[key] for key in ("power", "change", "again")) for line in lines
-    )
-    for power, change, again in groups:
-        pairs = [
-            (line, found.get((*key[:5], "1")), found.get((*key[:5], "4")))
-            for key, line in found.items()
+    rows = [["vertices", "change", "replan", "moved in both", "makespan then", "worst",
+             "bytes moved", "worst", "CPU, 1 rank", "CPU, busiest of 4"]]  # fmt: skip
+    for power, change, again in dict.fromkeys((key[0], key[3], key[4]) for key in found):
+        cells = [
+            [found.get((*key[:5], way)) for way in WAYS]
+            for key in found
             if key[5] == "memory" and (key[0], key[3], key[4]) == (power, change, again)
         ]
-        pairs = [some for some in pairs if all(some)]
-        if not pairs:
-            continue
-        late = [
-            two["after_s"] / one["after_s"]
-            for line, ranks, _ in pairs
-            for one, two in zip(line["moves"], ranks["moves"], strict=True)
-        ]
-        sent = [total(ranks) / total(line) for line, ranks, _ in pairs]
-        alone = [ranks["cpu_s"][0] / line["cpu_s"][0] for line, ranks, _ in pairs]
-        most = [max(four["cpu_s"]) / line["cpu_s"][0] for line, _, four in pairs]
-        cells = [np.mean(late), max(late), np.mean(sent), max(sent)]
-        rows.append([f"2^{power}", change, again, *(f"{x:.3f}" for x in cells),
-                     *(f"{np.mean(x):.2f}" for x in (alone, most))])  # fmt: skip
+        cells = [cell for cell in cells if all(cell)]
+        if cells:
+            rows.append([f"2^{power}", change, again, *ratios(cells)])
     return markdown(rows)
 
 
-def total(line):
-    return sum(move["bytes"] for move in line["moves"])
+def ratios(cells):
+    """How many changes count of all; makespans, bytes and CPU seconds over those in memory."""
+    moves = [list(zip(line["moves"], ranks["moves"], strict=True)) for line, ranks, _ in cells]
+    both = [[pair for pair in one if all(move["kind"] for move in pair)] for one in moves]
+    late = [two["after_s"] / one["after_s"] for pairs in both for one, two in pairs]
+    sent = [np.sum([[move["bytes"] for move in pair] for pair in pairs], 0) for pairs in both]
+    sent = [two / one for one, two in sent]
+    alone, most = ([max(cell[j]["cpu_s"]) / cell[0]["cpu_s"][0] for cell in cells] for j in (1, 2))
+    figures = [np.mean(late), max(late), np.mean(sent), max(sent)]
+    counts = f"{sum(map(len, both))} of {sum(map(len, moves))}"
+    return [counts, *(f"{x:.3f}" for x in figures), *(f"{np.mean(x):.2f}" for x in (alone, most))]
 
 
 if __name__ == "__main__":

@@ -77,6 +77,7 @@ PAGES = {
         "larger": "larger.table",
         "larger_uneven": "larger_uneven.table",
         "larger_ranks": "larger_ranks.table",
+        "rebalancing_ranks": "rebalancing_ranks.table",
     },
     DOCS / "prediction.md": {
         "simulated": "simulated.table",

@@ -9,12 +9,15 @@ decider.py         Decider: "stay" or "move", from times and priced proposals; L
 regret.py          the rule: move when the time lost has reached the price of a move
 gains.py           RealizedGains: what moves gained, and how far to believe the next prediction
 proposals.py       the partitions that could be moved to, and the seconds that moving takes
+held_data.py       HeldData: what a Rebalancer asks of the data; memory_data.py: in one process
+rank_data.py       rows on ranks; slice_proposals.py: what they could move to; rank_observations.py
+                   and rank_recorder.py: all ranks observe, rank 0 decides
 decision_log.py    writing, reading and checking the log of decisions; repeating them
 
 balancer.py        Balancer: observe(times) returns more even sizes, whatever moving costs
 learning.py        a device's partial speed model, refined by each observation
 
-Imports partitioning, sizing, plans, graphs and platforms. The rules that this one is compared with,
-and the drifting devices they run on, are in benchmarks/rebalancing_rules.py and
-benchmarks/rebalancing_drifts.py.
+Imports sliced, partitioning, sizing, running (communication), plans, graphs and platforms. The
+rules that this one is compared with, and the drifting devices they run on, are in
+benchmarks/rebalancing_rules.py and benchmarks/rebalancing_drifts.py.
 """

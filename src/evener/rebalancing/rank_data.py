@@ -43,7 +43,7 @@ from evener.sliced.counted import quotient_of
 from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes, weighted_slices
-from evener.sliced.gathering import agreed
+from evener.sliced.gathering import agreed, raised_everywhere
 from evener.sliced.weighed import WeighedRows, degrees_of, weights_of
 
 FEW_PAIRS = 1 << 16  # of blocks, that are counted without a sort
@@ -97,10 +97,11 @@ class RankData:
     def observed(self, given: Observation) -> AgreedObservation:
         """Return what `observe` is given on all ranks; numbers are taken over."""
         comm, rows = self._graph.comm, self._rows
-        times, span = agreed_observation(comm, given, self.platform.names, rows.rows_given)
+        names, here = self.platform.names, rows.rows_given
+        times, span, has_work = agreed_observation(comm, given, names, here)
         if given.numbers is not None:
             rows = rows.held_as(given.numbers)
-        work = self._work(given.work, rows)
+        work = self._work(given.work, rows) if has_work else None
         if rows is not self._rows:
             self._rows = rows
             self.partition = Partition(rows.back(self._given.blocks), self.platform.k)
@@ -197,15 +198,14 @@ class RankData:
         k = self.platform.k
         return CountedBlocks(blocks, counted(self._graph, blocks, k, self._workload))
 
-    def _work(self, work: npt.ArrayLike | None, rows: DistributedGraph) -> FloatArray | None:
-        """Return the work (n_own,) of the vertices of this rank's slices; None for none."""
+    def _work(self, work: npt.ArrayLike | None, rows: DistributedGraph) -> FloatArray:
+        """Return the work (n_own,) of the vertices of this rank's slices."""
         comm = self._graph.comm
-        if not any(comm.allgather(work is not None)):
-            return None
         given: npt.ArrayLike = [] if work is None else work
         own = agreed(comm, lambda: checked_work(given, rows.rows_given))
         if not sum(comm.allgather(float(own.sum()))) > 0:
-            agreed(comm, _refuse_nothing)
+            with raised_everywhere():
+                raise InputError("work must not be negative, and one vertex must have some")
         return rows.there(own)
 
     def _priced(self, kind: str, new: CountedBlocks, platform: Platform) -> tuple[Proposal, _Found]:
@@ -274,7 +274,3 @@ def _refusal(kind: str, error: EvenerError) -> str:
     if not error.is_everywhere:
         raise error
     return f"{kind}: {error.message}"
-
-
-def _refuse_nothing() -> None:
-    raise InputError("work must not be negative, and one vertex must have some")

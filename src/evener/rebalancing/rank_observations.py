@@ -12,7 +12,7 @@ from evener.errors import InputError
 from evener.rebalancing.decider import MAX_TIME, IterationSpan
 from evener.rebalancing.held_data import Observation, checked_observation
 from evener.running.comm import Comm
-from evener.sliced.gathering import agreed
+from evener.sliced.gathering import agreed, raised_everywhere
 
 
 class _Told(NamedTuple):
@@ -25,8 +25,10 @@ class _Told(NamedTuple):
 
 def agreed_observation(
     comm: Comm, given: Observation, names: Sequence[str], rows: int
-) -> tuple[FloatArray, IterationSpan]:
+) -> tuple[FloatArray, IterationSpan, bool]:
     """Return the times (k,) of all devices and the span, put together of those of all ranks.
+
+    And whether they pass work.
 
     names (k,): of the devices; rows: of this rank, of which work is asked where there are any.
     Raises InputError on all ranks where one passes what is no observation, or where they differ.
@@ -38,7 +40,9 @@ def agreed_observation(
         return _Told(times, span, (has_work, given.numbers is not None))
 
     told = comm.allgather(agreed(comm, own))
-    return agreed(comm, lambda: _joined(told, names))
+    with raised_everywhere():
+        times, span = _joined(told, names)
+    return times, span, any(one.has[0] for one in told)
 
 
 def _joined(told: Sequence[_Told], names: Sequence[str]) -> tuple[FloatArray, IterationSpan]:

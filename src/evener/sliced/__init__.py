@@ -8,7 +8,8 @@ rows.py          SlicedGraph, what all others take: read this first
 blocks.py        clusters, their graph divided, borders refined: the whole story on a page
 uneven.py        graphs of uneven degrees instead
 border_graph.py  borders with exact messages, for predicted seconds
-recounting.py    what is in each block, counted independently
+recounting.py    what is in each block, counted independently; counted.py: what follows
+weighed.py       the same rows with other weights, as work changes
 files.py         a file read slice by slice; memory.py: within how much
 distributed.py   rows on MPI ranks; whole.py: a graph in memory
 one_pass.py      LDG and Fennel; curve_blocks.py: runs of the Hilbert curve; slabs.py: along a line
