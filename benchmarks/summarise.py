@@ -78,6 +78,7 @@ PAGES = {
         "larger_uneven": "larger_uneven.table",
         "larger_ranks": "larger_ranks.table",
         "rebalancing_ranks": "rebalancing_ranks.table",
+        "larger_seconds": "larger_seconds.table",
     },
     DOCS / "prediction.md": {
         "simulated": "simulated.table",

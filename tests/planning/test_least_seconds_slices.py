@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import UsageError
+from evener.errors import InfeasibleError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.planning.evaluate import misstated
+from evener.planning.makespan import sliced_search
+from evener.planning.makespan.baselines import LEAST_CUT
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
 from evener.plans import metrics
@@ -19,6 +21,7 @@ from evener.plans.workload import WORKLOADS
 from evener.platforms.device import Device
 from evener.platforms.platform import Level, Link, Platform
 from evener.running.comm import run_threads
+from evener.sliced.blocks import SlicedOptions
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.whole import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
@@ -90,6 +93,24 @@ def test_memories_are_kept():
     assert (plan.certificate.bytes <= 1.2 * each).all()
     assert plan.saturated.any()
     assert misstated(plan, graph) == []
+
+
+def test_plans_whose_borders_need_too_much_memory_are_left_out(monkeypatch):
+    turn = sliced_search._BorderSearch.turn
+
+    def short(search, name, blocks, **how):
+        if LEAST_CUT not in name:
+            raise InfeasibleError("too little memory")
+        return turn(search, name, blocks, **how)
+
+    monkeypatch.setattr(sliced_search._BorderSearch, "turn", short)
+    graph = delaunay(2000, 6)
+    within = SlicedOptions(memory=2**30)
+    plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan
+    assert plan.certificate.all_hold
+    assert LEAST_CUT in plan.stages[-1].name
+    with pytest.raises(InfeasibleError):
+        planned(graph, machine())
 
 
 def test_devices_that_would_make_it_slower_are_left_out():

@@ -10,13 +10,16 @@ Seconds on graphs of borders are those of the whole graph; on the graph of clust
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray, Part
+from evener.errors import InfeasibleError
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import recursive_bisection
 from evener.partitioning.levels.levels import finest
@@ -136,9 +139,11 @@ def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
         return one if best is None or one.better_than(best, alike) else best
 
     for name, part in plans.fastest:
-        best = better(search.turn(name, part[small.of]))
-    for name, blocks in _slabs(search, best):
-        best = better(search.turn(name, blocks))
+        with search.where_memory_suffices():
+            best = better(search.turn(name, part[small.of]))
+    with search.where_memory_suffices():
+        for name, blocks in _slabs(search, best):
+            best = better(search.turn(name, blocks))
     least_cut = _least_cut(task, small, plans.cut)
     cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
     best = better(cut)
@@ -310,6 +315,14 @@ class _BorderSearch:
 
     task: SlicedTask
     small: SmallGraph
+
+    def where_memory_suffices(self) -> AbstractContextManager[None]:
+        """Leave out a plan whose borders need more than the memory that a process may have.
+
+        The least cut is always read: where it does not fit either, an error says how much would do.
+        """
+        short = math.isfinite(self.task.sliced.memory)
+        return suppress(InfeasibleError) if short else nullcontext()
 
     def turn(self, name: str, blocks: Part, *, mapped: bool = False, refined: bool = True) -> _Turn:
         """Return blocks (n_local,) that are no slower than those given. All processes call.
