@@ -180,6 +180,7 @@ def test_blocks_stay_within_memory(whole):
         assert (held <= caps).all()
 
 
+@pytest.mark.slow
 def test_a_workload_weighs_vertices_until_work_is_given(whole):
     workload = ev.Workload("rows", bytes_per_vertex=8, bytes_per_edge=12, bytes_per_value=8)
     weighed = workload.weighted(whole)
@@ -237,6 +238,7 @@ def test_each_rank_tells_the_times_of_its_own_devices(whole):
     same(played(whole, 3, play), played(whole, 1, play))
 
 
+@pytest.mark.slow
 def test_what_replan_cannot_make_is_refused_and_the_program_goes_on(whole, tmp_path):
     """Where rank 0 alone finds out, too, as it does where clusters have no place."""
     limits = Contract(np.full(3, 500.0), np.full(3, 900.0), np.full(3, 1500.0))
@@ -274,6 +276,7 @@ def test_an_error_of_one_rank_is_no_refusal(whole):
         run_threads(2, work, timeout=20)
 
 
+@pytest.mark.slow
 def test_a_plan_that_does_not_fit_is_refused_on_all_ranks_alike(whole, tmp_path):
     """Memory that holds the present blocks, but not what vertices of little work take."""
     caps = (1.1 * whole.total_bytes * SPEEDS / SPEEDS.sum()).tolist()
