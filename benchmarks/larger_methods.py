@@ -93,7 +93,7 @@ def in_slices(path, targets, way="clusters", options=None):
 
 
 def by_clusters(graph, limits, **options):
-    return sliced_blocks(graph, limits, SlicedOptions(**options))
+    return sliced_blocks(graph, limits, SlicedOptions(**options)).part
 
 
 # Ways to divide a graph in slices.

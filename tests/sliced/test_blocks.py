@@ -30,7 +30,7 @@ def cut_of(graph, part, k):
 def test_limits_hold_and_the_cut_is_near_that_in_memory(graph, groups):
     speeds = [4, 4, 1, 1, 2, 1, 1, 2] * 3
     limits = limits_of(graph, speeds)
-    part = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(groups=groups))
+    part = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(groups=groups)).part
     weights = np.bincount(part, minlength=len(speeds))
     assert (limits.low <= weights).all()
     assert (weights <= limits.high).all()
@@ -46,7 +46,7 @@ def test_weights_of_vertices_and_edges_count():
     pairs = np.minimum(np.repeat(np.arange(graph.n), graph.degrees), graph.adjncy)
     heavy = graph.with_(vwgt=rng.integers(1, 5, graph.n) / 2, adjwgt=1 + pairs % 5)
     limits = limits_of(heavy, [3, 1, 1, 1])
-    part = sliced_blocks(InMemoryGraph(heavy), limits, SlicedOptions())
+    part = sliced_blocks(InMemoryGraph(heavy), limits, SlicedOptions()).part
     weights = np.bincount(part, heavy.weights(), 4)
     assert (limits.low <= weights).all()
     assert (weights <= limits.high).all()

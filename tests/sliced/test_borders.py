@@ -9,6 +9,7 @@ from evener.plans.partition import Contract, Partition
 from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters, refine_borders
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
+from evener.sliced.memory import BorderMemory
 from evener.sliced.whole import InMemoryGraph
 
 K = 12
@@ -39,7 +40,7 @@ def test_refined_borders_cut_less_and_keep_limits(groups):
     borders = borders_of(graph)
     weights = np.bincount(before, minlength=K)
     limits = Contract(weights, np.full(K, 0.9 * weights.min()), np.full(K, 1.1 * weights.max()))
-    refine_borders(borders, limits, groups, 2, BorderEffort())
+    refine_borders(borders, limits, BorderMemory(groups), 2, BorderEffort())
     after = borders.all_blocks()
     assert cut_of(graph, after) < cut_of(graph, before)
     loads = np.bincount(after, minlength=K)
@@ -53,9 +54,12 @@ def test_vertices_at_borders_are_single_and_all_rows_are_theirs():
     part = borders_of(graph, hops=0).all_blocks()
     u = np.repeat(np.arange(graph.n), graph.degrees)
     at_border = np.unique(u[part[u] != part[graph.adjncy]])
-    assert np.isin(at_border, borders.vertices).all()
+    single = np.flatnonzero(borders.of < 0)
+    assert single.size < graph.n
+    assert np.isin(at_border, single).all()
+    np.testing.assert_array_equal(borders.blocks[single], part[single])
     rows = borders.kept
-    np.testing.assert_array_equal(rows.which, np.arange(borders.n_own))
-    for i, v in enumerate(borders.vertices.tolist()):
+    np.testing.assert_array_equal(rows.which, single)
+    for i, v in enumerate(single.tolist()):
         own = rows.adjncy[rows.xadj[i] : rows.xadj[i + 1]]
         np.testing.assert_array_equal(own, graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]])

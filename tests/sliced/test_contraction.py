@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
+from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import EdgeSums, contract
 from evener.sliced.whole import InMemoryGraph
 
@@ -34,6 +36,25 @@ def test_sums_are_those_of_all_edges(graph, weighted):
     np.testing.assert_array_equal(dense, summed(graph, of, count))
     expected = np.bincount(of, graph.weights(), count)
     np.testing.assert_array_equal(small.weights(), expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clusters_inside_slices_are_summed_slice_by_slice_alike(weighted):
+    graph = delaunay(3000, 7)
+    if weighted:
+        pairs = np.repeat(np.arange(graph.n), graph.degrees) * graph.adjncy.astype(np.int64)
+        graph = graph.with_(adjwgt=1 + pairs % 7)
+    whole = InMemoryGraph(graph)
+    clusters = clusters_in_slices(whole, 6.0)
+    made = [
+        contract(whole, clusters.of, clusters.count, points=True, across=across)
+        for across in (True, False)
+    ]
+    for name in ("xadj", "adjncy", "adjwgt", "coords"):
+        first, second = (getattr(one, name) for one in made)
+        assert first.dtype == second.dtype
+        np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(*(one.weights() for one in made))
 
 
 def test_centres_are_means():

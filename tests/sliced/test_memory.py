@@ -1,6 +1,7 @@
-"""Groups that keep a process within a memory: more where there is less, or an error."""
+"""What fits within a memory: larger clusters, more groups or windows where there is less."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,62 +9,156 @@ import pytest
 from evener.errors import InfeasibleError
 from evener.graphs.generating.delaunay import delaunay
 from evener.plans.partition import Contract
-from evener.sliced.blocks import SlicedOptions, sliced_blocks
+from evener.sliced import memory
+from evener.sliced.blocks import SlicedOptions, least_clusters, sliced_blocks
 from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters, refine_borders
-from evener.sliced.clusters import clusters_in_slices
+from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
 from evener.sliced.contraction import contract
-from evener.sliced.memory import border_memory, least_bytes, vertices_in_cluster
+from evener.sliced.memory import (
+    BorderMemory,
+    BorderSizes,
+    SliceSizes,
+    border_memory,
+    group_bytes,
+    least_bytes,
+    vertices_in_cluster,
+)
 from evener.sliced.whole import InMemoryGraph
 
-GRAPH = 4_000_000, 110_000, 700_000, 24_000_000  # vertices, clusters, singles, arcs
+SIZES = SliceSizes.even(4_000_000, 24_000_000)
+BORDERS = BorderSizes(700_000, 110_000, 660_000, 1)
+ROOMY = 2e9
 
 
-def test_less_memory_takes_more_groups_then_reads_again_then_is_told():
-    found = [border_memory(memory, *GRAPH, 96, 4) for memory in (math.inf, 300e6, 260e6, 220e6)]
-    assert found[0] == (4, True)
+def test_less_memory_takes_windows_and_smaller_ones():
+    found = [border_memory(at, SIZES, BORDERS, 96, 4, across=False) for at in (ROOMY, 300e6, 230e6)]
+    assert found[0].keep
+    assert found[0].groups == 4
+    assert found[0].window == 0
+    assert not found[1].keep
+    assert found[1].window > found[2].window > 0
+
+
+def test_less_memory_takes_more_groups_where_clusters_cross_slices():
+    found = [
+        border_memory(at, SIZES, BORDERS, 96, 4, across=True)
+        for at in (ROOMY, 340e6, 290e6, 240e6, 100e6)
+    ]
     groups = [one.groups for one in found]
     assert groups == sorted(groups)
-    assert [one.keep for one in found] == [True, True, True, False]
-    with pytest.raises(InfeasibleError, match="of which 191 MiB may be used"):
-        border_memory(200e6, *GRAPH, 96, 4)
+    assert groups[0] == 4
+    assert groups[-1] == 48
+    assert [one.keep for one in found] == sorted((one.keep for one in found), reverse=True)
+    assert not any(one.window for one in found)
 
 
 def test_clusters_are_larger_where_memory_is_short():
-    assert vertices_in_cluster(math.inf, 10**8, 32.0) == 32.0
-    assert 32.0 < vertices_in_cluster(1.0e9, 10**8, 32.0) < 256.0
-    assert vertices_in_cluster(0.6e9, 10**8, 32.0) == 256.0
+    sizes = SliceSizes.even(10**8, 6 * 10**8)
+    assert vertices_in_cluster(1e12, sizes, 32.0, 6.0) == 32.0
+    assert 32.0 < vertices_in_cluster(1.2e9, sizes, 32.0, 6.0) < 256.0
+    assert vertices_in_cluster(0.5e9, sizes, 32.0, 6.0) == 256.0
+    more = [vertices_in_cluster(1.2e9, sizes, 32.0, entries) for entries in (6.0, 12.0, None)]
+    assert more == sorted(more)
 
 
-def test_the_least_grows_with_the_graph():
-    sizes = [least_bytes(n, 6 * n) for n in (10**4, 10**6, 10**8)]
+def test_the_least_grows_with_the_graph_and_with_blocks():
+    sizes = [least_bytes(SliceSizes.even(n, 6 * n), 96) for n in (10**4, 10**6, 10**8)]
     assert sizes == sorted(sizes)
     assert sizes[0] > 100e6
+    assert least_bytes(SIZES, 96) < least_bytes(SIZES, 1000)
+    uneven = SIZES._replace(row_arcs=10 * SIZES.row_arcs)
+    assert least_bytes(SIZES, 96) < least_bytes(uneven, 96)
 
 
-def test_limits_hold_in_many_groups():
-    graph = delaunay(9000, 3)
-    targets = np.full(24, graph.n / 24)
-    limits = Contract(targets, np.ceil(0.97 * targets), np.floor(1.03 * targets))
-    part = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=165e6))
-    loads = np.bincount(part, minlength=24)
-    assert (limits.low <= loads).all()
-    assert (loads <= limits.high).all()
+def test_entries_of_clusters_are_those_of_the_graph_of_clusters():
+    graph = InMemoryGraph(delaunay(60_000, 3))
+    clusters = clusters_in_slices(graph, 12.0)
+    coarse = contract(graph, clusters.of, clusters.count)
+    mean = coarse.adjncy.size / coarse.n
+    assert entries_of_clusters(graph, 12.0) == pytest.approx(mean, rel=0.1)
+
+
+def limits_of(graph, k):
+    targets = np.full(k, graph.n / k)
+    return Contract(targets, np.ceil(0.97 * targets), np.floor(1.03 * targets))
+
+
+def numbered(graph, *, at_random):
+    if not at_random:
+        return graph
+    place = np.random.default_rng(2).permutation(graph.n)
+    ends = np.repeat(np.arange(graph.n), graph.degrees)
+    u, v = place[ends], place[graph.adjncy]
+    along = np.lexsort((v, u))
+    xadj = np.concatenate([[0], np.cumsum(np.bincount(u, minlength=graph.n))])
+    return type(graph)(xadj, v[along])
+
+
+@pytest.mark.parametrize("at_random", [False, True])
+def test_limits_hold_where_memory_is_short(at_random):
+    graph = numbered(delaunay(9000, 3), at_random=at_random)
+    limits = limits_of(graph, 24)
+    sizes = SliceSizes.even(graph.n, graph.adjncy.size)
+    least = least_bytes(sizes, 24, least_clusters(limits.targets, 0.03))
+    roomy = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions())
+    for bound in (least, least + 2e6):
+        made = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=bound))
+        again = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=bound))
+        np.testing.assert_array_equal(made.part, again.part)
+        loads = np.bincount(made.part, minlength=24)
+        assert (limits.low <= loads).all()
+        assert (loads <= limits.high).all()
+    assert roomy.unrefined == 0
+
+
+def test_blocks_whose_borders_have_no_room_are_told_and_stay():
+    graph = InMemoryGraph(delaunay(6000, 3))
+    limits = limits_of(graph.graph, 12)
+    borders = borders_of(graph)
+    before = borders_of(graph).all_blocks().copy()
+    refined = refine_borders(borders, limits, BorderMemory(2, room=1.0), 2, BorderEffort())
+    assert not refined.any()
+    np.testing.assert_array_equal(borders.all_blocks(), before)
+
+
+def test_groups_become_more_until_there_is_room():
+    graph = InMemoryGraph(delaunay(6000, 3))
+    borders = borders_of(graph)
+    whole = group_bytes(borders.n_own + borders.coarse.n, 6.0 * borders.n_own)
+    for room in (math.inf, whole / 4):
+        borders, within = borders_of(graph), BorderMemory(2, room=room)
+        refined = refine_borders(borders, limits_of(graph.graph, 12), within, 1, BorderEffort())
+        assert refined.all()
+
+
+def test_too_many_clusters_are_refused():
+    # Vertices of very different weights, and limits so narrow that clusters stay small.
+    graph = delaunay(6000, 4)
+    weights = np.where(np.arange(graph.n) % 2 == 0, 1, 100)
+    graph = graph.with_(vwgt=weights)
+    targets = np.full(8, graph.total_weight / 8)
+    limits = Contract(targets, targets - 60, targets + 60)
+    with pytest.raises(InfeasibleError, match="graph of clusters needs"):
+        sliced_blocks(
+            InMemoryGraph(graph), limits, SlicedOptions(memory=memory.IMPORTS + 5 * graph.n)
+        )
+
+
+def borders_of(graph):
+    clusters = clusters_in_slices(graph, 16.0)
+    coarse = contract(graph, clusters.of, clusters.count, points=True)
+    part = np.minimum(coarse.coords[:, 0] * 12, 11).astype(np.int32)
+    return BlockBorders.found(graph, clusters.of, coarse, part, 12, near_clusters(coarse, part, 1))
 
 
 def test_rows_read_for_each_group_give_the_same_blocks():
     graph = InMemoryGraph(delaunay(6000, 3))
-    targets = np.full(12, graph.n / 12)
-    limits = Contract(targets, np.ceil(0.9 * targets), np.floor(1.1 * targets))
-    clusters = clusters_in_slices(graph, 16.0)
-    coarse = contract(graph, clusters.of, clusters.count, points=True)
-    part = np.minimum(coarse.coords[:, 0] * 12, 11).astype(np.int32)
+    limits = replace(limits_of(graph.graph, 12))
     found = []
     for keep in (True, False):
-        borders = BlockBorders.found(
-            graph, clusters.of.copy(), coarse, part, 12, near_clusters(coarse, part, 1)
-        )
+        borders = borders_of(graph)
         if keep:
             borders.keep()
-        refine_borders(borders, limits, 2, 2, BorderEffort())
+        refine_borders(borders, limits, BorderMemory(2), 2, BorderEffort())
         found.append(borders.all_blocks())
     np.testing.assert_array_equal(*found)

@@ -242,7 +242,9 @@ def refined_blocks(  # noqa: PLR0913 - options as of refine
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     along = part[order]
     level.fixed = places_of(fixed, order)
-    whole = anchored(level, along, threads) if fixed.size else None
+    # Where a block has one fixed vertex already, a copy of the graph would be the same.
+    several = np.unique(part[fixed]).size < fixed.size
+    whole = anchored(level, along, threads) if several else None
     if whole is not None:
         inner, blocks = whole.level, whole.part
     else:

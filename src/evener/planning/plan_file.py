@@ -39,17 +39,14 @@ from evener.planning.steps import Progress
 from evener.plans.plan import Plan
 from evener.platforms.platform import Platform
 from evener.sliced.allocation import give_back_freed
-from evener.sliced.blocks import SlicedOptions
+from evener.sliced.blocks import SlicedOptions, least_clusters
 from evener.sliced.facts import VertexBytes
 from evener.sliced.files import FileGraph
-from evener.sliced.memory import least_bytes
+from evener.sliced.memory import SliceSizes, least_bytes
 from evener.wording import memory as memory_text
 
 LEAST_TO_CONVERT = 1 << 26  # bytes: blocks of text and what is parsed of them
-FORESEEN = 0.02  # of the least memory foreseen: how much borders may need beyond
-# Share of the bound that is foreseen to be used: of a mesh of 33 million vertices, 1.12 to 1.16
-# times what was foreseen was taken by the command.
-OF_BOUND = 0.84
+WORK_ROW = 24.0  # bytes of a row of the slice that is read, while a workload's work is counted
 CONVERTING, HASHING = 0.3, 0.05  # shares of all time
 
 
@@ -123,8 +120,10 @@ def plan_file(
         )
         sliced = SlicedOptions()
         if request.memory is not None:
-            _refuse_too_little(request.memory, graph)
-            sliced = replace(sliced, memory=OF_BOUND * request.memory)
+            sizes = _sizes(graph, options)
+            clusters = least_clusters(platform.speeds, options.epsilon)
+            _refuse_too_little(request.memory, sizes, platform.k, clusters)
+            sliced = replace(sliced, memory=request.memory, sizes=sizes)
         origin = SlicedOrigin(
             request.inputs or _inputs(request, tell),
             request.recorded,
@@ -139,12 +138,19 @@ def plan_file(
     return made
 
 
-def _refuse_too_little(memory: int, graph: FileGraph) -> None:
+def _sizes(graph: FileGraph, options: PlanOptions) -> SliceSizes:
+    sizes = graph.sizes()
+    if any(options.workload.shares):
+        return sizes._replace(row_bytes=sizes.row_bytes + WORK_ROW)
+    return sizes
+
+
+def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) -> None:
     """Raise UsageError where so much memory is not enough for any division of the graph."""
-    least = (1 + FORESEEN) * least_bytes(graph.n, graph.arcs) / OF_BOUND
+    least = least_bytes(sizes, k, clusters)
     if memory < least:
         raise UsageError(
-            f"a graph of {graph.n:,} vertices and {graph.arcs // 2:,} edges needs "
+            f"a graph of {sizes.n:,} vertices and {sizes.arcs // 2:,} edges needs "
             f"{memory_text(least)} of memory at least, libraries included; --memory allows "
             f"{memory_text(memory)}",
             hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",

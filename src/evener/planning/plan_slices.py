@@ -180,6 +180,7 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
     contract, sizes = terms.contract, terms.sizes
     weighted, simple = task.weighted, options.tool in SLICED_TOOLS
     uneven = uneven_way(task) if task.uneven and not simple and platform.k > 1 else None
+    unrefined = [0]  # of the last division
 
     def divide(density: FloatArray, margin: float) -> Part:
         limits = limits_within_memory(contract, density, margin)
@@ -187,7 +188,11 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
             return np.zeros(graph.n_own, np.int32)
         if simple:
             return blocks_by(options.tool, weighted, limits)
-        return sliced_blocks(weighted, limits, task.sliced) if uneven is None else uneven(limits)
+        if uneven is not None:
+            return uneven(limits)
+        made = sliced_blocks(weighted, limits, task.sliced)
+        unrefined[:] = [made.unrefined]
+        return made.part
 
     blocks, counts = task.within_memory(divide)
     graph.step("mapping")
@@ -201,10 +206,18 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
         *sizes.notes,
         *notes_on_full(platform, sizes.saturated, ", below their share by speed"),
         *notes_on_mapping(mapping),
+        *_notes_on_unrefined(unrefined[0], platform.k),
     )
     return DividedSlices(
         blocks, evaluation, terms.platform, sizes.sizes, sizes.saturated, notes, mapping
     )
+
+
+def _notes_on_unrefined(count: int, k: int) -> list[str]:
+    if not count:
+        return []
+    told = f"The borders of {count} of {k} blocks are those of clusters: memory is too little to "
+    return [told + "refine them. With more, the cut is lower."]
 
 
 def _mapping(task: SlicesToDivide, counts: BlockCounts) -> BlockMapping | None:

@@ -24,17 +24,29 @@ from evener.sliced.borders import (
     BlockBorders,
     BorderEffort,
     Near,
+    block_type,
     near_clusters,
     refine_borders,
 )
 from evener.sliced.borders_kernels import count_single
 from evener.sliced.cells import clusters_across, split_by_block
-from evener.sliced.clusters import clusters_in_slices
+from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
 from evener.sliced.contraction import contract
 from evener.sliced.gathering import of_root
-from evener.sliced.memory import border_memory, vertices_in_cluster
+from evener.sliced.memory import (
+    MOST_IN_CLUSTER,
+    OF_HEAVIEST,
+    BorderMemory,
+    BorderSizes,
+    SliceSizes,
+    border_memory,
+    divided_memory,
+    vertices_in_cluster,
+)
 from evener.sliced.narrow import told_graph
 from evener.sliced.rows import SlicedGraph
+from evener.sliced.windows import refine_windows
+from evener.wording import memory as memory_text
 
 HEAVIEST = 32.0  # mean vertices in a cluster at most
 # Share of what limits of the smallest block leave free that a cluster may weigh, so that blocks of
@@ -47,6 +59,8 @@ HOPS = 1  # from clusters at borders to the last whose vertices are taken singly
 GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes of 2^22 vertices
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift their borders beside each other
 TURNS = 3
+WINDOW_TURNS = 2
+LARGER = 1.25  # times as large clusters are tried where their graph takes too much memory
 
 
 @dataclass(frozen=True)
@@ -55,8 +69,9 @@ class SlicedOptions:
 
     preset, objective, seed: as of `plan`. heaviest: mean vertices in a cluster at most. groups:
     of blocks whose borders are refined by themselves, at least; turns: how often. hops: clusters
-    so far from those at borders are taken vertex by vertex too. memory [B]: of a process that
-    reads a file, libraries included: more groups keep within it.
+    so far from those at borders are taken vertex by vertex too. memory [B]: of a lone process
+    that reads a file, libraries included: larger clusters and more groups keep within it. sizes: of
+    the file; None: of slices that are alike.
     """
 
     preset: str = "default"
@@ -67,30 +82,125 @@ class SlicedOptions:
     turns: int = TURNS
     hops: int = HOPS
     memory: float = math.inf
+    sizes: SliceSizes | None = None
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether memory is bounded."""
+        return math.isfinite(self.memory)
+
+    def sizes_of(self, graph: SlicedGraph) -> SliceSizes:
+        """Return the sizes of the graph's slices."""
+        if self.sizes is not None:
+            return self.sizes
+        even = SliceSizes.even(graph.n, graph.arcs)
+        return even._replace(dimension=graph.dimension, weighted=graph.edges_weigh)
 
 
 class SmallGraph(NamedTuple):
-    """of (n_local,) int32: the cluster of each vertex and ghost. graph: of all clusters.
+    """of (n_local,) int32: the cluster of each vertex and ghost. graph: of all clusters. across:
+    whether clusters have vertices of several slices.
 
     Rank 0 alone has the centres of clusters.
     """
 
     of: Part
     graph: Graph
+    across: bool = False
+
+    def without_centres(self) -> SmallGraph:
+        """Return the same without the centres of clusters."""
+        graph = self.graph
+        return self._replace(
+            graph=Graph.trusted(graph.xadj, graph.adjncy, graph.weights(), graph.adjwgt)
+        )
 
 
-def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> Part:
-    """Return the blocks (n_own,) int32 of this process's vertices. All processes call.
+class SlicedBlocks(NamedTuple):
+    """part (n_own,) int32: the blocks of this process's vertices. unrefined: how many blocks have
+    borders that stay those of clusters, for want of memory.
+    """
+
+    part: Part
+    unrefined: int = 0
+
+
+def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> SlicedBlocks:
+    """Return the blocks of this process's vertices. All processes call.
 
     limits: on the blocks' weights. The same blocks for any number of processes. Raises what
-    `partition_with` and `enforce` raise.
+    `partition_with` and `enforce` raise, and InfeasibleError where memory is too little.
     """
-    total = float(limits.targets.sum())
-    wished = vertices_in_cluster(options.memory, graph.n, options.heaviest)
-    wished = min(wished, graph.n / (LEAST_CLUSTERS * limits.k))
-    small = small_graph(graph, wished, heaviest_cluster(limits, wished * total / graph.n))
+    small = small_graph_within(graph, _cluster_sizes(graph, limits, options), options)
     part = of_root(graph.comm, lambda: divided_clusters(small.graph, limits, options))
+    if options.is_bounded:
+        small = small.without_centres()
     return blocks_of_clusters(graph, small, part, limits, options)
+
+
+class ClusterSizes(NamedTuple):
+    """Mean vertices of a cluster: wished; most, where memory is short. unit: what a vertex weighs
+    in the mean [units]; heaviest [units]: what a cluster inside a slice may weigh.
+    """
+
+    wished: float
+    most: float
+    unit: float
+    heaviest: float = math.inf
+
+    def weight(self, vertices: float) -> float:
+        """Return what a cluster of so many vertices may weigh [units]."""
+        return max(min(vertices * self.unit, self.heaviest), 0.0)
+
+
+def _cluster_sizes(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> ClusterSizes:
+    """Return the sizes of clusters of which blocks within the limits can be made."""
+    most = graph.n / (LEAST_CLUSTERS * limits.k)
+    unit = float(limits.targets.sum()) / graph.n
+    return ClusterSizes(min(options.heaviest, most), most, unit, heaviest_cluster(limits, np.inf))
+
+
+def least_clusters(shares: FloatArray, epsilon: float) -> float:
+    """Return how few clusters blocks of these shares of the weight, within epsilon, are made of.
+
+    Infinity where limits leave no room: then vertices are taken one by one.
+    """
+    smallest = float(shares[shares > 0].min()) / float(shares.sum())
+    heaviest = OF_LIMITS * 2 * epsilon * smallest
+    return max(LEAST_CLUSTERS * shares.size, 1 / max(heaviest, 1e-300)) / OF_HEAVIEST
+
+
+def small_graph_within(
+    graph: SlicedGraph,
+    clusters: ClusterSizes,
+    options: SlicedOptions,
+    least_inside: float = LEAST_INSIDE,
+) -> SmallGraph:
+    """Return the graph of clusters of the size wished, at every process. All processes call.
+
+    Where memory is short clusters are larger. least_inside: as of `small_graph`. Raises
+    InfeasibleError where it is too little.
+    """
+    if not options.is_bounded:
+        weight = clusters.weight(clusters.wished)
+        return small_graph(graph, clusters.wished, weight, least_inside=least_inside)
+    sizes, wished = options.sizes_of(graph), clusters.wished
+    entries = entries_of_clusters(graph, clusters.weight(wished), least_inside)
+    vertices = min(vertices_in_cluster(options.memory, sizes, wished, entries), clusters.most)
+    while True:
+        weight = clusters.weight(vertices)
+        small = small_graph(graph, vertices, weight, least_inside=least_inside)
+        needed = divided_memory(sizes, small.graph.n, int(small.graph.adjncy.size))
+        if needed <= options.memory:
+            return small
+        if vertices >= min(clusters.most, MOST_IN_CLUSTER):
+            raise InfeasibleError(
+                f"the graph of clusters needs {memory_text(needed)} of memory, of which "
+                f"{memory_text(options.memory)} may be used",
+                hint="A larger --memory or --epsilon, or fewer devices.",
+            )
+        vertices = min(LARGER * vertices, clusters.most, MOST_IN_CLUSTER)
+        del small
 
 
 def small_graph(
@@ -107,59 +217,61 @@ def small_graph(
     made across them.
     """
     clusters = clusters_in_slices(graph, heaviest, blocks)
-    if clusters.inside < least_inside * graph.arcs:
+    across = clusters.inside < least_inside * graph.arcs
+    if across:
         clusters = clusters_across(graph, int(vertices * ACROSS))
         clusters = clusters if blocks is None else split_by_block(graph, clusters, blocks)
     else:
         graph.fill(clusters.of)
-    coarse = contract(graph, clusters.of, clusters.count, points=True)
+    coarse = contract(graph, clusters.of, clusters.count, points=True, across=across)
     told = told_graph(graph.comm, coarse)
-    return SmallGraph(clusters.of, told if coarse is None else coarse)
+    return SmallGraph(clusters.of, told if coarse is None else coarse, across)
 
 
 def blocks_of_clusters(
     graph: SlicedGraph, small: SmallGraph, part: Part, limits: Contract, options: SlicedOptions
-) -> Part:
-    """Return the blocks (n_own,) for those of clusters, borders refined; small.of is written over.
+) -> SlicedBlocks:
+    """Return the blocks for those of clusters, borders refined; small.of is written over.
 
     part (c,) int32: the blocks of clusters. All processes call.
     """
-    borders, groups = _borders(graph, small, part, limits.k, options)
+    borders, within = _borders(graph, small, part, limits.k, options)
     effort = BorderEffort(options.preset, options.objective, options.seed)
-    # Where rows are not kept, each group of each turn is one more pass over the file.
-    turns = options.turns if borders.kept is not None else 1
-    refine_borders(borders, limits, groups, turns, effort)
-    return borders.all_blocks()
+    if within.window:
+        refine_windows(borders, limits, within.window, WINDOW_TURNS, effort)
+        return SlicedBlocks(borders.all_blocks())
+    refined = refine_borders(borders, limits, within, options.turns, effort)
+    return SlicedBlocks(borders.all_blocks(), int((~refined).sum()) if within.groups > 1 else 0)
 
 
 def _borders(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, options: SlicedOptions
-) -> tuple[BlockBorders, int]:
-    """Return the borders of blocks, and how many groups they are refined in."""
+) -> tuple[BlockBorders, BorderMemory]:
+    """Return the borders of blocks, and how they are refined."""
     groups = max(1, min(options.groups, k // LEAST_IN_GROUP))
-    near, keep = near_clusters(small.graph, part, options.hops), True
-    if math.isfinite(options.memory):
-        near, groups, keep = _within_memory(graph, small, part, k, groups, options)
+    near = near_clusters(small.graph, part, options.hops)
+    within = BorderMemory(groups)
+    if options.is_bounded:
+        near, within = _within_memory(graph, small, part, k, groups, options)
     borders = BlockBorders.found(graph, small.of, small.graph, part, k, near)
-    if keep:
+    if within.keep:
         borders.keep()
-    return borders, groups
+    return borders, within
 
 
 def _within_memory(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, groups: int, options: SlicedOptions
-) -> tuple[Near, int, bool]:
-    """Return the clusters near borders, by fewer hops where memory is short, groups, and `keep`."""
+) -> tuple[Near, BorderMemory]:
+    """Return the clusters near borders, by fewer hops where memory is short, and the groups."""
+    sizes, coarse = options.sizes_of(graph), small.graph
     for hops in range(options.hops, -1, -1):
-        near = near_clusters(small.graph, part, hops)
+        near = near_clusters(coarse, part, hops)
         singles = int(count_single(small.of, near))
-        held = graph.n, small.graph.n, singles, graph.arcs
-        try:
-            return near, *border_memory(options.memory, *held, k, groups)
-        except InfeasibleError:
-            if hops == 0:
-                raise
-    raise AssertionError("hops are not negative")
+        held = BorderSizes(singles, coarse.n, int(coarse.adjncy.size), block_type(k).itemsize)
+        within = border_memory(options.memory, sizes, held, k, groups, across=small.across)
+        if within.window or within.groups <= max(k // LEAST_IN_GROUP, 1):
+            break
+    return near, within
 
 
 def heaviest_cluster(limits: Contract, wished: float) -> float:

@@ -6,7 +6,6 @@ single, and stays so while those beside whole clusters keep their blocks.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,14 +21,15 @@ from evener.sliced.borders import (
     NOTHING_TOLD,
     BlockBorders,
     Near,
+    block_type,
     group_graph,
     group_rows,
     near_clusters,
+    number_groups,
 )
-from evener.sliced.memory import border_memory
+from evener.sliced.memory import BorderSizes, whole_border_memory
 from evener.sliced.rows import SlicedGraph
-
-KEPT_VERTEX = 8.0  # bytes a vertex: its cluster and its block, beside those that are written over
+from evener.wording import memory as memory_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,21 +56,19 @@ class BorderGraph:
         InfeasibleError where options.memory is too little.
         """
         borders = _borders(graph, small, blocks, k, options)
-        comm, n_own = graph.comm, borders.n_own
-        own = np.array(comm.allgather(n_own), np.int64)
-        number = np.empty(borders.vertices.size, np.int32)
-        number[:n_own] = np.arange(n_own) + own[: comm.rank].sum()
-        borders.filled(number, int(own.sum()))
+        comm = graph.comm
         group_of = np.append(np.zeros(k, np.int64), -1)
+        own = number_groups(borders, group_of, 1)[:, 0]
         told = [NOTHING_TOLD] * comm.size
-        told[0] = group_rows(borders, number, group_of, np.zeros(n_own, np.int64), 0)
+        told[0] = group_rows(borders, group_of, 0)
         got = [one.wide() for one in comm.exchange(told)]
+        del told
         if comm.rank > 0:
             return cls(borders, own, None, NO_BLOCKS, np.empty(0, np.bool_))
         members = np.flatnonzero(borders.whole_part < k)
-        mixed = group_graph(borders, members, got)
         both = [borders.whole_part[members], *(one.blocks for one in got)]
         part: Part = np.concatenate(both, dtype=np.int32)
+        mixed = group_graph(borders, members, got)
         fixed = np.empty(mixed.n, np.bool_)
         kernels.mark_beside(mixed.xadj, mixed.adjncy, members.size, fixed)
         return cls(borders, own, mixed, part, fixed)
@@ -82,17 +80,19 @@ class BorderGraph:
         in memory of its own.
         """
         borders = self.borders
-        comm, k = borders.graph.comm, borders.weights.size
+        comm, k = borders.graph.comm, borders.k
         whole, singles = NO_BLOCKS, [NO_BLOCKS] * comm.size
         if comm.rank == 0:
             n_whole = part.size - int(self.own.sum())
             whole, singles = part[:n_whole], np.split(part[n_whole:], np.cumsum(self.own)[:-1])
         borders.whole_part[borders.whole_part < k] = comm.bcast(whole)
-        borders.blocks[: borders.n_own] = comm.exchange(singles)[0]
-        borders.filled(borders.blocks, k)
+        group_of = np.append(np.zeros(k, np.int64), -1)
+        given = comm.exchange(singles)[0].astype(np.int32, copy=False)
         of = borders.of
+        kernels.put_blocks(borders.graph.n_own, of, borders.blocks, group_of, 0, given)
+        borders.fill_blocks()
         found = np.empty_like(of) if keep else of
-        kernels.write_blocks(of, borders.whole_part, borders.blocks, 0, of.size, found)
+        kernels.write_blocks(of, borders.whole_part, borders.blocks, found)
         return found
 
 
@@ -103,7 +103,7 @@ def _borders(
     part = cluster_blocks(graph, small.of, blocks, small.graph.n, k)
     near = _near(graph, small, part, k, options)
     borders = BlockBorders.found(graph, small.of.copy(), small.graph, part, k, near)
-    borders.blocks, borders.weights = blocks[borders.vertices], np.zeros(k)
+    borders.blocks, borders.weights = blocks.astype(block_type(k)), np.zeros(k)
     return borders
 
 
@@ -111,21 +111,25 @@ def _near(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, options: SlicedOptions
 ) -> Near:
     """Return the clusters near borders, by fewer hops where memory is short; as near_clusters."""
-    hops = options.hops
-    while True:
+    for hops in range(options.hops, -1, -1):
         near = near_clusters(small.graph, part, hops)
         near[part >= k] = 1
-        if not math.isfinite(options.memory):
+        if not options.is_bounded:
             return near
-        held = graph.n, small.graph.n, int(kernels.count_single(small.of, near)), graph.arcs
-        try:
-            border_memory(options.memory - KEPT_VERTEX * graph.n, *held, 1, 1)
-        except InfeasibleError:
-            if hops == 0:
-                raise
-            hops -= 1
-        else:
+        singles = int(kernels.count_single(small.of, near))
+        needed = whole_border_memory(options.sizes_of(graph), _border_sizes(small, singles, k))
+        if needed <= options.memory:
             return near
+    raise InfeasibleError(
+        f"the borders of these blocks need {memory_text(needed)} of memory, of which "
+        f"{memory_text(options.memory)} may be used",
+        hint="A larger --memory, fewer devices, or --objective cut.",
+    )
+
+
+def _border_sizes(small: SmallGraph, singles: int, k: int) -> BorderSizes:
+    arcs = int(small.graph.adjncy.size)
+    return BorderSizes(singles, small.graph.n, arcs, block_type(k).itemsize)
 
 
 def cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:

@@ -8,23 +8,26 @@ turn has other groups: blocks that were together once are kept together no longe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, FloatArray, IntVector, Part
+from evener.arrays import NO_VERTICES, BoolArray, FloatArray, IntVector, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.refine import refined_blocks, repaired, scored
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Contract
 from evener.sliced import borders_kernels as kernels
+from evener.sliced.memory import BorderMemory, group_bytes
 from evener.sliced.narrow import narrow
 from evener.sliced.rows import Known, SlicedGraph
 
+STEPWISE = 0.8  # of the groups that the largest one asks for: of more, it is smaller by more
 GROUPS_DIFFER_BY = 0.3  # share by which a group may have more of the borders than another
 SEED = 7
 
@@ -42,7 +45,7 @@ def near_clusters(coarse: Graph, part: Part, hops: int) -> Near:
 class SingleRows(NamedTuple):
     """Rows of single vertices of a process.
 
-    which (r,) int32: of which one each row is. xadj, adjncy, adjwgt and vwgt: as of SliceRows.
+    which (r,) int32: the vertex of each row. xadj, adjncy, adjwgt and vwgt: as of SliceRows.
     """
 
     which: Part
@@ -52,23 +55,31 @@ class SingleRows(NamedTuple):
     vwgt: FloatArray
 
 
+BlockNumbers = npt.NDArray[Any]
+
+
+def block_type(k: int) -> np.dtype[Any]:
+    """Return the type of block numbers below k that are kept for every vertex."""
+    if k <= 1 << 8:
+        return np.dtype(np.uint8)
+    return np.dtype(np.uint16 if k <= 1 << 16 else np.int32)
+
+
 @dataclass(eq=False)
 class BlockBorders:
     """What is refined: whole clusters and single vertices with their blocks.
 
     of (n_local,) int32: as borders_kernels says. coarse: the graph of all clusters. whole_part (c,)
-    int32: the blocks of whole clusters, k for others. vertices (s,) int32: the single vertices of
-    this process and its ghosts, ascending, with their blocks (s,) int32; the first n_own are the
-    process's own. weights (k,): of the blocks of the graph. kept: the rows of all own single
-    vertices; None: they are read for each group anew.
+    int32: the blocks of whole clusters, k for others. blocks (n_local,): those of single vertices,
+    of `block_type`. n_own: the single vertices of this process. weights (k,): of the blocks of the
+    graph. kept: the rows of all own single vertices; None: they are read for each group anew.
     """
 
     graph: SlicedGraph
     coarse: Graph
     of: Part
     whole_part: Part
-    vertices: Part
-    blocks: Part
+    blocks: BlockNumbers
     n_own: int
     weights: FloatArray
     kept: SingleRows | None = None
@@ -82,32 +93,55 @@ class BlockBorders:
         part (c,) int32: the blocks of clusters; near (c,): as of `near_clusters`. of (n_local,) is
         written over.
         """
-        count = int(kernels.count_single(of, near))
-        vertices, blocks = np.empty(count, np.int32), np.empty(count, np.int32)
-        kernels.number_singles(of, near, part, vertices, blocks)
-        whole_part = np.where(near == 0, part, k).astype(np.int32)
+        count = int(kernels.count_single(of[: graph.n_own], near))
+        blocks = np.zeros(of.size, block_type(k))
+        kernels.take_singly(of, near, part, blocks)
+        whole_part = np.where(near == 0, part, np.int32(k)).astype(np.int32, copy=False)
         weights = np.bincount(part, coarse.weights(), k).astype(np.float64)
-        n_own = int(np.searchsorted(vertices, graph.n_own))
-        return cls(graph, coarse, of, whole_part, vertices, blocks, n_own, weights)
+        return cls(graph, coarse, of, whole_part, blocks, count, weights)
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.weights.size)
 
     def keep(self) -> None:
         """Read the rows of all own single vertices, and keep them."""
-        self.kept = _joined(list(self._pieces(np.empty(0, np.int64), kernels.ALL)))
+        self.kept = _joined(list(self._pieces(_NO_GROUPS, kernels.ALL, self.graph.own_slices)))
 
-    def rows_of(self, group_of: IntVector, group: int) -> SingleRows:
-        """Return rows of own single vertices, among them all of the group."""
-        return self.kept or _joined(list(self._pieces(group_of, group)))
+    def rows_of(self, group_of: IntVector, group: int) -> Iterator[SingleRows]:
+        """Yield rows of own single vertices, among them all of the group, in pieces."""
+        if self.kept is not None:
+            return iter([self.kept])
+        has = [i for i in self.graph.own_slices if (group_of[self._in_slice(i) > 0] == group).any()]
+        return self._pieces(group_of, group, has)
 
     def all_rows(self) -> Iterator[SingleRows]:
         """Yield the rows of all own single vertices, in pieces."""
         if self.kept is not None:
             return iter([self.kept])
-        return self._pieces(np.empty(0, np.int64), kernels.ALL)
+        return self._pieces(_NO_GROUPS, kernels.ALL, self.graph.own_slices)
 
-    def _pieces(self, group_of: IntVector, group: int) -> Iterator[SingleRows]:
+    def singles(self) -> IntVector:
+        """Return how many own single vertices each block has, (k + 1,)."""
+        counts = np.zeros(self.k + 1, np.int64)
+        kernels.count_blocks(self.of, self.blocks, 0, self.graph.n_own, counts)
+        return counts
+
+    def _in_slice(self, i: int) -> IntVector:
+        """Return how many single vertices each block has in an own slice, (k + 1,)."""
+        ends = self.graph.ends
+        first, last = (ends[i : i + 2] - ends[self.graph.own_slices.start]).tolist()
+        counts = np.zeros(self.k + 1, np.int64)
+        kernels.count_blocks(self.of, self.blocks, first, last, counts)
+        return counts
+
+    def _pieces(
+        self, group_of: IntVector, group: int, slices: Sequence[int]
+    ) -> Iterator[SingleRows]:
         """Yield the rows of a group's own single vertices slice by slice."""
         wanted = self.of, self.blocks, group_of, group
-        for i in self.graph.own_slices:
+        for i in slices:
             rows = self.graph.rows(i)
             count, entries = kernels.count_entries(rows, *wanted)
             taken = SingleRows(
@@ -120,22 +154,30 @@ class BlockBorders:
             kernels.take_rows(rows, *wanted, taken)
             yield taken
 
-    def filled(self, values: Part, most: int) -> None:
-        """Set the values of ghosts in `values` (s,) int32 to those that their owners have.
+    def fill_blocks(self) -> None:
+        """Set the blocks of single vertices among ghosts to those that their owners have."""
+        if self.of.size > self.graph.n_own:
+            self.graph.fill(self.blocks, Known(self.of < 0))
 
-        most: no value is larger, or negative.
+    def fill_numbers(self, most: int) -> None:
+        """Set the numbers of single vertices among ghosts to those that their owners have.
+
+        most: no number is larger.
         """
-        spread = np.zeros(self.graph.n_local, np.min_scalar_type(most))
-        single = np.zeros(self.graph.n_local, np.bool_)
-        spread[self.vertices], single[self.vertices] = values, True
-        self.graph.fill(spread, Known(single))
-        values[self.n_own :] = spread[self.vertices[self.n_own :]]
+        n_own = self.graph.n_own
+        if self.of.size == n_own:
+            return
+        single = self.of < 0
+        numbers = np.where(single, ~self.of, 0).astype(np.min_scalar_type(most))
+        self.graph.fill(numbers, Known(single))
+        ghosts = np.flatnonzero(single[n_own:]) + n_own
+        self.of[ghosts] = ~numbers[ghosts].astype(np.int32)
 
     def all_blocks(self) -> Part:
         """Return the blocks (n_own,) of the process's vertices, in the memory of `of`."""
-        n = self.graph.n_own
-        kernels.write_blocks(self.of, self.whole_part, self.blocks, 0, n, self.of)
-        return self.of[:n]
+        own = self.of[: self.graph.n_own]
+        kernels.write_blocks(own, self.whole_part, self.blocks, own)
+        return own
 
 
 def _joined(pieces: list[SingleRows]) -> SingleRows:
@@ -155,6 +197,7 @@ def _joined(pieces: list[SingleRows]) -> SingleRows:
 _NO_ROWS = SingleRows(
     np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)
 )
+_NO_GROUPS: IntVector = np.empty(0, np.int64)
 
 
 class BorderEffort(NamedTuple):
@@ -167,43 +210,87 @@ class BorderEffort(NamedTuple):
 
 
 def refine_borders(
-    borders: BlockBorders, contract: Contract, n_groups: int, turns: int, effort: BorderEffort
-) -> None:
+    borders: BlockBorders,
+    contract: Contract,
+    within: BorderMemory,
+    turns: int,
+    effort: BorderEffort,
+) -> BoolArray:
     """Refine the blocks in place, `turns` times in other groups. All processes call.
 
-    Diffusion rounds the blocks in the first turn; later ones only refine.
+    Diffusion rounds the blocks in the first turn; later ones only refine. Returns flags (k,): of
+    blocks whose group had room in some turn; others are as they were.
     """
     together = np.zeros((contract.k, contract.k), np.bool_)
+    refined = np.zeros(contract.k, np.bool_)
     for turn in range(turns):
-        group_of = _groups(borders, n_groups, together, turn)
-        together |= group_of[:, None] == group_of[None, :]
+        groups = _groups(borders, within, together, turn)
+        together |= groups.of[:, None] == groups.of[None, :]
+        refined |= groups.fits[groups.of]
         now = effort if turn == 0 else effort._replace(method="refined", seed=effort.seed + turn)
-        _refine_groups(borders, contract, np.append(group_of, -1), n_groups, now)
+        _refine_groups(borders, contract, groups, now)
+    return refined
 
 
-def _groups(borders: BlockBorders, n_groups: int, together: BoolArray, turn: int) -> IntVector:
-    """Return the group (k,) of every block: blocks with long borders together."""
-    k = borders.weights.size
-    if n_groups == 1:
-        return np.zeros(k, np.int64)
-    lengths = _border_lengths(borders)
+class BlockGroups(NamedTuple):
+    """of (k,) int64: the group of each block; fits (groups,): whether there is room for it."""
+
+    of: IntVector
+    fits: BoolArray
+
+    @property
+    def of_blocks(self) -> IntVector:
+        """(k + 1,) the same, and -1 for block k, which stands for no block."""
+        return np.append(self.of, -1)
+
+
+def _groups(
+    borders: BlockBorders, within: BorderMemory, together: BoolArray, turn: int
+) -> BlockGroups:
+    """Return groups of blocks with long borders together, more than wanted until there is room."""
+    k, groups = borders.k, within.groups
+    if groups == 1 and not math.isfinite(within.room):
+        return BlockGroups(np.zeros(k, np.int64), np.ones(1, np.bool_))
+    lengths, entries = _border_lengths(borders)
+    sizes = _group_sizes(borders, entries)
     work = np.maximum(lengths.sum(axis=1), 1)
     lengths[together] = np.minimum(lengths[together], 1)
     rows, columns = np.nonzero(lengths)
     graph = Graph(np.searchsorted(rows, np.arange(k + 1)), columns, work, lengths[rows, columns])
-    request = Request(np.ones(n_groups), GROUPS_DIFFER_BY, seed=SEED + turn)
-    return partition_with("evener", graph, request).part.astype(np.int64)
+    most = max(k // 2, 1)
+    while True:
+        of = np.zeros(k, np.int64)
+        if groups > 1:
+            request = Request(np.ones(groups), GROUPS_DIFFER_BY, seed=SEED + turn)
+            of = partition_with("evener", graph, request).part.astype(np.int64)
+        largest = np.bincount(of, sizes, groups)
+        if largest.max() <= within.room or groups >= most:
+            return BlockGroups(of, largest <= within.room)
+        groups = min(max(groups + 1, int(groups * largest.max() / within.room * STEPWISE)), most)
 
 
-def _border_lengths(borders: BlockBorders) -> npt.NDArray[np.int64]:
-    """Return (k, k) how many edges of single vertices there are between blocks."""
-    k = borders.weights.size
+def _border_lengths(borders: BlockBorders) -> tuple[npt.NDArray[np.int64], IntVector]:
+    """Return (k, k) how many edges of single vertices there are between blocks, of all processes,
+    and (k,) how many adjacency entries single vertices of each block have, of this one.
+    """
+    k = borders.k
     counts = np.zeros((k + 1, k + 1), np.int64)
+    entries = np.zeros(k, np.int64)
     for rows in borders.all_rows():
-        kernels.count_borders(rows, borders.of, borders.blocks, borders.whole_part, counts)
+        kernels.count_borders(rows, borders.of, borders.blocks, borders.whole_part, counts, entries)
     counts = counts[:k, :k]
     found = np.sum(borders.graph.comm.allgather(narrow(counts)), axis=0, dtype=np.int64)
-    return np.asarray(np.maximum(found, found.T), np.int64)
+    return np.asarray(np.maximum(found, found.T), np.int64), entries
+
+
+def _group_sizes(borders: BlockBorders, entries: IntVector) -> FloatArray:
+    """Return (k,) what each block adds to the memory of its group, of a lone process [B]."""
+    coarse, k = borders.coarse, borders.k
+    whole = np.bincount(borders.whole_part, minlength=k + 1)[:k]
+    arcs = np.bincount(borders.whole_part, coarse.degrees, k + 1)[:k]
+    vertices = borders.singles()[:k] + whole
+    each = zip(vertices.tolist(), (entries + arcs).tolist(), strict=True)
+    return np.array([group_bytes(*one) for one in each])
 
 
 class GroupRows(NamedTuple):
@@ -237,63 +324,94 @@ class GroupRows(NamedTuple):
 def _refine_groups(
     borders: BlockBorders,
     contract: Contract,
-    group_of: IntVector,
-    n_groups: int,
+    groups: BlockGroups,
     effort: BorderEffort,
 ) -> None:
     """Refine each group at one of the processes, as many side by side as there are of these."""
-    comm, n_own = borders.graph.comm, borders.n_own
-    own_groups = group_of[borders.blocks[:n_own]]
-    counts = np.array(comm.allgather(np.bincount(own_groups, minlength=n_groups)))
-    firsts = np.cumsum(counts, axis=0) - counts
-    number = np.empty(borders.vertices.size, np.int32)
-    kernels.number_in_groups(n_own, borders.blocks, group_of, firsts[comm.rank].copy(), number)
-    borders.filled(number, int(counts.sum(axis=0).max(initial=0)))
-    for begin in range(0, n_groups, comm.size):
-        now = range(begin, min(begin + comm.size, n_groups))
-        told = [group_rows(borders, number, group_of, own_groups, g) for g in now]
-        if comm.size > 1:
-            told = [one.narrow() for one in told]
-        got = comm.exchange(told + [NOTHING_TOLD] * (comm.size - len(told)))
+    comm, n_own, group_of = borders.graph.comm, borders.graph.n_own, groups.of_blocks
+    own = borders.of, borders.blocks, group_of
+    counts = number_groups(borders, group_of, groups.fits.size)
+    fitting = np.flatnonzero(groups.fits).tolist()
+    for begin in range(0, len(fitting), comm.size):
+        now = fitting[begin : begin + comm.size]
+        got = _exchanged(borders, group_of, now)
         whole, singles = NO_BLOCKS, [NO_BLOCKS] * comm.size
         if comm.rank < len(now):
             group = now[comm.rank]
-            got = [one.wide() for one in got]
             whole, blocks = _refined(borders, contract, group_of, group, got, effort)
             singles = np.split(narrow(blocks), np.cumsum(counts[:-1, group]))
         del got
         for group, of_whole in zip(now, comm.allgather(narrow(whole)), strict=False):
-            borders.whole_part[group_of[borders.whole_part] == group] = of_whole
+            borders.whole_part[(group_of == group)[borders.whole_part]] = of_whole
         for group, of_singles in zip(now, comm.exchange(singles), strict=False):
-            borders.blocks[:n_own][own_groups == group] = of_singles
-    borders.filled(borders.blocks, contract.k)
+            kernels.put_blocks(n_own, *own, group, of_singles.astype(np.int32, copy=False))
+    borders.fill_blocks()
+
+
+def number_groups(
+    borders: BlockBorders, group_of: IntVector, n_groups: int
+) -> npt.NDArray[np.int64]:
+    """Number single vertices in their groups; return (processes, groups) how many each has.
+
+    group_of (k + 1,): of blocks, -1 last. All processes call.
+    """
+    graph, counts = borders.graph, np.zeros(n_groups, np.int64)
+    np.add.at(counts, group_of[:-1], borders.singles()[:-1])
+    told = np.array(graph.comm.allgather(counts))
+    firsts = told[: graph.comm.rank].sum(axis=0)
+    kernels.number_in_groups(graph.n_own, borders.of, borders.blocks, group_of, firsts)
+    borders.fill_numbers(int(told.sum(axis=0).max(initial=0)))
+    return told
+
+
+def _exchanged(borders: BlockBorders, group_of: IntVector, now: list[int]) -> list[GroupRows]:
+    """Tell each process the rows of its group of `now`; return what this one is told."""
+    comm = borders.graph.comm
+    told = [group_rows(borders, group_of, group) for group in now]
+    if comm.size == 1:
+        return told
+    told = [one.narrow() for one in told] + [NOTHING_TOLD] * (comm.size - len(told))
+    return [one.wide() for one in comm.exchange(told)]
 
 
 NO_BLOCKS = np.empty(0, np.int32)
 NOTHING_TOLD = GroupRows(NO_BLOCKS, NO_BLOCKS, NO_BLOCKS, np.empty(0), np.empty(0))
 
 
-def group_rows(
-    borders: BlockBorders, number: Part, group_of: IntVector, own_groups: IntVector, group: int
-) -> GroupRows:
-    """Return what the process tells of a group. number (s,): of single vertices in their groups.
+def group_rows(borders: BlockBorders, group_of: IntVector, group: int) -> GroupRows:
+    """Return what the process tells of a group, whose single vertices are numbered.
 
-    group_of (k + 1,): of blocks, -1 last; own_groups (n_own,): of the process's single vertices.
+    group_of (k + 1,): of blocks, -1 last.
     """
-    rows = borders.rows_of(group_of, group)
-    inside = own_groups == group
+    listed = [_listed(borders, rows, group_of, group) for rows in borders.rows_of(group_of, group)]
+    if not listed:
+        return NOTHING_TOLD
+    fields: list[list[npt.NDArray[Any]]] = [list(some) for some in zip(*listed, strict=True)]
+    listed.clear()
+    return GroupRows(*(joined(fields.pop(0)) for _ in range(len(fields))))
+
+
+def joined(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return the arrays as one; where there is only one, that one itself."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def _listed(borders: BlockBorders, rows: SingleRows, group_of: IntVector, group: int) -> GroupRows:
+    """Return what is told of those of the rows that are of the group."""
+    blocks = borders.blocks[rows.which]
+    inside = (group_of == group)[blocks]
     degrees, entries = np.empty(rows.which.size, np.int32), np.empty(rows.adjncy.size, np.int32)
     weights = np.empty(rows.adjwgt.size)
     count, used = kernels.list_rows(
-        rows, borders.of, borders.blocks, number, borders.whole_part, group_of, group, degrees,
-        entries, weights,
+        rows, borders.of, borders.blocks, borders.whole_part, group_of, group, degrees, entries,
+        weights,
     )  # fmt: skip
     return GroupRows(
         degrees[:count].copy(),
-        borders.blocks[: borders.n_own][inside],
+        blocks[inside].astype(np.int32),
         entries[:used].copy(),
         weights[:used].copy(),
-        rows.vwgt[inside[rows.which]] if rows.vwgt.size else rows.vwgt,
+        rows.vwgt[inside] if rows.vwgt.size else rows.vwgt,
     )
 
 
@@ -305,8 +423,11 @@ def _refined(
     got: list[GroupRows],
     effort: BorderEffort,
 ) -> tuple[Part, Part]:
-    """Return the blocks of a group's whole clusters, by number, and of its single vertices."""
-    members = np.flatnonzero(group_of[borders.whole_part] == group)
+    """Return the blocks of a group's whole clusters, by number, and of its single vertices.
+
+    `got` is emptied, so that it is not in memory beside the graph made of it.
+    """
+    members = np.flatnonzero((group_of == group)[borders.whole_part])
     blocks = np.flatnonzero(group_of[:-1] == group)
     part = np.concatenate([borders.whole_part[members], *(one.blocks for one in got)])
     if blocks.size < 2:
@@ -315,39 +436,52 @@ def _refined(
     place = np.zeros(contract.k, np.int32)
     place[blocks] = np.arange(blocks.size)
     own = Contract(contract.targets[blocks], contract.low[blocks], contract.high[blocks])
-    found = blocks[_better(graph, place[part], own, effort)].astype(np.int32)
+    found = blocks[better_blocks(graph, place[part], own, effort)].astype(np.int32)
     return found[: members.size], found[members.size :]
 
 
-def _better(graph: Graph, part: Part, contract: Contract, effort: BorderEffort) -> Part:
-    """Return refined blocks (n,) if they are better and no less balanced, else those given."""
+def better_blocks(
+    graph: Graph,
+    part: Part,
+    contract: Contract,
+    effort: BorderEffort,
+    fixed: IntVector = NO_VERTICES,
+) -> Part:
+    """Return refined blocks (n,) if they are better and no less balanced, else those given.
+
+    fixed: the vertices that keep theirs, ascending.
+    """
     given = scored(graph, part, contract, effort.objective)
-    blocks = refined_blocks(graph, part, contract, **effort._asdict())
+    blocks = refined_blocks(graph, part, contract, **effort._asdict(), fixed=fixed)
     found = scored(graph, blocks, contract, effort.objective)
     if not found.as_balanced_as(given):
-        found = repaired(found, graph, contract, effort.objective)
+        found = repaired(found, graph, contract, effort.objective, fixed)
     return found.part if found.as_balanced_as(given) and found.better_than(given) else part
 
 
 def group_graph(borders: BlockBorders, members: IntVector, got: list[GroupRows]) -> Graph:
-    """Return the graph of whole clusters `members` (w,), then of the single vertices told."""
+    """Return the graph of whole clusters `members` (w,), then of the single vertices told.
+
+    `got` is emptied, and its lists may be written over.
+    """
     coarse = borders.coarse
     here = np.full(coarse.n, kernels.NOT_HERE, np.int32)
     here[members] = np.arange(members.size)
-    degrees, entries, weights = (np.concatenate([one[field] for one in got]) for field in (0, 2, 3))
-    coarse_adjwgt = coarse.adjwgt
-    assert coarse_adjwgt is not None  # contracted graphs have them
-    edges = coarse.xadj, coarse.adjncy, coarse_adjwgt
-    joined: FloatArray = np.empty(entries.size, coarse_adjwgt.dtype)
-    used = kernels.join_entries(degrees, entries, weights, here, members.size, joined)
-    entries, joined = entries[:used], joined[:used]
-    xadj = np.zeros(members.size + degrees.size + 1, np.int64)
-    kernels.count_degrees(edges, members, here, degrees, entries, xadj)
-    adjncy = np.empty(int(xadj[-1]), np.int32)
-    adjwgt: FloatArray = np.empty(adjncy.size, joined.dtype)
-    kernels.write_lists(edges, members, here, degrees, entries, joined, xadj, adjncy, adjwgt)
+    degrees, entries, weights = (joined([one[field] for one in got]) for field in (0, 2, 3))
     vwgt: FloatArray = np.concatenate(
         [coarse.weights()[members].astype(np.float64)]
         + [one.vwgt if one.vwgt.size else np.ones(one.degrees.size) for one in got]
     )
+    got.clear()
+    coarse_adjwgt = coarse.adjwgt
+    assert coarse_adjwgt is not None  # contracted graphs have them
+    edges = coarse.xadj, coarse.adjncy, coarse_adjwgt
+    sums: FloatArray = np.empty(entries.size, coarse_adjwgt.dtype)
+    used = kernels.join_entries(degrees, entries, weights, here, members.size, sums)
+    entries, sums = entries[:used], sums[:used]
+    xadj = np.zeros(members.size + degrees.size + 1, np.int64)
+    kernels.count_degrees(edges, members, here, degrees, entries, xadj)
+    adjncy = np.empty(int(xadj[-1]), np.int32)
+    adjwgt: FloatArray = np.empty(adjncy.size, sums.dtype)
+    kernels.write_lists(edges, members, here, degrees, entries, sums, xadj, adjncy, adjwgt)
     return Graph.trusted(xadj, adjncy, vwgt, adjwgt)

@@ -2,7 +2,8 @@
 
 Clusters are "whole" where they are taken as one vertex; of the others, near borders, every vertex
 is taken singly. `of` (n_local,) int32 says which: the cluster of a vertex where that is whole,
-else ~i where the vertex is the i-th single one of its process.
+else ~i where the vertex is the i-th single one of its group. `blocks` (n_local,): of single
+vertices.
 """
 
 # mypy: ignore-errors
@@ -47,21 +48,19 @@ def count_single(of, near):
 
 
 @njit(cache=True, nogil=True)
-def number_singles(of, near, part, vertices, blocks):
-    """Make ~i of the cluster of the i-th vertex near a border; list it with its block."""
-    i = 0
+def take_singly(of, near, part, blocks):
+    """Set the blocks of the vertices near borders, and their clusters to ~0."""
     for v in range(of.size):
         c = of[v]
         if near[c] != 0:
-            of[v] = ~i
-            vertices[i], blocks[i] = v, part[c]
-            i += 1
+            of[v] = ~0
+            blocks[v] = part[c]
 
 
 @inner()
-def is_wanted(single, blocks, group_of, group):
-    """Whether the single vertex ~single is of the group; group ALL: whether it is a single one."""
-    return single < 0 and (group == ALL or group_of[blocks[~single]] == group)
+def is_wanted(v, of, blocks, group_of, group):
+    """Whether v is a single vertex of the group; group ALL: whether it is a single one."""
+    return of[v] < 0 and (group == ALL or group_of[blocks[v]] == group)
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +68,7 @@ def count_entries(rows, of, blocks, group_of, group):
     """Count the single vertices of a group among rows, and their adjacency entries."""
     count, entries = 0, 0
     for i in range(rows.xadj.size - 1):
-        if is_wanted(of[rows.first + i], blocks, group_of, group):
+        if is_wanted(rows.first + i, of, blocks, group_of, group):
             count += 1
             entries += rows.xadj[i + 1] - rows.xadj[i]
     return count, entries
@@ -80,10 +79,9 @@ def take_rows(rows, of, blocks, group_of, group, taken):
     """Copy the rows of the single vertices of a group; empty arrays of weights stay so."""
     at, entry = 0, 0
     for i in range(rows.xadj.size - 1):
-        single = of[rows.first + i]
-        if not is_wanted(single, blocks, group_of, group):
+        if not is_wanted(rows.first + i, of, blocks, group_of, group):
             continue
-        taken.which[at] = ~single
+        taken.which[at] = rows.first + i
         if taken.vwgt.size > 0:
             taken.vwgt[at] = rows.vwgt[i]
         for e in range(rows.xadj[i], rows.xadj[i + 1]):
@@ -96,28 +94,51 @@ def take_rows(rows, of, blocks, group_of, group, taken):
 
 
 @njit(cache=True, nogil=True)
-def count_borders(rows, of, blocks, whole_part, counts):
-    """Add to counts (k, k) the edges of single vertices to vertices of other blocks."""
+def count_borders(rows, of, blocks, whole_part, counts, entries):
+    """Add to counts (k, k) the edges of single vertices to vertices of other blocks.
+
+    entries (k,): all edges of single vertices are added, by block.
+    """
     for i in range(rows.which.size):
         own = blocks[rows.which[i]]
+        entries[own] += rows.xadj[i + 1] - rows.xadj[i]
         for e in range(rows.xadj[i], rows.xadj[i + 1]):
-            c = of[rows.adjncy[e]]
-            other = whole_part[c] if c >= 0 else blocks[~c]
+            u = rows.adjncy[e]
+            other = whole_part[of[u]] if of[u] >= 0 else blocks[u]
             if other != own:
                 counts[own, other] += 1
 
 
 @njit(cache=True, nogil=True)
-def number_in_groups(count, blocks, group_of, next_number, number):
-    """Number the first `count` single vertices in their groups, from next_number (groups,) on."""
-    for i in range(count):
-        g = group_of[blocks[i]]
-        number[i] = next_number[g]
-        next_number[g] += 1
+def count_blocks(of, blocks, first, last, counts):
+    """Add to counts (k,) how many single vertices of [first, last) each block has."""
+    for v in range(first, last):
+        if of[v] < 0:
+            counts[blocks[v]] += 1
 
 
 @njit(cache=True, nogil=True)
-def list_rows(rows, of, blocks, number, whole_part, group_of, group, degrees, entries, weights):
+def number_in_groups(n, of, blocks, group_of, next_number):
+    """Number the single ones of the first n vertices in their groups, from next_number on."""
+    for v in range(n):
+        if of[v] < 0:
+            g = group_of[blocks[v]]
+            of[v] = ~next_number[g]
+            next_number[g] += 1
+
+
+@njit(cache=True, nogil=True)
+def put_blocks(n, of, blocks, group_of, group, given):
+    """Set the blocks of a group's single vertices among the first n, in their order."""
+    at = 0
+    for v in range(n):
+        if is_wanted(v, of, blocks, group_of, group):
+            blocks[v] = given[at]
+            at += 1
+
+
+@njit(cache=True, nogil=True)
+def list_rows(rows, of, blocks, whole_part, group_of, group, degrees, entries, weights):
     """List the edges of the single vertices of a group; return how many vertices and entries.
 
     Neighbours are whole clusters, or clusters + number for single vertices; those outside the group
@@ -127,15 +148,17 @@ def list_rows(rows, of, blocks, number, whole_part, group_of, group, degrees, en
     n_clusters = whole_part.size
     count, used = 0, 0
     for i in range(rows.which.size):
-        if group_of[blocks[rows.which[i]]] != group:
+        v = rows.which[i]
+        if group_of[blocks[v]] != group:
             continue
         begin = used
         for e in range(rows.xadj[i], rows.xadj[i + 1]):
-            c = of[rows.adjncy[e]]
-            block = whole_part[c] if c >= 0 else blocks[~c]
-            if group_of[block] != group or (c < 0 and number[~c] < number[rows.which[i]]):
+            u = rows.adjncy[e]
+            c = of[u]
+            block = whole_part[c] if c >= 0 else blocks[u]
+            if group_of[block] != group or (c < 0 and ~c < ~of[v]):
                 continue
-            entries[used] = c if c >= 0 else n_clusters + number[~c]
+            entries[used] = c if c >= 0 else n_clusters + ~c
             if weights.size > 0:
                 weights[used] = rows.adjwgt[e]
             used += 1
@@ -217,10 +240,10 @@ def write_lists(coarse, members, here, degrees, entries, joined, xadj, adjncy, a
 
 
 @njit(cache=True, nogil=True)
-def write_blocks(of, whole_part, single_blocks, first, last, blocks):
-    """Write the blocks of vertices [first, last)."""
-    for v in range(first, last):
-        blocks[v] = whole_part[of[v]] if of[v] >= 0 else single_blocks[~of[v]]
+def write_blocks(of, whole_part, single_blocks, blocks):
+    """Write the blocks of all vertices; `blocks` may be `of` itself."""
+    for v in range(of.size):
+        blocks[v] = whole_part[of[v]] if of[v] >= 0 else single_blocks[v]
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import IntVector, Part
-from evener.partitioning.levels.levels import GraphLevel, shrink_all
+from evener.partitioning.levels.levels import GraphLevel, Hierarchy, shrink_all
 from evener.sliced import clusters_kernels as kernels
 from evener.sliced.rows import N_SLICES, SlicedGraph, SliceRows
 
@@ -30,6 +30,30 @@ class SliceClusters:
     of: Part
     count: int
     inside: int
+
+
+SAMPLES = (7, 31, 55)  # slices whose clusters are made to see how many neighbours these have
+
+
+def entries_of_clusters(graph: SlicedGraph, heaviest: float, least_inside: float) -> float | None:
+    """Return how many neighbours a cluster has in the mean, of some slices of a lone process.
+
+    None where a smaller share of the edges than least_inside is inside these slices. heaviest: as
+    of `clusters_in_slices`.
+    """
+    count, entries, inside, arcs = 0, 0.0, 0, 0
+    for i in SAMPLES:
+        rows = graph.rows(i)
+        level = level_inside(rows)
+        inside, arcs = inside + level.adjncy.size, arcs + rows.adjncy.size
+        if level.n == 0 or level.adjncy.size == 0:
+            continue
+        coarsest = _hierarchy(level, np.zeros(level.n, np.int32), heaviest).coarsest
+        between = float(coarsest.adjwgt.sum()) if coarsest.adjwgt.size else coarsest.adjncy.size
+        # Edges that leave the slice join as many others as those inside do.
+        leaving = (rows.adjncy.size - level.adjncy.size) * coarsest.adjncy.size / max(between, 1.0)
+        count, entries = count + coarsest.n, entries + coarsest.adjncy.size + leaving
+    return entries / count if inside >= least_inside * arcs and count else None
 
 
 def clusters_in_slices(
@@ -77,6 +101,10 @@ def level_inside(rows: SliceRows) -> GraphLevel:
 
 def _shrunk(level: GraphLevel, blocks: Part, heaviest: float) -> tuple[Part, int]:
     """Return the cluster (n,) of each vertex of a level, inside blocks (n,), and their number."""
-    hierarchy = shrink_all(level, blocks, np.array([heaviest]), 1, SHRINK_BY, threads=1)
+    hierarchy = _hierarchy(level, blocks, heaviest)
     count = hierarchy.coarsest.n
     return hierarchy.on_finest(np.arange(count, dtype=np.int32), threads=1), count
+
+
+def _hierarchy(level: GraphLevel, blocks: Part, heaviest: float) -> Hierarchy:
+    return shrink_all(level, blocks, np.array([heaviest]), 1, SHRINK_BY, threads=1)

@@ -1,13 +1,14 @@
 """Contraction: rows, slice by slice, summed into the graph of their clusters.
 
-Edges between clusters are added up in a hash table of 12 bytes a place (16 where edges weigh), and
-never sorted; lists are made of the table at the end. On ranks each sums its own rows, and the
-tables of all are added up at rank 0.
+Edges between clusters are added up in a hash table of 12 bytes a place (16 where edges weigh).
+Where clusters lie inside slices, an edge is complete with the slice of its lower cluster: the table
+then has the edges of one slice at a time, and 8 bytes an edge (12) are kept. Else it has all.
+On ranks each sums its own rows, and the tables of all are added up at rank 0.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +18,41 @@ from evener.graphs.graph import Graph
 from evener.running.comm import Comm
 from evener.sliced import contraction_kernels as kernels
 from evener.sliced.narrow import narrow
-from evener.sliced.rows import SlicedGraph
+from evener.sliced.rows import N_SLICES, SlicedGraph
 
 LEAST_PLACES = 1 << 16
 
 Keys = npt.NDArray[np.int64]
 Sums = npt.NDArray[Any]
+
+
+class UpperEdges(NamedTuple):
+    """Edges from consecutive clusters, of which `first` is one, to higher ones.
+
+    starts (c + 1,) int64: those of cluster first + i are the starts[i]-th to starts[i + 1]-th.
+    higher (e,) int32, weights (e,): the other cluster and the weight of each.
+    """
+
+    first: int
+    starts: npt.NDArray[np.int64]
+    higher: Part
+    weights: Sums
+
+
+def lists_of(edges: list[UpperEdges], n: int) -> tuple[npt.NDArray[np.int64], Part, Sums]:
+    """Return xadj (n + 1,), adjncy and adjwgt, lists ascending; `edges` is emptied meanwhile."""
+    xadj = np.zeros(n + 1, np.int64)
+    for one in edges:
+        kernels.add_degrees(one.first, one.starts, one.higher, xadj)
+    np.cumsum(xadj, out=xadj)
+    kind = edges[0].weights.dtype if edges else np.dtype(np.int32)
+    adjncy, adjwgt = np.empty(int(xadj[n]), np.int32), np.empty(int(xadj[n]), kind)
+    ends = xadj[:-1].copy()
+    edges.reverse()
+    while edges:
+        kernels.list_both(*edges.pop(), ends, adjncy, adjwgt)
+    kernels.sort_lists(xadj, adjncy, adjwgt)
+    return xadj, adjncy, adjwgt
 
 
 class EdgeSums:
@@ -60,9 +90,22 @@ class EdgeSums:
         xadj = np.zeros(n + 1, np.int64)
         kernels.count_lists(self.keys, xadj)
         adjncy, adjwgt = np.empty(int(xadj[n]), np.int32), np.empty(int(xadj[n]), self._type)
-        kernels.list_edges(self.keys, self.sums, xadj, xadj[:-1].copy(), adjncy, adjwgt)
+        kernels.list_edges(self.keys, self.sums, xadj[:-1].copy(), adjncy, adjwgt)
         self._make(1)
+        kernels.sort_lists(xadj, adjncy, adjwgt)
         return xadj, adjncy, adjwgt
+
+    def taken(self, first: int, last: int) -> UpperEdges:
+        """Return the edges, whose lower clusters are `first` to last - 1; none are left here."""
+        starts = np.zeros(last - first + 1, np.int64)
+        kernels.count_upper(self.keys, first, starts)
+        size = int(starts[-1])
+        higher, weights = np.empty(size, np.int32), np.empty(size, self._type)
+        kernels.list_upper(self.keys, self.sums, first, starts[:-1].copy(), higher, weights)
+        self.keys.fill(kernels.FREE)
+        self.sums.fill(0)
+        self.used = 0
+        return UpperEdges(first, starts, higher, weights)
 
     def _make(self, places: int) -> None:
         self.keys = np.full(places, kernels.FREE, np.int64)
@@ -74,14 +117,18 @@ class EdgeSums:
         kernels.add_pairs(keys, sums, self.keys, self.sums)
 
 
-def contract(graph: SlicedGraph, of: Part, count: int, *, points: bool = False) -> Graph | None:
+def contract(
+    graph: SlicedGraph, of: Part, count: int, *, points: bool = False, across: bool = True
+) -> Graph | None:
     """Return, at rank 0, the graph of the `count` clusters; None at others. All processes call.
 
     of (n_local,) int32: the cluster of each own vertex and ghost. The weights of clusters and
-    edges are sums. points: with the clusters' centres, where the graph has coordinates. No cluster
-    is empty.
+    edges are sums. points: with the clusters' centres, where the graph has coordinates. across:
+    whether clusters may have vertices of several slices. No cluster is empty.
     """
-    table = EdgeSums(4 * count // graph.comm.size, weighted=graph.edges_weigh)
+    by_slice = not across and graph.comm.size == 1
+    expected = 4 * count // (N_SLICES if by_slice else graph.comm.size)
+    table, edges = EdgeSums(expected, weighted=graph.edges_weigh), []
     sums = np.zeros((2 + (graph.dimension if points else 0), count))
     for i in graph.own_slices:
         rows = graph.rows(i)
@@ -89,6 +136,11 @@ def contract(graph: SlicedGraph, of: Part, count: int, *, points: bool = False) 
         own = of[rows.first : rows.first + rows.xadj.size - 1]
         along = graph.points(i).T if points else ()
         _add(sums, own, [None, rows.vwgt if rows.vwgt.size else None, *along])
+        if by_slice and own.size:
+            edges.append(table.taken(int(own.min()), int(own.max()) + 1))
+    if by_slice:
+        del table, rows, along  # buffers of a file are given back with them
+        return _with_sums(lists_of(edges, count), sums)
     return _graph_of(table, sums, graph.comm)
 
 
@@ -119,11 +171,19 @@ def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
                 row[clusters] += one
         if comm.rank > 0:
             return None
-    xadj, adjncy, adjwgt = table.lists(count)
-    vwgt = sums[1]
-    if (vwgt == np.rint(vwgt)).all():
-        vwgt = vwgt.astype(np.int64)
-    coords = np.ascontiguousarray((sums[2:] / sums[0]).T) if len(sums) > 2 else None
+    return _with_sums(table.lists(count), sums)
+
+
+def _with_sums(lists: tuple[npt.NDArray[np.int64], Part, Sums], sums: FloatArray) -> Graph:
+    """Return the graph of these lists. sums (2 + d, n): numbers of vertices, their weights, and
+    their coordinates, which are written over.
+    """
+    vwgt = sums[1].astype(np.int64) if (sums[1] == np.rint(sums[1])).all() else sums[1].copy()
+    coords = None
+    if len(sums) > 2:
+        sums[2:] /= sums[0]
+        coords = np.ascontiguousarray(sums[2:].T)
+    xadj, adjncy, adjwgt = lists
     return Graph(xadj, adjncy, vwgt, adjwgt, coords)
 
 

@@ -82,8 +82,8 @@ def count_lists(keys, xadj):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def list_edges(keys, sums, xadj, ends, adjncy, adjwgt):
-    """Write the lists of all clusters, ascending. ends (n,): a copy of xadj, written over."""
+def list_edges(keys, sums, ends, adjncy, adjwgt):
+    """Write the lists of all clusters. ends (n,): where each begins, moved on."""
     for i in range(keys.size):
         if keys[i] == FREE:
             continue
@@ -92,9 +92,60 @@ def list_edges(keys, sums, xadj, ends, adjncy, adjwgt):
             adjncy[ends[one]] = other
             adjwgt[ends[one]] = sums[i]
             ends[one] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sort_lists(xadj, adjncy, adjwgt):
+    """Sort the list of each cluster, with its weights."""
     for i in range(xadj.size - 1):
         if xadj[i + 1] - xadj[i] <= 64:
             insert_sorted(adjncy, adjwgt, xadj[i], xadj[i + 1])
         else:
             own = slice(xadj[i], xadj[i + 1])
             sort_along(adjncy[own], adjwgt[own])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_upper(keys, first, starts):
+    """Set starts (c + 1,), all 0 before, to where the higher neighbours of clusters begin.
+
+    Of all keys the lower cluster is one of `first` to first + c - 1.
+    """
+    for key in keys:
+        if key != FREE:
+            starts[(key >> 32) - first + 1] += 1
+    for i in range(starts.size - 1):
+        starts[i + 1] += starts[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def list_upper(keys, sums, first, ends, higher, weights):
+    """Write the higher neighbours of clusters. ends (c,): a copy of starts, written over."""
+    for i in range(keys.size):
+        if keys[i] == FREE:
+            continue
+        c = (keys[i] >> 32) - first
+        higher[ends[c]], weights[ends[c]] = keys[i] & LOW, sums[i]
+        ends[c] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_degrees(first, starts, higher, xadj):
+    """Add to xadj[c + 1] how many of these edges cluster c has."""
+    for i in range(starts.size - 1):
+        xadj[first + i + 1] += starts[i + 1] - starts[i]
+    for other in higher:
+        xadj[other + 1] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def list_both(first, starts, higher, weights, ends, adjncy, adjwgt):
+    """Write edges into the lists of both clusters, at ends (n,), which are moved on."""
+    for i in range(starts.size - 1):
+        own = first + i
+        for e in range(starts[i], starts[i + 1]):
+            other = higher[e]
+            adjncy[ends[own]], adjwgt[ends[own]] = other, weights[e]
+            adjncy[ends[other]], adjwgt[ends[other]] = own, weights[e]
+            ends[own] += 1
+            ends[other] += 1

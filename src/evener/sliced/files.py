@@ -12,8 +12,13 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.io.csr.csr_file import CsrFile
 from evener.running.comm import Comm
-from evener.sliced.rows import OneProcess, SliceRows
+from evener.sliced.memory import SliceSizes
+from evener.sliced.rows import N_SLICES, OneProcess, SliceRows
 from evener.sliced.whole import NO_WEIGHTS, alone
+
+OF_BUFFER = 1.125  # times what is read: how large CsrFile makes its buffers
+# Bytes of a row while it is checked and counted, and while kinds of weights are.
+ROW_MEANWHILE, WEIGHT_MEANWHILE = 11.0, 80.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +71,33 @@ class FileGraph(OneProcess):
         """Whether edges have weights."""
         return self.file.edges_weigh
 
+    def sizes(self) -> SliceSizes:
+        """Return what the graph takes as it is read, of the largest slice."""
+        layout = self.file.layout
+        bounds = np.array([self.file.offset(int(end)) for end in self.ends])
+        row_bytes, arc_bytes = 8.0 + 8.0 * self.dimension, 4.0
+        if self.file.vertices_weigh:
+            row_bytes += 8.0
+        if self.edges_weigh:
+            arc_bytes += 8.0
+        row_bytes, arc_bytes = OF_BUFFER * row_bytes, OF_BUFFER * arc_bytes
+        # Weights that are no float64 are copied, and the copy of the slice before is still there.
+        row_bytes += ROW_MEANWHILE + (16.0 + WEIGHT_MEANWHILE) * self.file.vertices_weigh
+        arc_bytes += 16.0 * (self.edges_weigh and layout.sections["adjwgt"].dtype.kind != "f")
+        return SliceSizes(
+            self.n, self.arcs, int(np.diff(self.ends).max()), int(np.diff(bounds).max()),
+            row_bytes, arc_bytes, self.dimension, self.edges_weigh,
+        )  # fmt: skip
+
     def rows(self, i: int) -> SliceRows:
-        """Read the rows of slice i; the next call writes over them."""
+        """Read the rows of slice i; the next call writes over them.
+
+        After the last slice buffers are given back when its rows are.
+        """
         first, last = self.ends[i : i + 2].tolist()
         rows = self.file.rows(first, last)
+        if i == N_SLICES - 1:
+            self.file.forget()
         adjwgt, vwgt = (
             NO_WEIGHTS if one is None else one.astype(np.float64, copy=False)
             for one in (rows.adjwgt, rows.vwgt)
@@ -85,4 +113,7 @@ class FileGraph(OneProcess):
     def points(self, i: int) -> FloatArray:
         """Read the coordinates (r, dimension) of the vertices of slice i."""
         first, last = self.ends[i : i + 2].tolist()
-        return self.file.points(first, last)
+        points = self.file.points(first, last)
+        if i == N_SLICES - 1:
+            self.file.forget()
+        return points

@@ -1,7 +1,9 @@
-"""The memory that a graph in slices takes while it is divided, and groups of blocks for less.
+"""The memory that a graph in slices takes while it is divided: what fits within a bound.
 
-Constants are measured peaks of resident memory (VmHWM) on meshes of 4 to 33 million vertices, of 6
-neighbours each, rounded up.
+What arrays take is counted: vertices, entries of the largest slice, clusters, vertices near
+borders. Constants are of what our partitioner takes beside a graph, and of libraries: measured
+peaks of resident memory (VmHWM) on x86-64 Linux, CPython 3.11 to 3.13, rounded up. So the same
+bound gives the same blocks, whatever memory is free.
 """
 
 from __future__ import annotations
@@ -9,51 +11,127 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from evener.errors import InfeasibleError
 from evener.sliced.rows import N_SLICES
-from evener.wording import memory as memory_text
 
-IMPORTS = 160e6  # bytes: Python, libraries and kernels, before any graph
-A_VERTEX = 5.0  # bytes: its cluster, later its block
-CERTIFIED = 4.3  # bytes a vertex more, where connected pieces are counted
-A_SLICE_ARC = 28.0  # bytes an adjacency entry of the slice that is shrunk
-SMALL_CLUSTER = 230.0  # bytes a cluster of the small graph while it is divided
-KEPT_CLUSTER = 130.0  # bytes a cluster afterwards
-SINGLE = 12.5  # bytes a single vertex: its number, its block, its place in its group
-ROW, ROW_ARC = 12.5, 4.2  # bytes of its row, and of each adjacency entry
-IN_GROUP = 340.0  # bytes a vertex of the graph of a group while it is refined
-LARGEST_GROUP = 1.4  # times the mean
+IMPORTS = 168e6  # bytes: Python, libraries, all kernels loaded, tables of a platform: 163 MB seen
+OF_BLOCKS = 48.0  # bytes for each pair of blocks: tables of borders and of what blocks exchange
+A_CLUSTER_NUMBER = 4.0  # bytes a vertex: its cluster, later its number in its group
+KEPT_BESIDE = 8.0  # bytes a vertex, where seconds are lowered: its cluster and its best block
+CERTIFIED = 8.0  # bytes a vertex while blocks are counted: its block and its piece
+UNEVEN = 9.0  # bytes a vertex of graphs of uneven degrees: block, when it is due, a phase's blocks
+# Bytes a row and an entry of the slice that is shrunk: 11 and 17 an entry in all were measured on
+# triangulated and 3-D grids of 4 and 27 million vertices.
+SHRUNK_ROW, SHRUNK_ARC = 40.0, 16.0
+# Bytes a vertex and an entry while our partitioner divides a graph, beside the graph itself: 88
+# and 14.5 fit triangulated and 3-D grids of 1e5 to 3e5 clusters (6.0 and 10.9 entries each).
+DIVIDED_VERTEX, DIVIDED_ARC = 95.0, 16.0
+# Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks.
+IN_GROUP, IN_GROUP_ARC = 130.0, 24.0
+# The same of a window, most of whose vertices have neighbours outside.
+IN_WINDOW, IN_WINDOW_ARC = 180.0, 36.0
 OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at least
-FOR_CLUSTERS = 0.6  # share of the memory left by vertices: borders need theirs later
+OF_CELL = 0.55  # the same of clusters across slices
+ACROSS_CLUSTER = 560.0  # bytes a cluster across slices at most: tables while rows are summed
 MOST_IN_CLUSTER = 256.0  # vertices of a cluster at most, where memory is short
-LEAST_SINGLE = 0.02  # share of all vertices that are near borders, at least
+MOST_ENTRIES = 20.0  # of a cluster, where they are not known yet
+FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
+KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
 LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
 WHOLE_ARC = 100.0  # bytes an entry of a graph of uneven degrees that one process divides
 MOST_WHOLE, MOST_SMALL = 1 << 21, 1 << 23  # entries of such a graph, and of a graph of clusters
 MOST_GROUPS = 16  # times the least number, before rows are read for each group anew
+LEAST_WINDOW = 10_000  # single vertices that are refined together, at least
+OF_ROOM = 0.9  # of what is left: what lists take while they are joined is not counted one by one
+UNEQUAL = 1.15  # times the mean: the first guess of the largest group
 
 
-class BorderMemory(NamedTuple):
-    """How borders are refined within a memory: groups of blocks, and whether all rows are kept."""
+class SliceSizes(NamedTuple):
+    """What a graph in slices takes as it is read.
 
-    groups: int
-    keep: bool
+    n, arcs: vertices and adjacency entries of all slices; rows, row_arcs: of the slice that has
+    most of each. row_bytes, arc_bytes: of buffers and copies, for each of these. dimension: of the
+    coordinates. weighted: whether edges are.
+    """
+
+    n: int
+    arcs: int
+    rows: int
+    row_arcs: int
+    row_bytes: float = 20.0
+    arc_bytes: float = 4.5
+    dimension: int = 0
+    weighted: bool = False
+
+    @classmethod
+    def even(cls, n: int, arcs: int) -> SliceSizes:
+        """Return the sizes of a graph without weights whose slices are alike."""
+        return cls(n, arcs, -(-n // N_SLICES), -(-arcs // N_SLICES))
+
+    @property
+    def read_bytes(self) -> float:
+        """Bytes of the largest slice, as it is read."""
+        return self.rows * self.row_bytes + self.row_arcs * self.arc_bytes
 
 
-def least_bytes(n: int, arcs: int) -> float:
-    """Return about how much memory a process needs at least for a graph of n vertices [B]."""
-    slices = A_SLICE_ARC * arcs / N_SLICES
-    clusters = n / (OF_HEAVIEST * MOST_IN_CLUSTER)
-    singles = LEAST_SINGLE * n
-    later = KEPT_CLUSTER * clusters + SINGLE * singles + IN_GROUP * singles / MOST_GROUPS
-    peak = max(slices, SMALL_CLUSTER * clusters, later, CERTIFIED * n + slices / 2)
-    return IMPORTS + A_VERTEX * n + peak
+def least_bytes(sizes: SliceSizes, k: int, clusters: float = 0.0) -> float:
+    """Return how much memory suffices for k blocks of any graph of these sizes [B].
+
+    clusters: of which blocks are made, at least.
+    """
+    read, numbers = sizes.read_bytes, A_CLUSTER_NUMBER * sizes.n
+    count = min(max(sizes.n / (OF_CELL * MOST_IN_CLUSTER), clusters), float(sizes.n))
+    steps = (
+        CERTIFIED * sizes.n + read,
+        UNEVEN * sizes.n + read,
+        numbers + read + _shrunk(sizes),
+        numbers + read + ACROSS_CLUSTER * count,
+        numbers + divided_bytes(sizes, MOST_ENTRIES) * count,
+    )
+    return IMPORTS + OF_BLOCKS * k * k + max(steps)
 
 
-def vertices_in_cluster(memory: float, n: int, wished: float) -> float:
-    """Return how many vertices a cluster may have, `wished` or more, within `memory` [B]."""
-    free = max(memory - IMPORTS - A_VERTEX * n, 1.0)
-    least = SMALL_CLUSTER * n / (OF_HEAVIEST * FOR_CLUSTERS * free)
+def _shrunk(sizes: SliceSizes) -> float:
+    return SHRUNK_ROW * sizes.rows + (SHRUNK_ARC + 4.0 * sizes.weighted) * sizes.row_arcs
+
+
+def divided_bytes(sizes: SliceSizes, entries: float) -> float:
+    """Return the bytes of a cluster of so many entries, while their graph is divided [B]."""
+    own = 16.0 + 8.0 * sizes.dimension
+    return own + DIVIDED_VERTEX + entries * (_entry(sizes) + DIVIDED_ARC)
+
+
+def divided_memory(sizes: SliceSizes, clusters: int, arcs: int) -> float:
+    """Return what a process takes while the graph of clusters with so many arcs is divided [B]."""
+    own = divided_bytes(sizes, arcs / max(clusters, 1)) * clusters
+    return IMPORTS + A_CLUSTER_NUMBER * sizes.n + own
+
+
+def kept_bytes(sizes: SliceSizes, entries: float) -> float:
+    """Return the bytes of a cluster of so many entries, while borders are refined [B]."""
+    return 30.0 + entries * _entry(sizes)
+
+
+def _entry(sizes: SliceSizes) -> float:
+    """Return the bytes of an entry of the graph of clusters: its other end and its weight [B]."""
+    return 12.0 if sizes.weighted else 8.0
+
+
+def vertices_in_cluster(
+    memory: float, sizes: SliceSizes, wished: float, entries: float | None
+) -> float:
+    """Return how many vertices a cluster may have, `wished` or more, within `memory` [B].
+
+    entries: the mean of a cluster in the graph of clusters; None: not known, of clusters across
+    slices.
+    """
+    n, free = sizes.n, max(memory - IMPORTS - A_CLUSTER_NUMBER * sizes.n, 1.0)
+    if entries is None:
+        each = max(ACROSS_CLUSTER, divided_bytes(sizes, MOST_ENTRIES))
+        least = each * n / (OF_CELL * max(free - sizes.read_bytes, 1.0))
+    else:
+        least = divided_bytes(sizes, entries) * n / (OF_HEAVIEST * FOR_CLUSTERS * free)
+        later = KEPT_SHARE * max(free - n, 1.0)  # a byte a vertex: its block
+        least = max(least, kept_bytes(sizes, entries) * n / (OF_HEAVIEST * later))
     return min(max(wished, least), max(wished, MOST_IN_CLUSTER))
 
 
@@ -61,7 +139,7 @@ def most_whole(memory: float, n: int) -> float:
     """Return how many entries a graph of n vertices and uneven degrees may have that one process
     divides as a whole, within `memory` [B].
     """
-    return min(MOST_WHOLE, (memory - IMPORTS - A_VERTEX * n) / WHOLE_ARC)
+    return min(MOST_WHOLE, (memory - IMPORTS - UNEVEN * n) / WHOLE_ARC)
 
 
 def most_small(memory: float, n: int) -> float:
@@ -69,27 +147,77 @@ def most_small(memory: float, n: int) -> float:
     return min(MOST_SMALL, (memory - IMPORTS - LABELS * n) / WHOLE_ARC)
 
 
-def border_memory(
-    memory: float, n: int, clusters: int, singles: int, arcs: int, k: int, least: int
-) -> BorderMemory:
-    """Return how many groups of blocks, `least` or more, keep a process within `memory` [B].
+class BorderMemory(NamedTuple):
+    """How borders are refined within a memory.
 
-    singles: vertices near borders; arcs: of the graph; k: blocks. Raises InfeasibleError with the
-    least memory that would do.
+    groups: of blocks, to begin with; keep: whether all rows are kept; room: what the graph of a
+    group may take [B]. window: single vertices that are refined together; 0: groups of blocks are.
+    """
+
+    groups: int
+    keep: bool = True
+    room: float = math.inf
+    window: int = 0
+
+
+class BorderSizes(NamedTuple):
+    """What borders have: single vertices, clusters, entries of the graph of clusters; and bytes
+    that the block of a vertex takes.
+    """
+
+    singles: int
+    clusters: int
+    cluster_arcs: int
+    block_bytes: int
+
+
+def group_bytes(vertices: float, entries: float) -> float:
+    """Return what the graph of a group takes while it is refined [B]."""
+    return IN_GROUP * vertices + IN_GROUP_ARC * entries
+
+
+def border_memory(
+    memory: float, sizes: SliceSizes, borders: BorderSizes, k: int, least: int, *, across: bool
+) -> BorderMemory:
+    """Return how borders of k blocks are refined within `memory` [B]: in `least` groups, or more.
+
+    across: whether clusters have vertices of several slices. If not, windows take the place of more
+    groups. Groups are as many as there may be where there is no room for them: those that turn out
+    too large are not refined.
     """
     most = max(k // 2, 1)
-    rows = ROW + ROW_ARC * arcs / max(n, 1)
-    free = memory - (IMPORTS + A_VERTEX * n + KEPT_CLUSTER * clusters + SINGLE * singles)
-    graphs = IN_GROUP * LARGEST_GROUP * (singles + clusters)
-    kept = free - rows * singles
-    if kept > 0 and graphs / kept <= min(MOST_GROUPS * least, most):
-        return BorderMemory(min(max(least, math.ceil(graphs / kept)), most), keep=True)
-    graphs += rows * LARGEST_GROUP * singles
-    if free > 0 and graphs / free <= most:
-        return BorderMemory(max(least, math.ceil(graphs / free)), keep=False)
-    needed = memory_text(memory - free + graphs / most)
-    raise InfeasibleError(
-        f"the borders of these blocks need {needed} of memory, of which {memory_text(memory)} may "
-        "be used",
-        hint="A larger --memory, or fewer devices.",
+    entries = borders.singles * sizes.arcs / max(sizes.n, 1)
+    free = memory - IMPORTS - OF_BLOCKS * k * k
+    free -= (A_CLUSTER_NUMBER + borders.block_bytes) * sizes.n
+    free -= kept_bytes(sizes, borders.cluster_arcs / max(borders.clusters, 1)) * borders.clusters
+    graphs = UNEQUAL * group_bytes(
+        borders.singles + borders.clusters, entries + borders.cluster_arcs
     )
+    room = OF_ROOM * (free - kept_rows(sizes, borders.singles, entries))
+    if room > 0 and graphs / room <= min(least * (MOST_GROUPS if across else 1), most):
+        return BorderMemory(min(max(least, math.ceil(graphs / room)), most), room=room)
+    room = max(OF_ROOM * (free - sizes.read_bytes), 0.0)
+    if not across:
+        each = IN_WINDOW + IN_WINDOW_ARC * entries / max(borders.singles, 1)
+        return BorderMemory(
+            least, keep=False, room=room, window=max(int(room / each), LEAST_WINDOW)
+        )
+    groups = math.ceil(graphs / room) if room > 0 else most
+    return BorderMemory(min(max(least, groups), most), keep=False, room=room)
+
+
+def kept_rows(sizes: SliceSizes, singles: float, entries: float) -> float:
+    """Return what the rows of single vertices take, while pieces of them are joined [B]."""
+    weights = 8.0 if sizes.weighted else 0.0
+    return 21.0 * singles + (4.0 + weights) * entries + max(4.0, weights) * entries
+
+
+def whole_border_memory(sizes: SliceSizes, borders: BorderSizes) -> float:
+    """Return what a process takes while all borders are one graph, beside blocks and clusters that
+    are written over and those that are kept [B].
+    """
+    entries = borders.singles * sizes.arcs / max(sizes.n, 1)
+    own = (KEPT_BESIDE + A_CLUSTER_NUMBER + borders.block_bytes) * sizes.n
+    each = 24.0 + divided_bytes(sizes, borders.cluster_arcs / max(borders.clusters, 1))
+    graphs = group_bytes(borders.singles + borders.clusters, entries + borders.cluster_arcs)
+    return IMPORTS + own + each * borders.clusters + sizes.read_bytes + graphs

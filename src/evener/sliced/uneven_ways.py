@@ -96,6 +96,8 @@ class _Clusters(NamedTuple):
 
 def _clusters(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> _Clusters | None:
     """Return clusters by labels; None where their graph needs more memory than there is."""
+    if most_small(options.memory, graph.n) <= 0:
+        return None
     wished = HEAVIEST * float(limits.targets.sum()) / graph.n
     heaviest = heaviest_cluster(limits, wished)
     found = clusters_by_labels(graph, heaviest)

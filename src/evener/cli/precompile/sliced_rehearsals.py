@@ -83,7 +83,7 @@ def rows_on_ranks() -> None:
             )
             locality(graph)
             twelve = Contract(np.full(12, 200 / 12), np.full(12, 10.0), np.full(12, 25.0))
-            part = sliced_blocks(plain, twelve, SlicedOptions())
+            part = sliced_blocks(plain, twelve, SlicedOptions()).part
             recounted_in_slices(graph, part, 12)
 
     run_threads(2, work)

@@ -114,6 +114,14 @@ class CsrFile:
         vwgt = self._vertex_weights(first, last, "vwgt") if self.vertices_weigh else None
         return CsrRows(first, xadj, adjncy, adjwgt, vwgt)
 
+    def forget(self) -> None:
+        """Give buffers back, as soon as nobody has what was read into them."""
+        self._buffers.clear()
+
+    def offset(self, v: int) -> int:
+        """Return how many adjacency entries the lists of the vertices before v have together."""
+        return self._offsets(v, v, "offset")[1]
+
     def degrees(self, first: int, last: int) -> IntVector:
         """Return (r,) how many neighbours vertices first to last - 1 have."""
         return np.diff(self._offsets(first, last, "degrees")[0])

@@ -41,15 +41,15 @@ from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, Stage
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.sliced.blocks import (
+    ClusterSizes,
     SlicedOptions,
     SmallGraph,
     blocks_of_clusters,
     divided_clusters,
-    small_graph,
+    small_graph_within,
 )
 from evener.sliced.border_graph import BorderGraph
 from evener.sliced.gathering import of_root
-from evener.sliced.memory import vertices_in_cluster
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.slabs import SliceSlabs, directions_of
 
@@ -118,9 +118,9 @@ def seconds_in_slices(task: SlicedTask) -> tuple[Part, tuple[Stage, ...]]:
         task.sliced.heaviest, graph.n / (CLUSTERS * task.platform.k),
         max(graph.n / LEAST_CLUSTERS, LEAST_VERTICES),
     )  # fmt: skip
-    vertices = vertices_in_cluster(task.sliced.memory, graph.n, wished)
     load = float(task.terms.contract.targets.sum())
-    small = small_graph(graph, vertices, vertices * load / graph.n, least_inside=LEAST_INSIDE)
+    clusters = ClusterSizes(wished, graph.n, load / graph.n)
+    small = small_graph_within(graph, clusters, task.sliced, LEAST_INSIDE)
     values = _values_of_clusters(task, small)
     plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values))
     best, stages = _refined(_BorderSearch(task, small), plans)
