@@ -79,6 +79,7 @@ PAGES = {
         "larger_ranks": "larger_ranks.table",
         "rebalancing_ranks": "rebalancing_ranks.table",
         "larger_seconds": "larger_seconds.table",
+        "larger_memory": "larger_memory.table",
     },
     DOCS / "prediction.md": {
         "simulated": "simulated.table",

@@ -7,7 +7,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.running.comm import run_threads
-from evener.sliced.blocks import ClusterSizes, SlicedOptions, small_graph
+from evener.sliced.blocks import SlicedOptions, small_graph
 from evener.sliced.border_graph import BorderGraph
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.whole import InMemoryGraph
@@ -38,7 +38,7 @@ def moved(borders, rng):
 def test_blocks_exchange_what_those_of_the_whole_graph_do(hops):
     graph = delaunay(9000, 4)
     whole = InMemoryGraph(graph)
-    small = small_graph(whole, ClusterSizes(9.0, 9.0, 1.0), SlicedOptions())
+    small = small_graph(whole, 9.0, 9.0)
     blocks = stripes(small)[small.of]
     rng = np.random.default_rng(1)
     for turn in range(2):
@@ -54,7 +54,7 @@ def test_blocks_exchange_what_those_of_the_whole_graph_do(hops):
 
 def test_all_blocks_may_change_places():
     whole = InMemoryGraph(delaunay(3000, 4))
-    small = small_graph(whole, ClusterSizes(16.0, 16.0, 1.0), SlicedOptions())
+    small = small_graph(whole, 16.0, 16.0)
     blocks = stripes(small)[small.of]
     borders = BorderGraph.read(whole, small, blocks, K, SlicedOptions())
     places = np.array([3, 1, 0, 2, 5, 4], np.int32)
@@ -67,7 +67,7 @@ def test_the_same_graph_on_ranks(ranks):
     bounds = ranges_of(graph.n, ranks)
 
     def work(sliced):
-        small = small_graph(sliced, ClusterSizes(16.0, 16.0, 1.0), SlicedOptions())
+        small = small_graph(sliced, 16.0, 16.0)
         part = sliced.comm.bcast(stripes(small) if sliced.comm.rank == 0 else None)
         blocks = part[small.of]
         borders = BorderGraph.read(sliced, small, blocks, K, SlicedOptions())

@@ -75,7 +75,7 @@ def test_entries_of_clusters_are_those_of_the_graph_of_clusters():
     clusters = clusters_in_slices(graph, 12.0)
     coarse = contract(graph, clusters.of, clusters.count)
     mean = coarse.adjncy.size / coarse.n
-    assert entries_of_clusters(graph, 12.0) == pytest.approx(mean, rel=0.1)
+    assert entries_of_clusters(graph, 12.0, 0.5) == pytest.approx(mean, rel=0.1)
 
 
 def limits_of(graph, k):

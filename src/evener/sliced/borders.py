@@ -397,7 +397,7 @@ def joined(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def _listed(borders: BlockBorders, rows: SingleRows, group_of: IntVector, group: int) -> GroupRows:
-    """Return what is told of those of the rows that are of the group."""
+    """Return what other processes need of those of the rows that are of the group."""
     blocks = borders.blocks[rows.which]
     inside = (group_of == group)[blocks]
     degrees, entries = np.empty(rows.which.size, np.int32), np.empty(rows.adjncy.size, np.int32)

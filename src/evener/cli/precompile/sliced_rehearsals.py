@@ -36,7 +36,12 @@ def in_slices() -> None:
     for graph in (flat, flat.with_(coords=None)):
         sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(groups=2))
         one_pass_blocks(InMemoryGraph(graph), limits, "ldg")
+    many = Contract(np.full(300, flat.n / 300), np.zeros(300), np.full(300, float(flat.n)))
+    sliced_blocks(InMemoryGraph(flat), many, SlicedOptions(groups=2))
     clusters_across(InMemoryGraph(flat), 8)
+    for graph in (flat, *weighted(flat)):
+        for k in (4, 300):
+            _in_windows(graph, k)
     linked = _linked()
     for graph in (flat, *weighted(flat)):
         plan_slices(InMemoryGraph(graph), linked, PlanOptions(objective="seconds"))
@@ -52,6 +57,27 @@ def in_slices() -> None:
         uneven_blocks(InMemoryGraph(flat), narrow)
     scattered = np.random.default_rng(1).integers(0, 100, flat.n).astype(np.int32)
     recounted_in_slices(InMemoryGraph(flat), scattered, 100)  # the table of pairs is enlarged
+
+
+def _in_windows(graph: Graph, k: int) -> None:
+    """Refine the borders of k blocks as is done where memory is short."""
+    from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters
+    from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
+    from evener.sliced.contraction import contract
+    from evener.sliced.whole import InMemoryGraph
+    from evener.sliced.windows import refine_windows
+
+    whole, heaviest = InMemoryGraph(graph), 4.0 * graph.total_weight / graph.n
+    entries_of_clusters(whole, heaviest, 0.0)
+    clusters = clusters_in_slices(whole, heaviest)
+    coarse = contract(whole, clusters.of, clusters.count, across=False)
+    assert coarse is not None
+    part = (np.arange(coarse.n) * k // coarse.n).astype(np.int32)
+    near = near_clusters(coarse, part, 1)
+    borders = BlockBorders.found(whole, clusters.of, coarse, part, k, near)
+    loads = borders.weights
+    refine_windows(borders, Contract(loads, 0.9 * loads, 1.1 * loads), 1000, 1, BorderEffort())
+    borders.all_blocks()
 
 
 def _linked() -> Platform:

@@ -115,7 +115,7 @@ class CsrFile:
         return CsrRows(first, xadj, adjncy, adjwgt, vwgt)
 
     def forget(self) -> None:
-        """Give buffers back, as soon as nobody has what was read into them."""
+        """Give buffers back, as soon as what was read into them is no longer used."""
         self._buffers.clear()
 
     def offset(self, v: int) -> int:

@@ -1,0 +1,209 @@
+"""Does `evener plan FILE --memory N` keep its bound? Peak of resident memory, cut, CPU seconds.
+
+    python benchmarks/larger_memory.py [--graphs A,B] [--blocks 8,96,512] [--bounds 1,1.2,3]
+    python benchmarks/larger_memory.py --table     # what the result file says
+
+Each measurement is the command as a process of its own, and its ru_maxrss. Bounds are multiples of
+the least that the command tells when it refuses a bound of 1 MiB. 96 blocks: 12 of them 16 times
+as large as the others; other numbers: equal blocks. Lines that the file has are not measured again.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+
+import larger_files as files
+import numpy as np
+from records import answer_more, append, known, markdown, parser, words
+
+from evener.graphs.generating.delaunay import delaunay
+from evener.io.csr.csr_file import CsrFile
+from evener.io.plans.plan import read_plan
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "larger_memory.jsonl"
+DATA = HERE / "data" / "larger_memory"
+KEYS = ("graph", "shrink", "blocks", "bound")
+MIB = 2**20
+SMALL = 64  # times smaller: graphs that compile the kernels
+
+
+def main():
+    answer_more(arguments(), measure, table)
+
+
+def arguments():
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--graphs", type=words, default=list(GRAPHS))
+    made.add_argument("--blocks", type=words, default=["8", "96", "512"])
+    made.add_argument("--bounds", type=words, default=["1", "1.2", "3"], help="times the least")
+    made.add_argument("--shrink", type=int, default=1, help="graphs so many times smaller")
+    made.add_argument("--data", type=Path, default=DATA, help="where graphs are kept")
+    made.when_small(blocks=["8"], bounds=["1"], shrink=256, data=DATA / "small")
+    return made.parse_args()
+
+
+def measure(args):
+    """Add a line for each measurement that the file does not have.
+
+    A small graph of the kind goes first: compiling kernels takes memory that is no part of a plan.
+    """
+    args.data.mkdir(parents=True, exist_ok=True)
+    have = {tuple(line[key] for key in KEYS) for line in known(args.output)}
+    for cell in product(args.graphs, [args.shrink], map(int, args.blocks), map(float, args.bounds)):
+        if cell not in have:
+            name, shrink, k, bound = cell
+            measured(GRAPHS[name](args.data / f"{name}-{SMALL}.ecsr", SMALL), k, bound)
+            path = GRAPHS[name](args.data / f"{name}-{shrink}.ecsr", shrink)
+            made = dict(zip(KEYS, cell, strict=True)) | measured(path, k, bound)
+            print(append(args.output, made), flush=True)
+
+
+def measured(path, blocks, bound):
+    """The peak, cut and CPU seconds within so many times the least that is told."""
+    told = planned(path, blocks, 1)[1]
+    least = int(re.search(r"--memory (\d+)MiB", told).group(1))
+    allowed = int(least * bound)
+    began = time.time()
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "x.plan"
+        used, said = planned(path, blocks, allowed, output)
+        figures = {"vertices": vertices_of(path), "least_MiB": least,
+                   "allowed_MB": round(allowed * MIB / 1e6, 1),
+                   "peak_MB": round(used.ru_maxrss * 1024 / 1e6, 1),
+                   "cpu_s": round(used.ru_utime + used.ru_stime, 2),
+                   "wall_s": round(time.time() - began, 1)}  # fmt: skip
+        if not output.exists():
+            return figures | {"cut": None, "said": said.strip()[-300:]}
+        plan = read_plan(output)
+        notes = [note for note in plan.notes if "refine" in note]
+        return figures | {"cut": plan.evaluation.edge_cut, "holds": "hold" in said, "notes": notes}
+
+
+def vertices_of(path):
+    with CsrFile(path) as file:
+        return file.n
+
+
+def planned(path, blocks, mebibytes, output=os.devnull):
+    """What the command used, and what it said."""
+    speeds = ",".join(["16"] * 12 + ["1"] * 84) if blocks == 96 else ",".join(["1"] * blocks)
+    command = [sys.executable, "-m", "evener", "plan", str(path), "--speeds", speeds,
+               "--memory", f"{mebibytes}MiB", "-o", str(output)]  # fmt: skip
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
+        _, _, used = os.wait4(process.pid, 0)
+        said.seek(0)
+        return used, said.read().decode()
+
+
+def grid(path, *words_given):
+    if not path.exists():
+        subprocess.run([sys.executable, "-m", "evener", "generate", "grid", *words_given,
+                        "-o", str(path)], check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+    return path
+
+
+def triangulated(path, shrink):
+    side = round(2000 / shrink**0.5)
+    return grid(path, "--triangulated", "--shape", f"{side}x{side}")
+
+
+def cubes(path, shrink):
+    side = round(180 / shrink ** (1 / 3))
+    return grid(path, "--shape", f"{side}x{side}x{side}")
+
+
+def mesh(order="hilbert", coords=True, edges=False, vertices=False, power=20, seed=91):
+    """A function that makes the file of a Delaunay graph."""
+
+    def make(path, shrink):
+        if not path.exists():
+            graph = files.ordered(delaunay((1 << power) // shrink, seed=seed), order, seed)
+            write(path, weighted(graph, edges, vertices), with_coords=coords)
+        return path
+
+    return make
+
+
+def weighted(graph, edges, vertices):
+    """Edges that weigh 1 to 9, vertices 1 to 20, some of them."""
+    ends = np.repeat(np.arange(graph.n), np.diff(graph.xadj))
+    low, high = np.minimum(ends, graph.adjncy), np.maximum(ends, graph.adjncy)
+    adjwgt = 1 + (low * 7 + high * 3) % 9 if edges else None
+    vwgt = np.random.default_rng(3).integers(1, 21, graph.n) if vertices else None
+    return graph.with_(adjwgt=adjwgt, vwgt=vwgt)
+
+
+def write(path, graph, with_coords):
+    from evener.io import write_graph
+
+    write_graph(path, graph if with_coords else graph.with_(coords=None))
+
+
+def powers(scale, seed=91):
+    def make(path, shrink):
+        if not path.exists():
+            from evener.graphs.generating.random_graphs import rmat
+
+            write(path, rmat(scale - shrink.bit_length() + 1, seed), with_coords=False)
+        return path
+
+    return make
+
+
+GRAPHS = {
+    "triangulated grid": triangulated,
+    "3-D grid": cubes,
+    "Delaunay": mesh(),
+    "Delaunay, bare": mesh(coords=False),
+    "Delaunay, random": mesh("random"),
+    "Delaunay, random, bare": mesh("random", coords=False),
+    "Delaunay, edges weigh": mesh(edges=True),
+    "Delaunay, vertices weigh": mesh(vertices=True),
+    "Delaunay, random, both weigh": mesh("random", edges=True, vertices=True),
+    "R-MAT 18": powers(18),
+    "R-MAT 20": powers(20),
+}
+
+
+def table(lines):
+    return "\n\n".join([summary(lines), each(lines)])
+
+
+def summary(lines):
+    within = [line for line in lines if line["peak_MB"] <= line["allowed_MB"]]
+    planned_at = [line for line in lines if line["cut"] is not None]
+    least = [line for line in lines if line["bound"] == 1]
+    share = max((line["peak_MB"] / line["allowed_MB"] for line in lines), default=0)
+    done = sum(line["cut"] is not None for line in least)
+    return markdown([
+        ("what", "asked", "reached"),
+        ("within the bound", "all", f"{len(within)} of {len(lines)}"),
+        ("planned", "all", f"{len(planned_at)} of {len(lines)}"),
+        ("planned within the least that is told", "all", f"{done} of {len(least)}"),
+        ("peak / bound, at most", "1", f"{share:.3f}"),
+    ])  # fmt: skip
+
+
+def each(lines):
+    rows = [("graph", "vertices", "blocks", "bound, MB", "of the least", "peak, MB", "peak / bound",
+             "cut / that of the largest bound", "CPU s")]  # fmt: skip
+    for line in lines:
+        same = [one for one in lines if all(one[key] == line[key] for key in KEYS[:3])]
+        most = max(same, key=lambda one: one["bound"])
+        ratio = "-" if None in (line["cut"], most["cut"]) else f"{line['cut'] / most['cut']:.3f}"
+        share = line["peak_MB"] / line["allowed_MB"]
+        rows.append((line["graph"], f"{line['vertices']:,}", line["blocks"],
+                     f"{line['allowed_MB']:.0f}", line["bound"], f"{line['peak_MB']:.0f}",
+                     f"{share:.2f}", ratio, f"{line['cpu_s']:.1f}"))  # fmt: skip
+    return markdown(rows)
+
+
+if __name__ == "__main__":
+    main()
