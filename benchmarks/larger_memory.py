@@ -197,7 +197,11 @@ def each(lines):
     for line in lines:
         same = [one for one in lines if all(one[key] == line[key] for key in KEYS[:3])]
         most = max(same, key=lambda one: one["bound"])
-        ratio = "-" if None in (line["cut"], most["cut"]) else f"{line['cut'] / most['cut']:.3f}"
+        ratio = (
+            "-"
+            if len(same) == 1 or None in (line["cut"], most["cut"])
+            else f"{line['cut'] / most['cut']:.3f}"
+        )
         share = line["peak_MB"] / line["allowed_MB"]
         rows.append((line["graph"], f"{line['vertices']:,}", line["blocks"],
                      f"{line['allowed_MB']:.0f}", line["bound"], f"{line['peak_MB']:.0f}",
