@@ -4,8 +4,7 @@
     python benchmarks/larger_ranks.py --table     # what the result file says
 
 Each rank reads a range of rows of a binary CSR file of `larger_files.py`: a Delaunay graph along a
-Hilbert curve or numbered at random (slices of random vertices; with coordinates, ranks put them
-along the curve first, which counts), or an R-MAT graph; 96 blocks, 12 of
+Hilbert curve or numbered at random (slices of random vertices), or an R-MAT graph; 96 blocks, 12 of
 them 16 times as large, limits 3 % both ways. For 1, 2, 4 and 8 ranks under mpiexec: the cut, CPU
 seconds and peak memory of each rank, with reading and what it checks counted apart, and bytes sent
 by all ranks. scotch: PT-Scotch's dgpart (Debian's ptscotch, its own mpiexec) for 64 equal blocks of
@@ -35,7 +34,6 @@ from records import answer_more, parser, words
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.running.comm import run_threads
-from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.files import FileGraph
 from evener.sliced.gathering import gathered
@@ -114,7 +112,6 @@ def be_rank(path, targets, way):
     reading, read_bytes = time.process_time() - began, graph.sent
     limits = methods.contract_of(targets, graph.n)
     began = time.process_time()
-    graph = in_slices_order(graph)  # as plans of graphs on ranks have it
     part = methods.WAYS[way](graph, limits)
     cpu, beyond, sent = time.process_time() - began, methods.peak_mb() - base, graph.sent
     found = graph.comm.allgather((reading, cpu, beyond, read_bytes, sent - read_bytes))

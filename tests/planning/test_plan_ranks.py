@@ -6,7 +6,11 @@ import pytest
 import evener as ev
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
+from evener.io.accept import as_platform
+from evener.planning.options import PlanOptions
+from evener.planning.plan_slices import plan_slices
 from evener.running.comm import run_threads
+from evener.sliced.whole import InMemoryGraph
 from tests.sliced.rank_rows import ranges_of, rows_of
 
 SPEEDS = [4.0, 1.0, 1.0, 2.0, 1.0]
@@ -50,7 +54,7 @@ def test_the_same_blocks_for_any_number_of_ranks(whole):
             assert "RankPlan(" in repr(one)
 
 
-def test_vertices_at_random_are_put_along_a_curve_and_blocks_brought_back(whole):
+def test_blocks_of_vertices_at_random_ranks_are_brought_back(whole):
     found = []
     for ranks in (1, 3):
         held = np.random.default_rng(ranks).permutation(whole.n)
@@ -82,6 +86,8 @@ def test_slices_of_which_each_has_vertices_from_everywhere(whole):
     assert (np.concatenate([one.part for one in plans]) == part).all()
     assert ev.evaluate(shuffled, part, SPEEDS).edge_cut == plans[0].evaluation.edge_cut
     assert (on_ranks(shuffled, 2)[0].plan.partition.part == part).all()
+    alone = plan_slices(InMemoryGraph(shuffled), as_platform(SPEEDS), PlanOptions())
+    assert (alone.blocks == part).all()  # those of a file, too
 
 
 @pytest.mark.slow

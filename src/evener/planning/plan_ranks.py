@@ -1,12 +1,8 @@
-"""plan: of a graph in memory, or of one whose rows lie on the ranks of an MPI program.
-
-rows of all ranks -> in the curve's order, where they are at random -> planned in slices -> back
-"""
+"""plan: of a graph in memory, in a file, or of rows that lie on the ranks of an MPI program."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Unpack, cast, overload
 
@@ -17,7 +13,7 @@ from evener.io.accept import GraphLike, PlatformLike, as_platform
 from evener.planning import plan as in_memory
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.plan_file import FileRequest, plan_file
-from evener.planning.plan_slices import PlannedSlices, SlicedOrigin, plan_slices
+from evener.planning.plan_slices import SlicedOrigin, plan_slices
 from evener.planning.steps import Progress
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
@@ -25,10 +21,8 @@ from evener.plans.rank_plan import RankPlan
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.running.comm import Comm
-from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes
-from evener.sliced.gathering import gathered
 from evener.sliced.weighed import WeighedRows
 
 
@@ -175,23 +169,11 @@ def _planned(
     progress: Progress | None,
 ) -> RankPlan:
     size = VertexBytes(graph.bytes_per_vertex, graph.bytes_per_edge)
-    ordered = in_slices_order(graph)
-    found = plan_slices(ordered, platform, options, size=size, origin=origin, progress=progress)
-    plan = found.plan if ordered is graph else _in_the_order_of(graph, ordered, found)
-    own: Part = ordered.back(found.blocks)
+    found = plan_slices(graph, platform, options, size=size, origin=origin, progress=progress)
+    own: Part = graph.back(found.blocks)
     used = platform if found.plan is None else found.plan.platform
     used = graph.comm.bcast(used)
-    return RankPlan(own, used, found.judged, plan, ordered.sent)
-
-
-def _in_the_order_of(
-    graph: DistributedGraph, ordered: DistributedGraph, found: PlannedSlices
-) -> Plan | None:
-    """Return the plan at rank 0, its blocks by the numbers of `graph`."""
-    whole = gathered(graph.comm, ordered.before(found.blocks))
-    if found.plan is None:
-        return None
-    return replace(found.plan, partition=Partition(whole, found.plan.platform.k))
+    return RankPlan(own, used, found.judged, found.plan, graph.sent)
 
 
 @overload

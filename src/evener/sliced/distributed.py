@@ -290,13 +290,6 @@ class DistributedGraph:
             values = dealing.back(values)
         return values
 
-    def before(self, values: Values[Scalar]) -> Values[Scalar]:
-        """Return the values of own vertices of the graph that was `renumbered` to this one.
-
-        values (n_own, ...). All ranks call.
-        """
-        return self._way[-1].back(values)
-
     def there(self, values: Values[Scalar]) -> Values[Scalar]:
         """Return the values (n_own, ...) of own vertices, of those of the caller's rows."""
         for dealing in self._way:
