@@ -38,7 +38,7 @@ def moved(borders, rng):
 def test_blocks_exchange_what_those_of_the_whole_graph_do(hops):
     graph = delaunay(9000, 4)
     whole = InMemoryGraph(graph)
-    small = small_graph(whole, 9.0, 9.0)
+    small = small_graph(whole, 9.0, 5.0)
     blocks = stripes(small)[small.of]
     rng = np.random.default_rng(1)
     for turn in range(2):
@@ -54,7 +54,7 @@ def test_blocks_exchange_what_those_of_the_whole_graph_do(hops):
 
 def test_all_blocks_may_change_places():
     whole = InMemoryGraph(delaunay(3000, 4))
-    small = small_graph(whole, 16.0, 16.0)
+    small = small_graph(whole, 16.0, 9.0)
     blocks = stripes(small)[small.of]
     borders = BorderGraph.read(whole, small, blocks, K, SlicedOptions())
     places = np.array([3, 1, 0, 2, 5, 4], np.int32)
@@ -67,7 +67,7 @@ def test_the_same_graph_on_ranks(ranks):
     bounds = ranges_of(graph.n, ranks)
 
     def work(sliced):
-        small = small_graph(sliced, 16.0, 16.0)
+        small = small_graph(sliced, 16.0, 9.0)
         part = sliced.comm.bcast(stripes(small) if sliced.comm.rank == 0 else None)
         blocks = part[small.of]
         borders = BorderGraph.read(sliced, small, blocks, K, SlicedOptions())

@@ -21,6 +21,7 @@ from evener.sliced.memory import (
     border_memory,
     group_bytes,
     least_bytes,
+    vertices_in_cell,
     vertices_in_cluster,
 )
 from evener.sliced.whole import InMemoryGraph
@@ -57,8 +58,12 @@ def test_clusters_are_larger_where_memory_is_short():
     assert vertices_in_cluster(1e12, sizes, 32.0, 6.0) == 32.0
     assert 32.0 < vertices_in_cluster(1.2e9, sizes, 32.0, 6.0) < 256.0
     assert vertices_in_cluster(0.5e9, sizes, 32.0, 6.0) == 256.0
-    more = [vertices_in_cluster(1.2e9, sizes, 32.0, entries) for entries in (6.0, 12.0, None)]
-    assert more == sorted(more)
+    assert vertices_in_cluster(1.2e9, sizes, 32.0, 6.0) < vertices_in_cluster(
+        1.2e9, sizes, 32.0, 12.0
+    )
+    assert vertices_in_cell(1e12, sizes, 10.0) == 10.0
+    assert 10.0 < vertices_in_cell(3e9, sizes, 10.0) < 150.0
+    assert vertices_in_cell(0.5e9, sizes, 10.0) == 150.0
 
 
 def test_the_least_grows_with_the_graph_and_with_blocks():

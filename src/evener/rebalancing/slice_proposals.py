@@ -26,7 +26,7 @@ from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.rebalancing.proposals import flowed, matched_devices, near_loads
 from evener.running.comm import Comm
-from evener.sliced.blocks import SlicedOptions, SmallGraph, small_graph
+from evener.sliced.blocks import ACROSS, SlicedOptions, SmallGraph, small_graph
 from evener.sliced.border_graph import BorderGraph, cluster_blocks
 from evener.sliced.borders import NO_BLOCKS
 from evener.sliced.counted import limits_within_memory
@@ -170,7 +170,7 @@ def clusters_inside(graph: WeighedRows, blocks: Part, k: int) -> SmallGraph:
     All processes call.
     """
     vertices = min(HEAVIEST, graph.n / (CLUSTERS * k))
-    return small_graph(graph, vertices, vertices * graph.total / graph.n, blocks)
+    return small_graph(graph, vertices * graph.total / graph.n, ACROSS * vertices, blocks)
 
 
 def rematched(rows: RowsToShift, found: CountedBlocks, stays: FloatArray) -> CountedBlocks:

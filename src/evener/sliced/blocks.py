@@ -34,6 +34,7 @@ from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
 from evener.sliced.contraction import contract
 from evener.sliced.gathering import of_root
 from evener.sliced.memory import (
+    MOST_IN_CELL,
     MOST_IN_CLUSTER,
     OF_HEAVIEST,
     BorderMemory,
@@ -41,6 +42,7 @@ from evener.sliced.memory import (
     SliceSizes,
     border_memory,
     divided_memory,
+    vertices_in_cell,
     vertices_in_cluster,
 )
 from evener.sliced.narrow import told_graph
@@ -53,7 +55,11 @@ HEAVIEST = 32.0  # mean vertices in a cluster at most
 # clusters can keep them.
 OF_LIMITS = 0.25
 LEAST_INSIDE = 0.5  # share of the edges inside slices, below which clusters are made across them
-ACROSS = 0.6  # of HEAVIEST: the mean of clusters across slices, whose largest are much heavier
+# Of what clusters may have: the mean of those across slices, whose largest are much heavier. Where
+# they are no more than MANY_CELLS, half as large ones: on Delaunay graphs of 2^20 and 2^22 vertices
+# in random order 1 to 2 % less is cut then, for a tenth more memory.
+ACROSS, ACROSS_OF_FEW = 0.6, 0.3
+MANY_CELLS = 450_000
 LEAST_CLUSTERS = 32  # for each block, on average
 HOPS = 1  # from clusters at borders to the last whose vertices are taken singly
 GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes of 2^22 vertices
@@ -139,11 +145,13 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
 
 
 class ClusterSizes(NamedTuple):
-    """Mean vertices of a cluster: wished; most, where memory is short. unit: what a vertex weighs
-    in the mean [units]; heaviest [units]: what a cluster inside a slice may weigh.
+    """Mean vertices of a cluster: wished; cell, of clusters across slices; most, where memory is
+    short. unit: what a vertex weighs in the mean [units]; heaviest [units]: what a cluster inside a
+    slice may weigh.
     """
 
     wished: float
+    cell: float
     most: float
     unit: float
     heaviest: float = math.inf
@@ -157,7 +165,9 @@ def _cluster_sizes(graph: SlicedGraph, limits: Contract, options: SlicedOptions)
     """Return the sizes of clusters of which blocks within the limits can be made."""
     most = graph.n / (LEAST_CLUSTERS * limits.k)
     unit = float(limits.targets.sum()) / graph.n
-    return ClusterSizes(min(options.heaviest, most), most, unit, heaviest_cluster(limits, np.inf))
+    wished = min(options.heaviest, most)
+    cell = min(max(graph.n / MANY_CELLS, ACROSS_OF_FEW * wished), ACROSS * wished)
+    return ClusterSizes(wished, cell, most, unit, heaviest_cluster(limits, np.inf))
 
 
 def least_clusters(shares: FloatArray, epsilon: float) -> float:
@@ -183,43 +193,48 @@ def small_graph_within(
     """
     if not options.is_bounded:
         weight = clusters.weight(clusters.wished)
-        return small_graph(graph, clusters.wished, weight, least_inside=least_inside)
-    sizes, wished = options.sizes_of(graph), clusters.wished
-    entries = entries_of_clusters(graph, clusters.weight(wished), least_inside)
-    vertices = min(vertices_in_cluster(options.memory, sizes, wished, entries), clusters.most)
+        return small_graph(graph, weight, clusters.cell, least_inside=least_inside)
+    sizes, vertices, cell = options.sizes_of(graph), clusters.wished, clusters.cell
+    entries = entries_of_clusters(graph, clusters.weight(vertices), least_inside)
+    if entries is None:
+        cell = vertices_in_cell(options.memory, sizes, cell)
+    else:
+        vertices = vertices_in_cluster(options.memory, sizes, vertices, entries)
+    most, most_in_cell = min(clusters.most, MOST_IN_CLUSTER), min(clusters.most, MOST_IN_CELL)
     while True:
+        vertices, cell = min(vertices, clusters.most), min(cell, clusters.most)
         weight = clusters.weight(vertices)
-        small = small_graph(graph, vertices, weight, least_inside=least_inside)
+        small = small_graph(graph, weight, cell, least_inside=least_inside)
         needed = divided_memory(sizes, small.graph.n, int(small.graph.adjncy.size))
         if needed <= options.memory:
             return small
-        if vertices >= min(clusters.most, MOST_IN_CLUSTER):
+        if (cell >= most_in_cell) if small.across else (vertices >= most):
             raise InfeasibleError(
                 f"the graph of clusters needs {memory_text(needed)} of memory, of which "
                 f"{memory_text(options.memory)} may be used",
                 hint="A larger --memory or --epsilon, or fewer devices.",
             )
-        vertices = min(LARGER * vertices, clusters.most, MOST_IN_CLUSTER)
+        vertices, cell = min(LARGER * vertices, most), min(LARGER * cell, most_in_cell)
         del small
 
 
 def small_graph(
     graph: SlicedGraph,
-    vertices: float,
     heaviest: float,
+    cell: float,
     blocks: Part | None = None,
     least_inside: float = LEAST_INSIDE,
 ) -> SmallGraph:
-    """Return the graph of clusters of about so many vertices, at every process. All call.
+    """Return the graph of clusters, at every process. All call.
 
-    heaviest [units]: what a cluster inside a slice may weigh. blocks (n_own,) int32: no cluster has
-    vertices of two blocks. least_inside: share of the edges inside slices, below which clusters are
-    made across them.
+    heaviest [units]: what a cluster inside a slice may weigh. cell: mean vertices of a cluster
+    where they are made across slices. blocks (n_own,) int32: no cluster has vertices of two blocks.
+    least_inside: share of the edges inside slices, below which clusters are made across them.
     """
     clusters = clusters_in_slices(graph, heaviest, blocks)
     across = clusters.inside < least_inside * graph.arcs
     if across:
-        clusters = clusters_across(graph, int(vertices * ACROSS))
+        clusters = clusters_across(graph, int(cell))
         clusters = clusters if blocks is None else split_by_block(graph, clusters, blocks)
     else:
         graph.fill(clusters.of)

@@ -30,9 +30,10 @@ IN_GROUP, IN_GROUP_ARC = 130.0, 24.0
 # The same of a window, most of whose vertices have neighbours outside.
 IN_WINDOW, IN_WINDOW_ARC = 180.0, 36.0
 OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at least
-OF_CELL = 0.55  # the same of clusters across slices
+OF_CELL = 0.9  # of the vertices that a cluster across slices is to have: the mean, at least
 ACROSS_CLUSTER = 560.0  # bytes a cluster across slices at most: tables while rows are summed
 MOST_IN_CLUSTER = 256.0  # vertices of a cluster at most, where memory is short
+MOST_IN_CELL = 150.0  # mean vertices of clusters across slices, at most
 MOST_ENTRIES = 20.0  # of a cluster, where they are not known yet
 FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
@@ -79,7 +80,7 @@ def least_bytes(sizes: SliceSizes, k: int, clusters: float = 0.0) -> float:
     clusters: of which blocks are made, at least.
     """
     read, numbers = sizes.read_bytes, A_CLUSTER_NUMBER * sizes.n
-    count = min(max(sizes.n / (OF_CELL * MOST_IN_CLUSTER), clusters), float(sizes.n))
+    count = min(max(sizes.n / (OF_CELL * MOST_IN_CELL), clusters), float(sizes.n))
     steps = (
         CERTIFIED * sizes.n + read,
         UNEVEN * sizes.n + read,
@@ -116,23 +117,30 @@ def _entry(sizes: SliceSizes) -> float:
     return 12.0 if sizes.weighted else 8.0
 
 
-def vertices_in_cluster(
-    memory: float, sizes: SliceSizes, wished: float, entries: float | None
-) -> float:
+def vertices_in_cluster(memory: float, sizes: SliceSizes, wished: float, entries: float) -> float:
     """Return how many vertices a cluster may have, `wished` or more, within `memory` [B].
 
-    entries: the mean of a cluster in the graph of clusters; None: not known, of clusters across
-    slices.
+    entries: the mean of a cluster in the graph of clusters.
     """
-    n, free = sizes.n, max(memory - IMPORTS - A_CLUSTER_NUMBER * sizes.n, 1.0)
-    if entries is None:
-        each = max(ACROSS_CLUSTER, divided_bytes(sizes, MOST_ENTRIES))
-        least = each * n / (OF_CELL * max(free - sizes.read_bytes, 1.0))
-    else:
-        least = divided_bytes(sizes, entries) * n / (OF_HEAVIEST * FOR_CLUSTERS * free)
-        later = KEPT_SHARE * max(free - n, 1.0)  # a byte a vertex: its block
-        least = max(least, kept_bytes(sizes, entries) * n / (OF_HEAVIEST * later))
+    n, free = sizes.n, _free(memory, sizes)
+    least = divided_bytes(sizes, entries) * n / (OF_HEAVIEST * FOR_CLUSTERS * free)
+    later = KEPT_SHARE * max(free - n, 1.0)  # a byte a vertex: its block
+    least = max(least, kept_bytes(sizes, entries) * n / (OF_HEAVIEST * later))
     return min(max(wished, least), max(wished, MOST_IN_CLUSTER))
+
+
+def vertices_in_cell(memory: float, sizes: SliceSizes, wished: float) -> float:
+    """Return how many vertices clusters across slices are to have in the mean, `wished` or more,
+    within `memory` [B].
+    """
+    each = max(ACROSS_CLUSTER, divided_bytes(sizes, MOST_ENTRIES))
+    free = max(_free(memory, sizes) - sizes.read_bytes, 1.0)
+    return min(max(wished, each * sizes.n / (OF_CELL * free)), max(wished, MOST_IN_CELL))
+
+
+def _free(memory: float, sizes: SliceSizes) -> float:
+    """Return what libraries and the clusters of vertices leave free, 1 at least [B]."""
+    return max(memory - IMPORTS - A_CLUSTER_NUMBER * sizes.n, 1.0)
 
 
 def most_whole(memory: float, n: int) -> float:

@@ -41,6 +41,7 @@ from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, Stage
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.sliced.blocks import (
+    ACROSS,
     ClusterSizes,
     SlicedOptions,
     SmallGraph,
@@ -119,7 +120,7 @@ def seconds_in_slices(task: SlicedTask) -> tuple[Part, tuple[Stage, ...]]:
         max(graph.n / LEAST_CLUSTERS, LEAST_VERTICES),
     )  # fmt: skip
     load = float(task.terms.contract.targets.sum())
-    clusters = ClusterSizes(wished, graph.n, load / graph.n)
+    clusters = ClusterSizes(wished, ACROSS * wished, graph.n, load / graph.n)
     small = small_graph_within(graph, clusters, task.sliced, LEAST_INSIDE)
     values = _values_of_clusters(task, small)
     plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values))
