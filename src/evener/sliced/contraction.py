@@ -4,6 +4,9 @@ Edges between clusters are added up in a hash table of 12 bytes a place (16 wher
 Where clusters lie inside slices, an edge is complete with the slice of its lower cluster: the table
 then has the edges of one slice at a time, and 8 bytes an edge (12) are kept. Else it has all.
 On ranks each sums its own rows, and the tables of all are added up at rank 0.
+
+Sums over several slices must not depend on which ranks hold these: real numbers are rounded to
+multiples of a power of two first, so that their sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -130,18 +133,70 @@ def contract(
     expected = 4 * count // (N_SLICES if by_slice else graph.comm.size)
     table, edges = EdgeSums(expected, weighted=graph.edges_weigh), []
     sums = np.zeros((2 + (graph.dimension if points else 0), count))
+    steps = _exact_steps(graph, of, count, points=points) if across else NO_STEPS
     for i in graph.own_slices:
         rows = graph.rows(i)
-        table.add_rows(rows, of)
+        table.add_rows(rows._replace(adjwgt=_rounded(rows.adjwgt, steps.edges)), of)
         own = of[rows.first : rows.first + rows.xadj.size - 1]
-        along = graph.points(i).T if points else ()
-        _add(sums, own, [None, rows.vwgt if rows.vwgt.size else None, *along])
+        along = _rounded(graph.points(i), steps.points).T if points else ()
+        vwgt = _rounded(rows.vwgt, steps.weights) if rows.vwgt.size else None
+        _add(sums, own, [None, vwgt, *along])
         if by_slice and own.size:
             edges.append(table.taken(int(own.min()), int(own.max()) + 1))
     if by_slice:
         del table, rows, along  # buffers of a file are given back with them
         return _with_sums(lists_of(edges, count), sums)
     return _graph_of(table, sums, graph.comm)
+
+
+class ExactSteps(NamedTuple):
+    """Powers of two of which weights of vertices and edges, and coordinates, are to be multiples;
+    0: as they are.
+    """
+
+    weights: float = 0.0
+    edges: float = 0.0
+    points: float = 0.0
+
+
+NO_STEPS = ExactSteps()
+EXACT_BITS = 52  # of the significand of a float64
+
+
+def _exact_steps(graph: SlicedGraph, of: Part, count: int, *, points: bool) -> ExactSteps:
+    """Return steps with which sums over clusters are exact; all processes call.
+
+    Whole numbers whose sums are below 2^52 are multiples of the steps already.
+    """
+    most = np.zeros(N_SLICES)  # vertices of a cluster in each slice
+    largest = np.zeros((4, N_SLICES))  # weight, edge weight, coordinate; degree
+    begin = int(graph.ends[graph.own_slices.start])
+    for i in graph.own_slices:
+        first, last = (graph.ends[i : i + 2] - begin).tolist()
+        most[i] = np.bincount(of[first:last], minlength=count).max(initial=0)
+        largest[0, i] = np.abs(graph.weights(i)).max(initial=0)
+        if graph.edges_weigh:
+            rows = graph.rows(i)
+            largest[1, i] = np.abs(rows.adjwgt).max(initial=0)
+            largest[3, i] = np.diff(rows.xadj).max(initial=0)
+        if points and graph.dimension:
+            largest[2, i] = np.abs(graph.points(i)).max(initial=0)
+    told = np.array(graph.comm.allgather(np.vstack([largest, most]))).max(axis=0)
+    together = float(told[4].sum())
+    weight, edge, coordinate, degree = told[:4].max(axis=1).tolist()
+    return ExactSteps(
+        _step(weight * together), _step(edge * degree * together), _step(coordinate * together)
+    )
+
+
+def _step(most: float) -> float:
+    """Return the power of two of which sums up to `most` have fewer than 2^EXACT_BITS."""
+    return float(np.ldexp(1.0, int(np.frexp(most)[1]) - EXACT_BITS)) if most > 0 else 0.0
+
+
+def _rounded(values: FloatArray, step: float) -> FloatArray:
+    """Return the values as multiples of a step; as they are where it is 0."""
+    return values if step == 0 else np.rint(values / step) * step
 
 
 def _add(sums: FloatArray, own: Part, values: list[FloatArray | None]) -> None:
