@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import InfeasibleError, UsageError
+from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
@@ -88,6 +88,29 @@ def test_too_little_memory_is_refused():
     devices = [Device(name, 1.0, memory=0.4 * graph.total_bytes) for name in "ab"]
     with pytest.raises(InfeasibleError, match="short"):
         planned(graph, Platform(devices))
+
+
+@pytest.mark.parametrize("objective", ["cut", "seconds"])
+def test_memories_two_per_cent_above_the_shares(objective):
+    """Weights from 0 to 5 say little of bytes, which limits on weights stand for at first."""
+    rng = np.random.default_rng(4)
+    graph = random_graph(1500, 4500, 4).with_(vwgt=rng.integers(0, 6, 1500))
+    speeds = np.array([1e6, 2e6, 3e6, 5e6])
+    memories = 1.02 * graph.total_bytes * speeds / speeds.sum()
+    devices = [
+        Device(f"d{i}", s, memory=m) for i, (s, m) in enumerate(zip(speeds, memories, strict=True))
+    ]
+    platform = Platform(devices, (Level("net", Link(1e-6, 1e-9)),))
+    plan = planned(graph, platform, objective=objective)
+    assert plan.certificate.all_hold
+    assert misstated(plan, graph) == []
+
+
+@pytest.mark.parametrize("tool", ["ldg", "fennel"])
+def test_a_simple_way_that_breaks_limits_is_refused(tool):
+    graph = grid([40, 40]).with_(vwgt=1 + np.arange(1600) % 9)
+    with pytest.raises(NotFoundError, match=f"no plan by {tool}: .* the limit"):
+        planned(graph, UNEQUAL, tool=tool, epsilon=1e-4)
 
 
 def test_blocks_are_mapped_onto_devices_where_links_are_known():

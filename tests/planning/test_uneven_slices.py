@@ -6,7 +6,7 @@ import pytest
 import evener as ev
 from evener.graphs.generating.random_graphs import barabasi_albert, rmat
 from evener.graphs.graph import Graph
-from evener.planning import uneven_slices
+from evener.planning import slice_blocks
 from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
@@ -29,7 +29,7 @@ def with_hubs(seed):
 
 @pytest.fixture
 def _slice_by_slice(monkeypatch):
-    monkeypatch.setattr(uneven_slices, "most_whole", lambda *_: 0)
+    monkeypatch.setattr(slice_blocks, "most_whole", lambda *_: 0)
 
 
 @pytest.mark.parametrize("capped", [False, True])
@@ -65,7 +65,7 @@ def test_hubs_in_slices(speeds):
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_same_blocks_on_ranks(whole, monkeypatch):
     if not whole:
-        monkeypatch.setattr(uneven_slices, "most_whole", lambda *_: 0)
+        monkeypatch.setattr(slice_blocks, "most_whole", lambda *_: 0)
     graph, platform = barabasi_albert(1500, 5), Platform.flat([4.0, 2.0, 1.0, 1.0])
     expected = plan_slices(InMemoryGraph(graph), platform, PlanOptions()).plan
     bounds = ranges_of(graph.n, 3)

@@ -27,14 +27,16 @@ from evener.sliced.counted import limits_within_memory, quotient_of
 def least_seconds(task: SlicesToDivide) -> DividedSlices:
     """Return the blocks of least predicted seconds; sizes are their loads. All processes call."""
     platform = task.platform
-    stages: tuple[Stage, ...] = ()
+    made: tuple[Part, tuple[Stage, ...]] | None = None
 
     def divide(density: FloatArray, margin: float) -> Part:
-        nonlocal stages
-        blocks, stages = _divided(task, density, margin)
-        return blocks
+        nonlocal made
+        made = _divided(task, density, margin)
+        return made[0]
 
     blocks, counts = task.within_memory(divide)
+    # Blocks that one process made of the whole graph have no stages.
+    stages = made[1] if made is not None and made[0] is blocks else ()
     found = _judged(task, counts)
     loads = counts.weights[:, 0].copy()
     room = np.minimum(unit_capacities(platform, _density(task)), platform.high_units)
@@ -66,8 +68,9 @@ def _divided(
     load = task.facts.load.load
     most = np.minimum(unit_capacities(platform, 0.0), np.minimum(platform.high_units, load))
     free = Contract(contract.targets, np.minimum(platform.low_units, most), most, contract.caps)
-    high = limits_within_memory(free, density, margin).high
-    limits = limits_within_memory(contract, density, margin)
+    heaviest = task.facts.load.heaviest
+    high = limits_within_memory(free, density, margin, heaviest).high
+    limits = limits_within_memory(contract, density, margin, heaviest)
     terms = replace(task.terms, contract=replace(limits, caps=np.full(platform.k, np.inf)))
     unlimited = replace(
         platform, devices=tuple(replace(one, memory=None) for one in platform.devices)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.errors import UsageError
+from evener.errors import NotFoundError, UsageError
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
 from evener.planning.least_seconds_slices import least_seconds
@@ -36,7 +36,7 @@ from evener.planning.steps import Progress, no_progress
 from evener.planning.uneven_slices import uneven_way
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.partition import Partition
-from evener.plans.plan import Evaluation, Plan
+from evener.plans.plan import Evaluation, Plan, breaches
 from evener.plans.recount import BlockCounts, judged
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import bound_of_facts
@@ -103,7 +103,7 @@ def plan_slices(
     task = SlicesToDivide(watched, platform, options, chosen, size, facts, uneven)
     made = least_seconds(task) if options.objective == "seconds" else _least_cut(task)
     with raised_everywhere():
-        refuse_broken(made.judged, made.platform)
+        _refuse_broken(made.judged, made.platform, options.tool)
     watched.tell("done", 1.0)
     origin = origin or SlicedOrigin()
     whole = made.blocks if graph.comm.size == 1 else gathered(graph.comm, made.blocks)
@@ -167,6 +167,23 @@ def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool
     return replace(options, objective="seconds" if seconds and not uneven else "cut")
 
 
+def _refuse_broken(found: Evaluation, platform: Platform, tool: str) -> None:
+    """Raise NotFoundError where blocks break their contract, and say what may help."""
+    wrong = breaches(found, platform)
+    if wrong and tool in SLICED_TOOLS:
+        raise NotFoundError(
+            f"no plan by {tool}: {wrong}",
+            hint="A larger --epsilon makes room. Without --with, blocks are brought within limits.",
+        )
+    certificate = found.certificate
+    if wrong and (certificate.bytes > certificate.contract.caps).any():
+        raise NotFoundError(
+            f"no plan: {wrong}",
+            hint="Devices with some per cent more memory, or a larger --epsilon, make room.",
+        )
+    refuse_broken(found, platform)
+
+
 def _borders(options: PlanOptions, sliced: SlicedOptions) -> SlicedOptions:
     """Return how borders are refined, under the preset, objective and seed of a plan."""
     objective = "cut" if options.objective == "seconds" else options.objective
@@ -183,7 +200,7 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
     unrefined = [0]  # of the last division
 
     def divide(density: FloatArray, margin: float) -> Part:
-        limits = limits_within_memory(contract, density, margin)
+        limits = limits_within_memory(contract, density, margin, facts.load.heaviest)
         if limits.k == 1:
             return np.zeros(graph.n_own, np.int32)
         if simple:

@@ -1,16 +1,24 @@
-"""What plans of graphs in slices have in common: a task, its counts, blocks within memories."""
+"""What plans of graphs in slices have in common: a task, its counts, blocks within memories.
+
+A division slice by slice knows limits on weights alone. A device's memory becomes such a limit by
+the mean bytes of a unit of work; blocks whose bytes are too many nevertheless are divided anew with
+less. Where that fails, and one process can hold the graph, that process divides it within bytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntVector, Part
+from evener.errors import EvenerError, InfeasibleError, NotFoundError
+from evener.graphs.graph import Graph
+from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanOptions
-from evener.planning.steps import PlanTerms
+from evener.planning.steps import PlanTerms, divide, enforced
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Stage
 from evener.plans.recount import BlockCounts
@@ -18,11 +26,14 @@ from evener.platforms.platform import Platform
 from evener.sizing import at_sizes
 from evener.sizing.contracts import contract_of_facts
 from evener.sliced.blocks import SlicedOptions
+from evener.sliced.collecting import collected
 from evener.sliced.facts import SlicedFacts, VertexBytes, weighted_slices
-from evener.sliced.gathering import raised_everywhere
+from evener.sliced.gathering import agreed, raised_everywhere, scattered
+from evener.sliced.memory import most_whole
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
 from evener.sliced.rows import SlicedGraph
+from evener.sliced.tools import SLICED_TOOLS
 
 # Share of a memory that is left free at first, as bytes differ from block to block at the same
 # weight; and what is left free beyond that where a block was too large nevertheless.
@@ -87,18 +98,69 @@ class SlicesToDivide:
         """Return blocks within their limits, and their counts.
 
         More memory is left free where blocks turned out too large. The last blocks are returned,
-        whether they keep the contract or not.
+        whether they keep the contract or not. Raises what `divide` raises.
         """
         load, caps = self.facts.load, self.platform.memories
         density, margin = np.full(caps.size, load.total_bytes / load.load), MARGIN
-        for _ in range(TRIES):
+        for turn in range(TRIES):
             self.graph.step("dividing")
-            blocks = divide(density, margin)
+            try:
+                blocks = divide(density, margin)
+            except (InfeasibleError, NotFoundError) as error:
+                if not self._is_capped:
+                    raise
+                if self._may_be_whole:
+                    break
+                raise _by_mean_bytes(error) from error
             counts = self.counted(blocks)
             over = counts.bytes > caps
-            if not over.any():
-                break
+            if not over.any() or (turn == TRIES - 1 and not self._may_be_whole):
+                return blocks, counts
             weights = np.maximum(counts.weights[:, 0], 1e-300)
             density = np.where(over, np.maximum(counts.bytes / weights, density), density)
             margin += NEXT_MARGIN
-        return blocks, counts
+        blocks = self.blocks_by_one()
+        return blocks, self.counted(blocks)
+
+    @property
+    def _is_capped(self) -> bool:
+        return bool(np.isfinite(self.platform.memories).any())
+
+    @property
+    def _may_be_whole(self) -> bool:
+        return self.is_held_by_one and self.options.tool not in SLICED_TOOLS
+
+    @property
+    def is_held_by_one(self) -> bool:
+        """Whether one process can hold the whole graph, and divide it."""
+        return self.graph.arcs <= most_whole(self.sliced.memory, self.graph.n)
+
+    def blocks_by_one(self) -> Part:
+        """Return the blocks (n_own,) into which process 0 divides the graph as a whole.
+
+        All processes call. Raises what `plan` raises of a graph in memory.
+        """
+        comm = self.graph.comm
+        whole = collected(self.weighted, *self.size)
+        part = agreed(comm, lambda: _NO_BLOCKS if whole is None else self._divided(whole))
+        return scattered(comm, part, np.array(comm.allgather(self.graph.n_own)))
+
+    def _divided(self, whole: Graph) -> Part:
+        """Return the blocks (n,) of the whole graph, whose weights are the work."""
+        if self.options.objective == "seconds":
+            work = self.options.workload.without_work()
+            return solve_seconds(whole, self.platform, replace(self.options, workload=work)).part
+        raw = divide(whole, self.terms, self.options, "evener")
+        return enforced(whole, raw.part, self.terms, self.options).partition.part
+
+
+_NO_BLOCKS = np.empty(0, np.int32)
+
+
+def _by_mean_bytes(error: EvenerError) -> NotFoundError:
+    """Return the error of a division within memories that stand as limits on weights."""
+    return NotFoundError(
+        f"no blocks were found that fit the devices' memories: {error.message}",
+        hint="Memories count by the mean bytes of a unit of work where a graph is divided slice by "
+        "slice. Devices with some per cent more memory, or a larger --epsilon, make room.",
+    )

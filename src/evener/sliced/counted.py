@@ -16,17 +16,21 @@ def quotient_of(counts: BlockCounts) -> Quotient:
     return Quotient(starts, counts.receiver, counts.values, np.empty(0), counts.boundary)
 
 
-def limits_within_memory(contract: Contract, density: FloatArray, margin: float) -> Contract:
+def limits_within_memory(
+    contract: Contract, density: FloatArray, margin: float, heaviest: float = 0.0
+) -> Contract:
     """Return limits on weights alone whose blocks of this density (k,) [B/unit] fit their memory.
 
     margin: share of a memory that is left free, where the weights allow that: low limits stay, and
     all blocks together hold the load. Targets are as near to the contract's as the limits allow.
+    heaviest: weight of a vertex at most, by which limits of a block are apart, where the contract's
+    are: no sum of the weights may lie between closer ones.
     """
     load, low, high = float(contract.targets.sum()), contract.low, contract.high
     with np.errstate(divide="ignore", over="ignore"):
         fitting = np.where(density > 0, contract.caps / density, np.inf)
     for free in (margin, margin / 2, margin / 4, 0.0):
-        most = np.maximum(np.minimum(high, fitting * (1 - free)), low)
+        most = np.maximum(np.minimum(high, fitting * (1 - free)), np.minimum(low + heaviest, high))
         middle = np.where(most < high, np.minimum(contract.targets, (low + most) / 2), np.inf)
         targets = np.minimum(contract.targets, middle)
         room = most - targets

@@ -1,10 +1,10 @@
 """LDG and Fennel: blocks made as vertices come, in one pass over a file or several.
 
-With targets of their own for all blocks and both limits kept. They need no more than the block of
-each vertex, and cut many times what clusters and refinement do; here for comparison, and for
-scale. LDG [SK12]_ takes the block with most neighbours, less where it is full; Fennel [TGRV14]_ has
-a price on every block that rises with its load. Restreaming [NU13]_: in further passes a vertex
-leaves its block and is placed again.
+With targets of their own for all blocks; both limits are kept where they are some vertices apart.
+They need no more than the block of each vertex, and cut many times what clusters and refinement
+do; here for comparison, and for scale. LDG [SK12]_ takes the block with most neighbours, less where
+it is full; Fennel [TGRV14]_ has a price on every block that rises with its load. Restreaming
+[NU13]_: in further passes a vertex leaves its block and is placed again.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def one_pass_blocks(graph: SlicedGraph, limits: Contract, rule: str, *, passes: 
     """Return the blocks (n,) int32 of a graph that one process holds or reads, in order.
 
     limits: on the blocks' weights. rule: "ldg" or "fennel". passes: more than one restream. Heavy
-    vertices may leave blocks beyond limits. Raises UsageError on several processes, where there
-    is no order.
+    vertices, or limits that are close together, may leave blocks beyond limits. Raises UsageError
+    on several processes, where there is no order.
     """
     if graph.comm.size > 1:
         raise UsageError(
