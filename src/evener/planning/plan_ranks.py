@@ -14,6 +14,7 @@ from evener.planning import plan as in_memory
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.plan_file import FileRequest, plan_file
 from evener.planning.plan_slices import SlicedOrigin, plan_slices
+from evener.planning.same_arguments import refuse_different
 from evener.planning.steps import Progress
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
@@ -23,6 +24,7 @@ from evener.platforms.platform import Platform
 from evener.running.comm import Comm
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes
+from evener.sliced.gathering import agreed
 from evener.sliced.weighed import WeighedRows
 
 
@@ -142,8 +144,11 @@ def plan(
             )
         graph = DistributedGraph.from_file(comm, graph)
     origin = SlicedOrigin(inputs or graph.inputs, reading, None, (*graph.notes, *notes))
-    settled = options_with(options, chosen)
-    return plan_on_ranks(graph, as_platform(platform), settled, origin, progress)
+    with graph.failing_together():
+        machine, settled = agreed(
+            graph.comm, lambda: (as_platform(platform), options_with(options, chosen))
+        )
+    return plan_on_ranks(graph, machine, settled, origin, progress)
 
 
 def plan_on_ranks(
@@ -155,9 +160,11 @@ def plan_on_ranks(
 ) -> RankPlan:
     """Return each rank's part of a plan for a graph whose rows lie on ranks; all ranks call.
 
-    An error of one rank is raised on all.
+    An error of one rank is raised on all. Raises UsageError where ranks pass different machines or
+    options.
     """
     with graph.failing_together():
+        refuse_different(graph.comm, platform, options)
         return _planned(graph, platform, options, origin, progress)
 
 
