@@ -11,6 +11,8 @@ from evener.errors import InputError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.io import write_graph
+from evener.io.csr.csr_writer import csr_written
+from evener.io.csr.layout import WHOLE, CsrLayout
 from evener.planning import plan_file as module
 from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
@@ -149,3 +151,29 @@ def test_as_ev_plan(tmp_path, graph):
         ev.plan(graph, UNEQUAL, memory=GIB)
     with pytest.raises(InputError, match="cannot be read"):
         ev.plan(tmp_path / "none.ecsr", UNEQUAL, memory=GIB)
+
+
+def test_a_text_that_changes_after_it_was_converted(tmp_path, graph):
+    path = tmp_path / "a.graph"
+    write_graph(path, graph)
+    steps = []
+
+    def tell(step, _):
+        if step.startswith("SHA-256") and step not in steps:
+            steps.append(step)
+            path.write_text(path.read_text() + "% one more comment\n")
+
+    with pytest.raises(InputError, match="was changed while it was read"):
+        plan_file(FileRequest(path, GIB), UNEQUAL, PlanOptions(), tell)
+    assert steps
+
+
+def test_weights_that_add_up_to_too_much(tmp_path):
+    ring = Graph.from_edges(8, np.arange(8), (np.arange(8) + 1) % 8)
+    heavy = CsrLayout(8, 16, vwgt=WHOLE, constraints=1)
+    with csr_written(tmp_path / "a.ecsr", heavy) as file:
+        file.put("xadj", 0, ring.xadj)
+        file.put("adjncy", 0, ring.adjncy)
+        file.put("vwgt", 0, np.full(8, 2**61 + 1))
+    with pytest.raises(InputError, match=r"a\.ecsr.*add up to 2\^62 or more"):
+        planned(tmp_path / "a.ecsr")

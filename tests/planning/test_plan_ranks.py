@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import InfeasibleError, UsageError
+from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.io.accept import as_platform
 from evener.planning.options import PlanOptions
@@ -132,3 +132,13 @@ def test_what_cannot_be_done_is_said_on_all_ranks(whole):
 
     run_threads(2, in_memory)
     run_threads(2, too_many)
+
+
+def test_no_vertices_at_all():
+    def work(comm):
+        graph = ev.DistributedGraph.from_local(comm, [0], [])
+        with pytest.raises(InputError, match="no vertices"):
+            ev.plan(graph, SPEEDS)
+        return True
+
+    assert run_threads(2, work) == [True, True]

@@ -172,7 +172,7 @@ def on(rank, name, index, value):
         (lambda r, g: g.update(vtxdist=[0, 19, 40]), "rank 0: xadj is of 20 rows, and vtxdist"),
         (lambda r, g: g.update(vtxdist=[0, 20, 41]), "rank 1: .* vertices from 20 to before 41"),
         (lambda r, g: g.update(vtxdist=[1, 21, 41]), "vtxdist must begin with 0, not 1"),
-        (lambda r, g: g.update(vtxdist=[0, 40]), "vtxdist has 2 entries for"),
+        (lambda r, g: g.update(vtxdist=[0, 40]), "vtxdist has 2 entries, not"),
         (lambda r, g: g.update(vtxdist=[0, 20 + r, 40]), "rank 1: vtxdist is not that of rank 0"),
         (lambda r, g: g.update(numbers=np.arange(20)), "vertex 0 is held by rank 0 and rank 1"),
         (lambda r, g: g.update(numbers=np.arange(20) + 21 * r), "row 19 is of vertex 40"),

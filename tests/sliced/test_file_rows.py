@@ -35,6 +35,23 @@ def test_options_of_reading_are_for_files_read_as_a_whole(tmp_path):
     assert run_threads(2, work) == [3.0, 3.0]
 
 
+def test_bytes_are_no_reason_to_read_a_binary_file_as_a_whole(tmp_path):
+    whole = random_graph(90, 200, 4)
+    ev.write_graph(tmp_path / "x.ecsr", whole)
+    (tmp_path / "w.txt").write_text("1\n" * 90)
+
+    def work(comm):
+        ranged = ev.DistributedGraph.from_file(comm, tmp_path / "x.ecsr", bytes_per_vertex=5)
+        read = ev.DistributedGraph.from_file(comm, tmp_path / "x.ecsr", weights=tmp_path / "w.txt")
+        assert ranged.bytes_per_vertex == 5.0
+        return put_together(comm, ranged), ranged.notes, read.notes
+
+    found, of_ranges, of_whole = zip(*run_threads(2, work), strict=True)
+    assert found[-1] == expected(whole)
+    assert of_ranges == ((), ())
+    assert of_whole == (("x.ecsr was read as a whole at rank 0, for weights",), ())
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

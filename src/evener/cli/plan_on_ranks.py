@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.graph_options import ReadOptions
     from evener.cli.output import Output
+    from evener.files.opening import FileState
     from evener.planning.options import PlanOptions
     from evener.plans.rank_plan import RankPlan
     from evener.platforms.platform import Platform
@@ -40,21 +41,24 @@ class RankWords(NamedTuple):
 
 def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: Output) -> RankPlan:
     """Return each rank's part of a plan for the graph in a file; all ranks call."""
+    from evener.files.opening import state_of
     from evener.planning.plan_ranks import plan_on_ranks
     from evener.planning.plan_slices import SlicedOrigin
     from evener.running.failures import Names
     from evener.sliced.distributed import PATIENCE, DistributedGraph
+    from evener.sliced.gathering import agreed
 
     comm.describe(Names(), PATIENCE)
     path, reading = words.graph, words.reading
     given = {name: value for name, value in reading.given().items() if (name, value) != USUAL}
+    before = agreed(comm, lambda: state_of(path))
     with out.progress(f"Reading {path} on {comm.size} ranks") as progress:
         progress("reading", 0.1)
         graph = DistributedGraph.from_file(comm, path, **given)
     for note in graph.notes:
         out.note(f"note: {note}")
-    if comm.rank == 0 and not graph.inputs:
-        graph.inputs = {Path(path).name: _sha256(path)}
+    if graph.comm.allgather(bool(graph.inputs))[0] is False:
+        graph.inputs = agreed(graph.comm, lambda: _digest(path, before, comm.rank))
     origin = SlicedOrigin(graph.inputs, reading.recorded(), None, graph.notes)
     with out.progress("Planning") as progress:
         found = plan_on_ranks(graph, platform, words.options, origin, progress)
@@ -72,8 +76,14 @@ def _say_sent(found: RankPlan, comm: MpiComm, out: Output) -> None:
     out.say(f"{comm.size} ranks have sent each other {memory(sum(sent))}")
 
 
-def _sha256(path: str) -> str:
-    import hashlib
+def _digest(path: str, before: FileState, rank: int) -> dict[str, str]:
+    """Return, at rank 0, the SHA-256 of a file that is as it was; nothing at other ranks."""
+    from evener.files.opening import ANY_SIZE, state_of
+    from evener.io.streaming import digest_of
 
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    if rank:
+        return {}
+    found = {Path(path).name: digest_of(path, ANY_SIZE)}
+    if state_of(path) != before:
+        raise InputError("was changed while it was read", file=path)
+    return found

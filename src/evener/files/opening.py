@@ -203,3 +203,15 @@ def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
         return b"".join(pieces)
     except MemoryError as error:
         raise InputError("needs more memory than there is", file=path) from error
+
+
+FileState = tuple[int, int, int]  # bytes, time of the last change [ns], number in its file system
+
+
+def state_of(path: str | Path) -> FileState:
+    """Return what changes where a file is written to or replaced; InputError if it is not there."""
+    try:
+        found = Path(path).stat()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=path) from error
+    return found.st_size, found.st_mtime_ns, found.st_ino

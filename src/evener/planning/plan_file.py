@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError, UsageError
-from evener.files.opening import ANY_SIZE, open_input
+from evener.files.opening import ANY_SIZE, FileState, open_input, state_of
 from evener.files.steps import LoggedSteps
 from evener.files.temporary import private_folder
 from evener.io.converting.blocks import TextBlocks
@@ -111,6 +111,7 @@ def plan_file(
     reading = request.reading
     if request.memory is not None:
         give_back_freed()
+    before = _states(request)
     with _as_binary(request, tell) as (path, notes), _opened(path, request) as graph:
         layout = graph.file.layout
         # Of a binary copy these are in the file.
@@ -124,8 +125,10 @@ def plan_file(
             clusters = least_clusters(platform.speeds, options.epsilon)
             _refuse_too_little(request.memory, sizes, platform.k, clusters)
             sliced = replace(sliced, memory=request.memory, sizes=sizes)
+        inputs = request.inputs or _inputs(request, tell)
+        _refuse_changed(before)  # what the digests are of is what was converted
         origin = SlicedOrigin(
-            request.inputs or _inputs(request, tell),
+            inputs,
             request.recorded,
             sliced_record(request.memory, sliced),
             (*request.notes, *notes),
@@ -225,13 +228,30 @@ def _opened(path: Path, request: FileRequest) -> Iterator[FileGraph]:
         with FileGraph.at(path) as graph:
             yield graph
     except InputError as error:
-        if error.file == str(path) and path != request.path:
+        if error.file is None or (error.file == str(path) and path != request.path):
             error.file = str(request.path)
         raise
 
 
 def _inputs(request: FileRequest, tell: Progress) -> dict[str, str]:
     """Return the SHA-256 of each file that was read, by its name without folder."""
+    tell("SHA-256 of the input", CONVERTING)
+    return {file.name: digest_of(file, ANY_SIZE) for file in _files_of(request)}
+
+
+def _states(request: FileRequest) -> dict[Path, FileState]:
+    return {file: state_of(file) for file in _files_of(request) if file.is_file()}
+
+
+def _refuse_changed(before: Mapping[Path, FileState]) -> None:
+    """Raise InputError where a file is no longer as it was."""
+    for file, state in before.items():
+        if state_of(file) != state:
+            raise InputError("was changed while it was read", file=file)
+
+
+def _files_of(request: FileRequest) -> list[Path]:
+    """Return the files that are read. Raises InputError where the graph's cannot be."""
     path, reading = request.path, request.reading
     files = [path]
     if reading.coords is not None:
@@ -241,8 +261,7 @@ def _inputs(request: FileRequest, tell: Progress) -> dict[str, str]:
         files += [one for one in found if one is not None][:1]
     if reading.weights is not None:
         files.append(Path(split_weights(reading.weights)[0]))
-    tell("SHA-256 of the input", CONVERTING)
-    return {file.name: digest_of(file, ANY_SIZE) for file in files}
+    return files
 
 
 # Whether a graph fits in memory as a whole.

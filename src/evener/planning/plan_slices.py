@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.errors import NotFoundError, UsageError
+from evener.errors import InputError, NotFoundError, UsageError
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
 from evener.planning.least_seconds_slices import least_seconds
@@ -94,6 +94,9 @@ def plan_slices(
     """
     began = time.process_time()
     refuse_whole(options)
+    if graph.n == 0:
+        with raised_everywhere():
+            raise InputError("the graph has no vertices")
     watched = WatchedGraph(graph, progress or no_progress)
     watched.step("counting degrees")
     facts = sliced_facts(watched, platform, options.workload, size)

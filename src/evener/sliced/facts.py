@@ -26,6 +26,7 @@ from evener.sliced.rows import SlicedGraph, SliceRows, Which
 # those are taken together whose bytes for a unit of work differ by less than one in 2^9.
 MOST_KINDS, RATIO_BITS = 1 << 14, 9
 COMMON = 1 << 16  # degrees below are counted, others sorted
+MOST_WEIGHT = 2.0**62  # of all vertices: sums of whole weights are int64
 
 
 class VertexBytes(NamedTuple):
@@ -153,6 +154,8 @@ def _joined(
     counts = np.bincount(which, np.concatenate([one.counts for one in slices]), degrees.size)
     full = [one for one in slices if one.counts.size]
     total = float(sum(one.weight for one in full))
+    if not total < MOST_WEIGHT:
+        raise InputError("the weights of its vertices add up to 2^62 or more")
     unit = all(one.heaviest == one.lightest == 1.0 for one in full)
     mean = graph.arcs / graph.n
     deviation = float(np.sqrt((counts * (degrees - mean) ** 2).sum() / graph.n))

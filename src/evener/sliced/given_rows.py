@@ -18,7 +18,7 @@ from evener.sliced.gathering import agreed
 from evener.wording import plural
 
 NO_NUMBERS, NO_WEIGHTS, NO_POINTS = np.empty(0, np.int64), np.empty(0), np.empty((0, 0))
-MOST_LOCAL = 2**31 - 1  # own vertices of a rank and ghosts: local numbers are int32
+MOST = 2**31 - 1  # vertices of a graph: clusters of all and vertices of a rank are int32
 
 
 class Passed(NamedTuple):
@@ -101,6 +101,7 @@ def given_rows(comm: Comm, passed: Passed) -> GivenRows:
     dimension = max(one.dimension for one in facts)
     ends = np.concatenate([[0], np.cumsum([one.rows for one in facts])])
     n = int(ends[-1])
+    agreed(comm, lambda: _refuse_too_many(n))
     adjncy = agreed(comm, lambda: _placed(own, passed, facts, n, comm.rank))
     return replace(
         own,
@@ -111,6 +112,11 @@ def given_rows(comm: Comm, passed: Passed) -> GivenRows:
         n=n,
         first=int(ends[comm.rank]),
     )
+
+
+def _refuse_too_many(n: int) -> None:
+    if n > MOST:
+        raise InputError(f"{n:,} vertices are too many: graphs have {MOST:,} at most")
 
 
 class _Facts(NamedTuple):
@@ -170,7 +176,11 @@ def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, ran
     ends = np.concatenate([[0], np.cumsum([one.rows for one in facts])])
     if passed.vtxdist is not None:
         vtxdist = as_integers(passed.vtxdist, "vtxdist")
-        same_length(vtxdist, len(facts) + 1, "vtxdist", f"{plural(len(facts), 'rank')} and the end")
+        if vtxdist.size != len(facts) + 1:
+            raise InputError(
+                f"vtxdist has {plural(vtxdist.size, 'entry', 'entries')}, not {len(facts) + 1}: "
+                f"the first vertex of each of {plural(len(facts), 'rank')}, and the end"
+            )
         wrong = np.flatnonzero(np.diff(vtxdist) != np.diff(ends))
         if wrong.size:
             first = int(wrong[0])

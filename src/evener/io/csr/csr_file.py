@@ -18,7 +18,7 @@ from evener.io.csr.layout import HEADER, CsrLayout
 
 BATCH = 2**21  # adjacency entries of a range, at most: 8 MiB
 BATCH_ROWS = 2**18
-MOST_WEIGHT = 2.0**62  # of all weights together
+MOST_WEIGHT = 2.0**62  # of a weight
 
 
 class CsrRows(NamedTuple):
@@ -170,7 +170,9 @@ class CsrFile:
             self._summed, self._signature = 0, 0
         if rows.first != self._summed:
             return
-        bits = np.empty(0, np.uint64) if rows.adjwgt is None else rows.adjwgt.view(np.uint64)
+        bits = np.empty(0, np.uint64)
+        if rows.adjwgt is not None:
+            bits = (rows.adjwgt + 0).view(np.uint64)  # -0.0 is 0.0
         self._signature += int(kernels.signature(rows.first, rows.xadj, rows.adjncy, bits))
         self._summed += rows.xadj.size - 1
         if self._summed == self.n:
