@@ -28,6 +28,7 @@ from evener.planning.device_sets.exchange_laws import HaloLaw, line_of
 from evener.planning.device_sets.sets import sets_in_line
 from evener.planning.makespan.baselines import LEAST_CUT, Baselines, mapped_least_cut
 from evener.planning.makespan.candidates import Candidate, CandidateMaker, candidate_of, fastest
+from evener.planning.makespan.cluster_refinement import refined_by_clusters
 from evener.planning.makespan.improvements import refinements
 from evener.planning.makespan.problem import EFFORTS, MakespanProblem
 from evener.planning.makespan.search import Start, present, searched, starts_of
@@ -76,6 +77,9 @@ CUT_WITHIN = 1.1  # times the fastest plan's seconds: a least cut that is slower
 SLAB_STARTS, HOPEFUL = 2, 1.05
 MOST_TURNS = 6  # in which the borders of the fastest plan are read
 MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
+COSTLY = (
+    0.15  # share of its time that the slowest device exchanges: by clusters as well, from it on
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,5 +370,16 @@ class _BorderSearch:
                 baselines = Baselines(first, terms=task.terms)
                 found += present(mapped_least_cut(maker, baselines, options, np.inf))
             if refined:
-                found += refinements(fastest(found), maker, effort, options.seed, 1)
+                begun = fastest(found)
+                found += refinements(begun, maker, effort, options.seed, 1)
+                if _exchanged_share(begun) >= COSTLY:
+                    by_clusters = present(refined_by_clusters(begun, maker, options.seed))
+                    for one in by_clusters:
+                        found += [one, *refinements(one, maker, effort, options.seed, 1)]
         return first, fastest(found)
+
+
+def _exchanged_share(one: Candidate) -> float:
+    """Return the share of its time that the slowest device exchanges."""
+    last = one.prediction.bottleneck
+    return float(one.prediction.communicate[last] / max(one.seconds, 1e-300))
