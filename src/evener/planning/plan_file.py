@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError, UsageError
+from evener.files.abandoned import remove_abandoned_once
 from evener.files.opening import ANY_SIZE, open_input
 from evener.files.steps import LoggedSteps
 from evener.files.temporary import private_folder
@@ -191,6 +192,8 @@ def _given(value: float | None, otherwise: float) -> float:
 def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Yield a binary CSR file of the graph, and notes on what was left out."""
     path, reading = request.path, request.reading
+    folder = request.folder or path.parent
+    remove_abandoned_once(folder)  # now, not as the plan is written: the disk may lack the room
     if path.is_file() and is_binary(path):
         given = reading.coords, reading.weights, reading.constraint
         if any(one is not None for one in given):
@@ -200,7 +203,6 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
             )
         yield path, ()
         return
-    folder = request.folder or path.parent
     with private_folder(folder) as place:
         copy = place / "graph.ecsr"
         memory = CONVERT_IN if request.memory is None else _to_convert_in(request.memory)
