@@ -86,3 +86,21 @@ def test_the_plan_is_made_again(graph, tmp_path, capsys):
     code, _, said = run(capsys, "replay", "a.plan", "a.ecsr")
     assert code == 3
     assert "input files differ" in said
+
+
+def test_verbose_says_a_line_for_each_pass(graph, capsys):
+    code, _, said = run(capsys, "plan", "a.ecsr", "--k", "3", "--memory", "1GiB", "--verbose")
+    assert code == 0
+    passes = [line.partition("pass ")[2] for line in said.splitlines() if ": pass " in line]
+    assert len(passes) > 2
+    assert len(passes) == len(set(passes))
+
+
+def test_what_a_killed_plan_left_is_removed_by_a_plan_of_a_binary_file(graph, tmp_path, capsys):
+    left = tmp_path / "evener-private-0"
+    left.mkdir()
+    (left / "owner").touch()
+    (left / "graph.ecsr").touch()
+    code, _, _ = run(capsys, "plan", "a.ecsr", "--k", "2", "--memory", "20MB")
+    assert code == 2  # removed before, as the disk may lack the room
+    assert not left.exists()

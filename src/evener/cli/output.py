@@ -18,6 +18,7 @@ from typing import Any, Literal, TextIO
 
 from evener.cli.table_layout import table_lines, terminal_width, wrapped
 from evener.errors import EvenerError
+from evener.files.steps import name_of
 from evener.wording import printable
 
 LOG = logging.getLogger("evener")
@@ -191,8 +192,12 @@ class Progress:
             self._timer.start()
 
     def __call__(self, step: str, fraction: float) -> None:
-        """Say that `step` begins, `fraction` of all the work being done."""
-        LOG.info("%s: %s", self._what, step)
+        """Say that `step` begins, `fraction` of all the work being done.
+
+        It may be said again how far it has come, `a step, 3 MiB read`: that is logged once.
+        """
+        if name_of(step) != name_of(self._step):
+            LOG.info("%s: %s", self._what, name_of(step))
         with self._lock:
             self._step, self._fraction = step, fraction
             self._update()
