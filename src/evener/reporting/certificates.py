@@ -12,6 +12,7 @@ from evener.reporting.tables import clock_of, off_targets
 from evener.wording import count, memory, signed_percent
 
 MAX_NAMED = 12
+IN_SLICES = "sliced"  # the option that records how a graph in slices was divided
 MAX_ROWS = 2000  # keeps the page small; the plan file has all
 
 
@@ -125,6 +126,18 @@ def certified(plan: Plan) -> IntArray:
         return np.arange(k)
     order = np.lexsort((-plan.prediction.seconds, plan.certificate.holds))
     return np.sort(order[:MAX_ROWS])
+
+
+def recounted(plan: Plan, *, has_graph: bool) -> str:
+    """Return who has counted the numbers of the certificate: has_graph: the page has the graph."""
+    if has_graph:
+        return "Independent code recomputes every number from graph and partition."
+    if IN_SLICES in plan.options:
+        return (
+            "When the plan was made, independent code recomputed every number from the graph, "
+            "slice by slice; not again for this page, which is drawn without the graph."
+        )
+    return "Numbers are those of the plan. Not recounted: no graph given."
 
 
 def in_pieces(plan: Plan) -> str:
