@@ -149,3 +149,13 @@ def test_as_ev_plan(tmp_path, graph):
         ev.plan(graph, UNEQUAL, memory=GIB)
     with pytest.raises(InputError, match="cannot be read"):
         ev.plan(tmp_path / "none.ecsr", UNEQUAL, memory=GIB)
+
+
+@pytest.mark.parametrize("memory", ["2GiB", -5, 0, float("nan"), float("inf"), True, b"2"])
+def test_memory_that_is_no_number_of_bytes(tmp_path, memory):
+    with pytest.raises(UsageError, match="memory is a number of bytes above zero, not"):
+        ev.plan(tmp_path / "none.ecsr", UNEQUAL, memory=memory)
+
+
+def test_memory_is_recorded_as_a_whole_number():
+    assert type(FileRequest(Path("a"), np.float64(5e8)).memory) is int

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import ReadOptions, beside, read_options_from
-from evener.cli.values import size_in_bytes
+from evener.cli.values import SIZES, size_in_bytes
 from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="memory that may be taken, as 2GiB: the file is read slice by slice, again and again "
-        "(default: only where its graph would not fit in this computer's memory)",
+        help=f"memory that may be taken, as {SIZES}: the file is read slice by slice, again and "
+        "again (default: only where its graph would not fit in this computer's memory)",
     )
 
 

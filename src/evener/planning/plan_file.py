@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,17 @@ class FileRequest:
     recorded: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        memory: object = self.memory
+        if memory is None:
+            return
+        if not isinstance(memory, Real) or isinstance(memory, bool) or not 1 <= memory < math.inf:
+            raise UsageError(
+                f"memory is a number of bytes above zero, not {memory!r:.60}",
+                hint="memory=2 * 2**30 are 2 GiB.",
+            )
+        object.__setattr__(self, "memory", int(memory))  # as it is recorded
 
 
 def plan_file(
