@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from evener.cli import main
@@ -50,7 +51,7 @@ def test_a_plan_its_report_and_json(graph, tmp_path, capsys):
     [
         (["--versus", "metis"], "does not go with --versus"),
         (["--cut", "edges"], "does not go with --cut"),
-        (["--constraint", "0"], "others cannot be chosen"),
+        (["--constraint", "1"], "there is no weight number 1"),
         (["--directed"], "does not go with --directed"),
         (["--by", "points"], "does not go with --by points"),
         (["--with", "metis"], "not slice by slice"),
@@ -108,3 +109,28 @@ def test_a_plan_of_a_binary_file_removes_what_a_killed_one_left(
     code, _, _ = run(capsys, "plan", "a.ecsr", "--k", "2", "--memory", "20MB")
     assert code == 2  # removed before, as the disk may lack the room
     assert not left.exists()
+
+
+def test_other_weights_than_those_of_a_binary_file(graph, tmp_path, capsys):
+    weights = np.arange(graph.n) % 7 + 1
+    np.savetxt("w.txt", weights, fmt="%d")
+    words = ["plan", "a.ecsr", "--k", "3", "--weights", "w.txt"]
+    assert run(capsys, *words, "--memory", "1GiB")[0] == 0
+    made = read_plan(tmp_path / "a.plan")
+    assert made.certificate.weights.sum() == weights.sum()
+    assert set(made.inputs) == {"a.ecsr", "w.txt"}
+    assert not list(tmp_path.glob("evener-private-*"))
+    assert run(capsys, "replay", "a.plan", "a.ecsr")[0] == 0
+    assert run(capsys, "evaluate", "a.ecsr", "a.plan")[0] == 0
+
+
+def test_one_of_several_weights(graph, tmp_path, capsys):
+    several = np.stack([np.ones(graph.n, np.int64), np.arange(graph.n) % 5 + 1], axis=1)
+    for name in ("b.graph", "b.ecsr"):
+        write_graph(tmp_path / name, graph.with_(vwgt=several, coords=None))
+        words = ["plan", name, "--k", "3", "--memory", "1GiB"]
+        code, _, said = run(capsys, *words)
+        assert code == 3
+        assert "--constraint I, from 0, takes one of them" in said
+        assert run(capsys, *words, "--constraint", "1")[0] == 0
+        assert read_plan(tmp_path / "b.plan").certificate.weights.sum() == several[:, 1].sum()

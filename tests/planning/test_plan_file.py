@@ -74,9 +74,6 @@ def test_what_must_be_read_whole_is_refused(tmp_path, graph):
     write_graph(tmp_path / "a.npz", graph)
     with pytest.raises(UsageError, match="cannot be divided slice by slice"):
         planned(tmp_path / "a.npz")
-    write_graph(tmp_path / "a.ecsr", graph)
-    with pytest.raises(UsageError, match="coordinates and weights in it"):
-        planned(tmp_path / "a.ecsr", reading=FileReading(weights="w.txt"))
     two = graph.with_(vwgt=np.ones((graph.n, 2), np.int64))
     write_graph(tmp_path / "two.graph", two)
     with pytest.raises(InputError, match="2 weights a vertex") as caught:

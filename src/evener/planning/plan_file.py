@@ -114,7 +114,8 @@ def plan_file(
     """Divide the graph in a file over the devices of `platform`, reading it slice by slice.
 
     Binary CSR files are read as they are; METIS files, edge lists and Matrix Market files are
-    converted first, into a file that is removed afterwards. Raises UsageError where the bound on
+    converted first, into a file that is removed afterwards, and binary ones where other coordinates
+    or weights than theirs are to count. Raises UsageError where the bound on
     memory is too low, with the least that would do, for formats that must be read whole, and what
     `plan_slices` raises; InputError for a file that is wrong, or changes meanwhile; OutputError
     where the disk is full.
@@ -176,6 +177,14 @@ def is_binary(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
+def _lies_ready(path: Path, reading: FileReading) -> bool:
+    """Return whether the file is read as it is: a binary one whose own coordinates and weights
+    count. Raises InputError where it cannot be read.
+    """
+    others = reading.coords, reading.weights, reading.constraint
+    return is_binary(path) and all(one is None for one in others)
+
+
 def _to_convert_in(memory: int) -> int:
     """Return the memory that converting may take of that of the process [B]."""
     own = memory - resident_bytes()
@@ -206,13 +215,7 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
     path, reading = request.path, request.reading
     folder = request.folder or path.parent
     remove_abandoned_once(folder)  # now, not as the plan is written: the disk may lack the room
-    if path.is_file() and is_binary(path):
-        given = reading.coords, reading.weights, reading.constraint
-        if any(one is not None for one in given):
-            raise UsageError(
-                f"{path.name} has its coordinates and weights in it: others cannot be chosen",
-                hint="`evener convert` writes another such file with them.",
-            )
+    if path.is_file() and _lies_ready(path, reading):
         yield path, ()
         return
     with private_folder(folder) as place:
@@ -250,7 +253,7 @@ def _inputs(request: FileRequest, tell: Progress) -> dict[str, str]:
     files = [path]
     if reading.coords is not None:
         files.append(Path(reading.coords))
-    elif not is_binary(path):
+    elif not _lies_ready(path, reading):
         found = (find_file(path.parent / name) for name in names_beside(path.name))
         files += [one for one in found if one is not None][:1]
     if reading.weights is not None:
