@@ -1,6 +1,7 @@
 """Plans of files whose graph need not fit in memory."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,8 +115,12 @@ def test_an_edge_seen_from_one_side_only_is_refused(tmp_path):
     last[at] = 499
     data[section.offset : section.offset + last.nbytes] = last.tobytes()
     (tmp_path / "a.ecsr").write_bytes(data)
-    with pytest.raises(InputError, match="one of its ends alone"):
+    with pytest.raises(InputError, match="one of its ends alone") as caught:
         planned(tmp_path / "a.ecsr")
+    named = re.search(r"vertex (\d+) has the neighbour (\d+), which does not", str(caught.value))
+    edge = tuple(map(int, named.groups()))
+    removed = int(graph.adjncy[at])
+    assert edge in ((249, 499), (removed, 249))
 
 
 def test_graphs_too_large_for_memory_are_known_by_their_files(tmp_path, graph, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from evener.plans.rank_plan import RankPlan
     from evener.platforms.platform import Platform
     from evener.running.mpi_comm import MpiComm
+
+
+# What one process alone does, and what to do instead.
+ALONE = {
+    "--memory": "Ranks share the graph: of more ranks each has less. Or leave out mpiexec.",
+    "--report": "Afterwards `evener report X.plan` draws the plan of ranks.",
+    "--versus": "`evener compare GRAPH` runs others, and `evener evaluate` judges the plan of ranks.",
+    "--cut": "Leave it out, and vertices are divided; or leave out mpiexec.",
+}
 
 
 class RankWords(NamedTuple):
@@ -33,8 +42,7 @@ class RankWords(NamedTuple):
         for name, value in self.alone.items():
             if value is not None:
                 raise UsageError(
-                    f"{name} is for one process, not for the ranks of mpiexec",
-                    hint="`evener evaluate`, `compare` and `report` take the plan of ranks.",
+                    f"{name} is for one process, not for the ranks of mpiexec", hint=ALONE[name]
                 )
 
 
@@ -50,7 +58,11 @@ def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: O
     given = {name: value for name, value in reading.given().items() if (name, value) != USUAL}
     with out.progress(f"Reading {path} on {comm.size} ranks") as progress:
         progress("reading", 0.1)
-        graph = DistributedGraph.from_file(comm, path, **given)
+        try:
+            graph = DistributedGraph.from_file(comm, path, **given)
+        except InputError as error:  # of rows, which are known by rank and vertex alone
+            error.file = error.file or path
+            raise
     for note in graph.notes:
         out.note(f"note: {note}")
     if comm.rank == 0 and not graph.inputs:

@@ -44,7 +44,8 @@ def rows_of_file(comm: Comm, path: str | Path, options: Mapping[str, Any]) -> Re
     ranged = not options and agreed(comm, lambda: _is_binary(path))
     if all(comm.allgather(ranged)):
         return agreed(comm, lambda: _own_range(path, comm))
-    found = agreed(comm, lambda: _whole(path, options) if comm.rank == 0 else None)
+    # Whoever reads it, the fault is the file's: no rank is named.
+    found = agreed(comm, lambda: _whole(path, options) if comm.rank == 0 else None, named=False)
     sizes = comm.bcast(None if found is None else (found.bytes_per_vertex, found.bytes_per_edge))
     assert sizes is not None
     return ReadRows(NO_ROWS, *sizes) if found is None else found

@@ -1,0 +1,65 @@
+"""The edge that makes a file's lists asymmetric is named, wherever it is."""
+
+import re
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.io import write_graph
+from evener.io.csr import asymmetric
+from evener.io.csr.asymmetric import asymmetric_edge
+from evener.io.csr.csr_file import CsrFile
+
+
+@pytest.fixture
+def damaged(tmp_path, monkeypatch):
+    """Write a random graph with weights as a file, of which one number is another one then."""
+    monkeypatch.setattr(asymmetric, "ARCS", 100)  # several pieces
+    rng = np.random.default_rng(3)
+    u, v = rng.integers(0, 80, (2, 400))
+    graph = Graph.from_edges(80, u, v, weights=rng.integers(1, 9, 400).astype(float) + 0.5)
+
+    def write(name="", at=0, value=0):
+        path = tmp_path / "g.ecsr"
+        write_graph(path, graph)
+        if name:
+            with CsrFile(path) as file:
+                section = file.layout.sections[name]
+            data = bytearray(path.read_bytes())
+            begin = section.offset + at * section.dtype.itemsize
+            data[begin : begin + section.dtype.itemsize] = np.array([value], section.dtype).tobytes()
+            path.write_bytes(data)
+        return path
+
+    return graph, write
+
+
+def test_of_a_symmetric_file_there_is_none(damaged):
+    _, write = damaged
+    with CsrFile(write()) as file:
+        assert asymmetric_edge(file) == ""
+
+
+@pytest.mark.parametrize("v", [0, 33, 70])
+def test_an_arc_that_leads_elsewhere(damaged, v):
+    graph, write = damaged
+    at = int(graph.xadj[v + 1]) - 1  # the last neighbour, so that lists stay in order
+    was, now = int(graph.adjncy[at]), 79
+    assert was < now
+    with CsrFile(write("adjncy", at, now)) as file, pytest.raises(InputError) as raised:
+        file.check()
+    found = re.search(r"vertex (\d+) has the neighbour (\d+), which does not have \1 \(", str(raised))
+    assert tuple(map(int, found.groups())) in ((v, now), (was, v))
+
+
+def test_a_weight_that_differs_and_again_when_it_is_asked_again(damaged):
+    graph, write = damaged
+    at = int(graph.xadj[20])
+    edge = sorted((20, int(graph.adjncy[at])))
+    with CsrFile(write("adjwgt", at, 77.25)) as file:
+        for _ in range(2):
+            with pytest.raises(InputError, match=r"77\.25") as raised:
+                file.check()
+            assert f"the edge of vertices {edge[0]} and {edge[1]} weighs" in str(raised.value)
