@@ -152,13 +152,17 @@ def _drawn(report: Path, made: Plan, reading: Reading | None, out: Output) -> st
     return str(report)
 
 
-def _words_from(args: argparse.Namespace) -> RankWords:
+def alone_options(args: argparse.Namespace) -> dict[str, object]:
+    """Return the options that are for one process, not for ranks; None where not given."""
     cut = None if args.cut == "vertices" else args.cut
-    alone = {"--report": args.report, "--versus": args.versus, "--cut": cut,
-             "--memory": args.memory}  # fmt: skip
+    return {"--report": args.report, "--versus": args.versus, "--cut": cut,
+            "--memory": args.memory}  # fmt: skip
+
+
+def _words_from(args: argparse.Namespace) -> RankWords:
     output = Path(args.output or _default_name(args.graph))
     options = plan_options_from(args, args.tool)
-    return RankWords(args.graph, output, read_options_from(args), options, alone)
+    return RankWords(args.graph, output, read_options_from(args), options, alone_options(args))
 
 
 def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out: Output) -> int:
