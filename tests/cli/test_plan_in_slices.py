@@ -1,16 +1,20 @@
 """`evener plan FILE --memory`: plans of files read slice by slice, and what cannot go with it."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from evener.cli import main
+from evener.errors import OutputError
 from evener.files import abandoned
 from evener.graphs.generating.delaunay import delaunay
 from evener.io import write_graph
 from evener.io.plans.plan import read_plan
 from evener.planning import plan_file
+from evener.planning.plan_file import peak_bytes
+from evener.wording import memory as shown_memory
 
 
 @pytest.fixture
@@ -83,7 +87,7 @@ def test_the_plan_is_made_again(graph, tmp_path, capsys):
     code, _, _ = run(capsys, "plan", "a.graph", "--k", "3", "--memory", "1GiB", "--seed", "3")
     assert code == 0
     code, shown, said = run(capsys, "replay", "a.plan", "a.graph")
-    assert (code, said) == (0, "")
+    assert (code, said) == (0, "note: Coordinates are from a.graph.xyz.\n")
     assert "identical" in shown.lower()
     code, _, said = run(capsys, "replay", "a.plan", "a.ecsr")
     assert code == 3
@@ -134,3 +138,39 @@ def test_one_of_several_weights(graph, tmp_path, capsys):
         assert "--constraint I, from 0, takes one of them" in said
         assert run(capsys, *words, "--constraint", "1")[0] == 0
         assert read_plan(tmp_path / "b.plan").certificate.weights.sum() == several[:, 1].sum()
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GiB"]])
+def test_notes_on_the_file_are_on_stderr_once(graph, capsys, memory):
+    code, shown, said = run(capsys, "plan", "a.graph", "--k", "3", *memory)
+    assert code == 0
+    assert said.count("Coordinates are from a.graph.xyz.") == 1
+    assert "Coordinates" not in shown
+    assert "Coordinates are from a.graph.xyz." in read_plan("a.plan").notes
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GiB"]])
+def test_the_cut_and_the_memory_are_told(graph, capsys, memory):
+    code, shown, _ = run(capsys, "plan", "a.graph", "--k", "3", "--objective", "cut", *memory)
+    assert code == 0
+    made = read_plan("a.plan").evaluation
+    assert f"Edge cut {made.edge_cut:,.6g}, total volume {made.total_volume:,}, " in shown
+    if memory:
+        assert re.search(r"Memory: .* at most, of 1\.00 GiB allowed\.", shown)
+        assert peak_bytes() < 2**40
+
+
+def test_a_disk_without_room_for_the_binary_copy(graph, tmp_path, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OutputError("cannot be written: No space left on device", file="x/graph.ecsr")
+
+    monkeypatch.setattr(plan_file, "convert_to_csr", full)
+    code, _, said = run(capsys, "plan", "a.graph", "--k", "3", "--memory", "1GiB")
+    assert code == 6
+    size = shown_memory((tmp_path / "a.ecsr").stat().st_size - 2 * 8 * graph.n)  # coordinates
+    assert said.splitlines() == [
+        f"evener: a.graph: its binary copy of about {size} in the folder {tmp_path} cannot be "
+        "written: No space left on device",
+        "Give -o X.plan in a folder with room for the copy; or write one to keep where there is "
+        "room, by `evener convert a.graph X.ecsr`, and plan that.",
+    ]

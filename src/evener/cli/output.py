@@ -64,6 +64,7 @@ class Output:
         self.is_quiet = quiet
         self.is_verbose = verbose  # steps are logged as they begin, so there is no bar
         self._bar: Progress | None = None
+        self._noted = set[str]()
         self._waits = self._waited = False
 
     @property
@@ -84,9 +85,14 @@ class Output:
 
     def note(self, text: str) -> None:
         """Print a note to stderr; nothing with --quiet."""
+        self._noted.add(text.removeprefix("note: "))
         if not self.is_quiet:
             self.wait_for("")
             print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
+
+    def has_noted(self, text: str) -> bool:
+        """Whether this was a note: a summary does not say it again."""
+        return text in self._noted
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Print the one JSON object; nothing without --json."""

@@ -9,14 +9,15 @@ part by how many groups of blocks are refined one after another: the fewest that
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from evener.errors import InputError, UsageError
+from evener.errors import InputError, OutputError, UsageError
 from evener.files.abandoned import remove_abandoned_once
 from evener.files.opening import ANY_SIZE, open_input
 from evener.files.steps import LoggedSteps
@@ -24,6 +25,7 @@ from evener.files.temporary import private_folder
 from evener.io.converting.blocks import TextBlocks
 from evener.io.converting.convert import MEMORY as CONVERT_IN
 from evener.io.converting.convert import convert_to_csr
+from evener.io.converting.lists import layout_of
 from evener.io.converting.vertices import VertexFiles
 from evener.io.csr.csr_file import CsrFile
 from evener.io.csr.layout import MAGIC
@@ -82,7 +84,8 @@ class FileRequest:
     memory [B]: what the process may have in memory, imports included; None: unbounded, for files
     whose graph does not fit. folder: where a binary copy of other formats goes meanwhile, by
     default beside the file. recorded: how the file was read, for the plan. notes: of the caller.
-    inputs: file name -> SHA-256, None where they are to be found.
+    inputs: file name -> SHA-256, None where they are to be found. noted: called with each note on
+    the file, which are kept with the plan, too.
     """
 
     path: Path
@@ -92,6 +95,7 @@ class FileRequest:
     recorded: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Mapping[str, str] | None = None
+    noted: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         memory: object = self.memory
@@ -126,6 +130,8 @@ def plan_file(
     if request.memory is not None:
         give_back_freed()
     with _as_binary(request, tell) as (path, notes), _opened(path, request) as graph:
+        for note in notes if request.noted is not None else ():
+            request.noted(note)
         layout = graph.file.layout
         # Of a binary copy these are in the file.
         size = VertexBytes(
@@ -205,6 +211,19 @@ def resident_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has had [B]; None where the system does not say.
+
+    Not ru_maxrss, which begins at that of the process that started this one.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+    return None if found is None else int(found[1]) << 10
+
+
 def _given(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
 
@@ -226,6 +245,8 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
                 path, copy, format=reading.format, vertices=reading.vertices,
                 memory=memory, progress=_up_to(tell, CONVERTING),
             )  # fmt: skip
+        except OutputError as error:
+            raise _no_room(request, folder, error) from error
         except WholeNeeded as reason:
             raise UsageError(
                 f"{path} cannot be divided slice by slice: {reason}",
@@ -233,6 +254,30 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
                 "the graph once.",
             ) from reason
         yield copy, made.notes
+
+
+def _no_room(request: FileRequest, folder: Path, error: OutputError) -> OutputError:
+    """Return the error of a disk that does not take the binary copy: of which file, where."""
+    path = request.path
+    return OutputError(
+        f"its binary copy{_size_of_copy(request)} in the folder {folder.resolve()} "
+        f"{error.message}",
+        file=path,
+        hint="Give -o X.plan in a folder with room for the copy; or write one to keep where there "
+        f"is room, by `evener convert {path} X.ecsr`, and plan that.",
+    )
+
+
+def _size_of_copy(request: FileRequest) -> str:
+    """Return how large a binary copy gets, in words; "" where a file's first lines do not say."""
+    path, reading = request.path, request.reading
+    if is_binary(path):
+        return f" of about {memory_text(path.stat().st_size)}"
+    source = TextBlocks(path).head()
+    entry = format_of(source) if reading.format is None else format_named(reading.format)
+    if entry.name != "metis":
+        return ""
+    return f" of about {memory_text(layout_of(metis.header_of(source)).size)}"
 
 
 @contextmanager
