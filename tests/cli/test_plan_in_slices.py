@@ -168,9 +168,9 @@ def test_a_disk_without_room_for_the_binary_copy(graph, tmp_path, capsys, monkey
     code, _, said = run(capsys, "plan", "a.graph", "--k", "3", "--memory", "1GiB")
     assert code == 6
     size = shown_memory((tmp_path / "a.ecsr").stat().st_size - 2 * 8 * graph.n)  # coordinates
-    assert said.splitlines() == [
+    first, hint = said.splitlines()
+    assert first == (
         f"evener: a.graph: its binary copy of about {size} in the folder {tmp_path} cannot be "
-        "written: No space left on device",
-        "Give -o X.plan in a folder with room for the copy; or write one to keep where there is "
-        "room, by `evener convert a.graph X.ecsr`, and plan that.",
-    ]
+        "written: No space left on device"
+    )
+    assert "Give -o X.plan in a folder with room" in hint

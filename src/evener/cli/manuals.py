@@ -25,8 +25,8 @@ ABOUT = (
 )
 CODES = (
     ("0", "success"), ("2", "usage"), ("3", "bad input"), ("4", "infeasible, or no plan found"),
-    ("5", "a tool failed"), ("6", "output not written"), ("130", "interrupted"), ("143", "ended by SIGTERM"),
-    ("141", "the reader of a pipe has ended"),
+    ("5", "a tool failed"), ("6", "output not written"), ("130", "interrupted"),
+    ("141", "the reader of a pipe has ended"), ("143", "ended by SIGTERM"),
 )  # fmt: skip
 VARIABLES = (
     ("EVENER_MAX_INPUT", "most bytes of an input file, as `40GiB`"),

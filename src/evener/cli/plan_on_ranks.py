@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ALONE = {
     "--memory": "Ranks share the graph: of more ranks each has less. Or leave out mpiexec.",
     "--report": "Afterwards `evener report X.plan` draws the plan of ranks.",
-    "--versus": "`evener compare GRAPH` runs others, and `evener evaluate` judges the plan of ranks.",
+    "--versus": "`evener compare` runs others; `evener evaluate` judges the plan of ranks.",
     "--cut": "Leave it out, and vertices are divided; or leave out mpiexec.",
 }
 

@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from evener.errors import InputError, OutputError, UsageError
 from evener.files.abandoned import remove_abandoned_once
@@ -101,12 +102,13 @@ class FileRequest:
         memory: object = self.memory
         if memory is None:
             return
-        if not isinstance(memory, Real) or isinstance(memory, bool) or not 1 <= memory < math.inf:
+        is_number = isinstance(memory, int | float | np.number) and not isinstance(memory, bool)
+        if not is_number or not 1 <= float(memory) < math.inf:  # type: ignore[arg-type]
             raise UsageError(
                 f"memory is a number of bytes above zero, not {memory!r:.60}",
                 hint="memory=2 * 2**30 are 2 GiB.",
             )
-        object.__setattr__(self, "memory", int(memory))  # as it is recorded
+        object.__setattr__(self, "memory", int(memory))  # type: ignore[call-overload]
 
 
 def plan_file(
@@ -130,8 +132,9 @@ def plan_file(
     if request.memory is not None:
         give_back_freed()
     with _as_binary(request, tell) as (path, notes), _opened(path, request) as graph:
-        for note in notes if request.noted is not None else ():
-            request.noted(note)
+        if request.noted is not None:
+            for note in notes:
+                request.noted(note)
         layout = graph.file.layout
         # Of a binary copy these are in the file.
         size = VertexBytes(
@@ -260,8 +263,7 @@ def _no_room(request: FileRequest, folder: Path, error: OutputError) -> OutputEr
     """Return the error of a disk that does not take the binary copy: of which file, where."""
     path = request.path
     return OutputError(
-        f"its binary copy{_size_of_copy(request)} in the folder {folder.resolve()} "
-        f"{error.message}",
+        f"its binary copy{_size_of_copy(request)} in the folder {folder.resolve()} {error.message}",
         file=path,
         hint="Give -o X.plan in a folder with room for the copy; or write one to keep where there "
         f"is room, by `evener convert {path} X.ecsr`, and plan that.",

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import IntArray
-from evener.plans.plan import Plan
+from evener.plans.plan import IN_SLICES, Plan
 from evener.reporting.tables import clock_of, off_targets
 from evener.wording import count, memory, signed_percent
 
 MAX_NAMED = 12
-IN_SLICES = "sliced"  # the option that records how a graph in slices was divided
 MAX_ROWS = 2000  # keeps the page small; the plan file has all
 
 

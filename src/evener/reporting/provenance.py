@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evener.plans.partition import Mapping as BlockMapping
-from evener.plans.plan import Plan
+from evener.plans.plan import IN_SLICES, Plan
 from evener.platforms.platform import Device, Platform
-from evener.reporting.certificates import IN_SLICES
 from evener.wording import NOTHING, count, duration, memory, plural, speed
 
 MAX_GROUPS = 40

@@ -8,38 +8,40 @@ import pytest
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io import write_graph
-from evener.io.csr import asymmetric
-from evener.io.csr.asymmetric import asymmetric_edge
+from evener.io.csr import csr_file
+from evener.io.csr.asymmetric import Arcs, asymmetric_edge
 from evener.io.csr.csr_file import CsrFile
 
 
 @pytest.fixture
 def damaged(tmp_path, monkeypatch):
     """Write a random graph with weights as a file, of which one number is another one then."""
-    monkeypatch.setattr(asymmetric, "ARCS", 100)  # several pieces
+    monkeypatch.setattr(csr_file, "FEW", 100)  # several pieces
     rng = np.random.default_rng(3)
     u, v = rng.integers(0, 80, (2, 400))
     graph = Graph.from_edges(80, u, v, weights=rng.integers(1, 9, 400).astype(float) + 0.5)
 
-    def write(name="", at=0, value=0):
+    def write(name, at, value):
         path = tmp_path / "g.ecsr"
         write_graph(path, graph)
-        if name:
-            with CsrFile(path) as file:
-                section = file.layout.sections[name]
-            data = bytearray(path.read_bytes())
-            begin = section.offset + at * section.dtype.itemsize
-            data[begin : begin + section.dtype.itemsize] = np.array([value], section.dtype).tobytes()
-            path.write_bytes(data)
+        with CsrFile(path) as file:
+            section = file.layout.sections[name]
+        data = bytearray(path.read_bytes())
+        begin = section.offset + at * section.dtype.itemsize
+        changed = np.array([value], section.dtype).tobytes()
+        data[begin : begin + len(changed)] = changed
+        path.write_bytes(data)
         return path
 
     return graph, write
 
 
-def test_of_a_symmetric_file_there_is_none(damaged):
-    _, write = damaged
-    with CsrFile(write()) as file:
-        assert asymmetric_edge(file) == ""
+def test_of_symmetric_lists_there_is_none(damaged):
+    graph, _ = damaged
+    tail = np.repeat(np.arange(graph.n), np.diff(graph.xadj))
+    whole = Arcs(tail, graph.adjncy.astype(np.int64), np.asarray(graph.adjwgt, np.float64))
+    assert asymmetric_edge(lambda: [whole]) == ""
+    assert "which does not have" in asymmetric_edge(lambda: [whole.taken(tail != 5)])
 
 
 @pytest.mark.parametrize("v", [0, 33, 70])
@@ -50,7 +52,9 @@ def test_an_arc_that_leads_elsewhere(damaged, v):
     assert was < now
     with CsrFile(write("adjncy", at, now)) as file, pytest.raises(InputError) as raised:
         file.check()
-    found = re.search(r"vertex (\d+) has the neighbour (\d+), which does not have \1 \(", str(raised))
+    found = re.search(
+        r"vertex (\d+) has the neighbour (\d+), which does not have \1 \(", str(raised)
+    )
     assert tuple(map(int, found.groups())) in ((v, now), (was, v))
 
 

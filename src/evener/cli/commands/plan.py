@@ -14,7 +14,13 @@ from evener.cli.graph_options import (
     read_options_from,
     read_workload,
 )
-from evener.cli.judged import figures_of, print_time_remarks, print_versus, rival_to_dict, say_bottleneck
+from evener.cli.judged import (
+    figures_of,
+    print_time_remarks,
+    print_versus,
+    rival_to_dict,
+    say_bottleneck,
+)
 from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
@@ -266,12 +272,12 @@ def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str
     out.table(columns, rows)
     print_time_remarks(made.evaluation, made.platform, out)
     out.say(made.verdict())
-    out.say(_sent(made))
     if rivals := beside(made):
         out.say(rivals)
     if made.rival is not None:
         print_versus(made, made.rival, out)
     bottleneck = say_bottleneck(made.evaluation, made.platform, made.workload, out)
+    out.say(_sent(made))
     notes = [note for note in made.notes if not out.has_noted(note)]  # those are on stderr
     for note in notes[-SHOWN_NOTES:]:
         out.say(f"  {note}")

@@ -6,24 +6,20 @@ symmetric edges add up to 0; then the arcs of one bucket that does not are held 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import IntVector
 
-if TYPE_CHECKING:
-    from evener.io.csr.csr_file import CsrFile
-
 BUCKET_BITS = 16  # so of 10^9 arcs 15,000 are held
-ARCS = 1 << 18  # read at a time: some MB
 Words = npt.NDArray[np.uint64]
 
 
-class _Arcs(NamedTuple):
-    """Arcs (a,) from `tail` to `head`, with the bits of their weights; all of one weight: 0."""
+class Arcs(NamedTuple):
+    """Arcs (a,) from `tail` to `head`, of these weights."""
 
     tail: IntVector
     head: IntVector
@@ -35,15 +31,18 @@ class _Arcs(NamedTuple):
         low, high = np.minimum(self.tail, self.head), np.maximum(self.tail, self.head)
         return (low.astype(np.uint64) << np.uint64(32)) | high.astype(np.uint64)
 
-    def taken(self, which: npt.NDArray[np.bool_]) -> _Arcs:
+    def taken(self, which: npt.NDArray[np.bool_]) -> Arcs:
         """Return some of them."""
-        return _Arcs(self.tail[which], self.head[which], self.weight[which])
+        return Arcs(self.tail[which], self.head[which], self.weight[which])
 
 
-def asymmetric_edge(file: CsrFile) -> str:
-    """Return what is wrong with an edge, vertices counted from 0; "" where none is found."""
+def asymmetric_edge(pieces: Callable[[], Iterable[Arcs]]) -> str:
+    """Return what is wrong with an edge, vertices counted from 0; "" where none is found.
+
+    pieces: called twice, for all arcs of the graph, some at a time.
+    """
     sums = np.zeros(1 << BUCKET_BITS, np.uint64)
-    for arcs in _arcs(file):
+    for arcs in pieces():
         edge = arcs.edge
         bits = (arcs.weight + 0.0).view(np.uint64)  # -0.0 is 0.0
         word = _mixed(edge + _mixed(bits))
@@ -53,17 +52,8 @@ def asymmetric_edge(file: CsrFile) -> str:
     wrong = np.flatnonzero(sums)
     if not wrong.size:
         return ""
-    found = [arcs.taken(_bucket(arcs.edge) == wrong[0]) for arcs in _arcs(file)]
-    return _difference(_Arcs(*(np.concatenate(some) for some in zip(*found, strict=True))))
-
-
-def _arcs(file: CsrFile) -> Iterator[_Arcs]:
-    """Yield all arcs of the file."""
-    for first, last in file.ranges(ARCS):
-        rows = file.rows(first, last)
-        tail = np.repeat(np.arange(first, last), np.diff(rows.xadj))
-        weight = np.zeros(tail.size) if rows.adjwgt is None else rows.adjwgt.astype(np.float64)
-        yield _Arcs(tail, rows.adjncy.astype(np.int64), weight)
+    found = [arcs.taken(_bucket(arcs.edge) == wrong[0]) for arcs in pieces()]
+    return _difference(Arcs(*(np.concatenate(some) for some in zip(*found, strict=True))))
 
 
 def _mixed(words: Words) -> Words:
@@ -77,7 +67,7 @@ def _bucket(edge: Words) -> IntVector:
     return (_mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
 
 
-def _difference(arcs: _Arcs) -> str:
+def _difference(arcs: Arcs) -> str:
     """Return what is wrong with the first edge of which there are not two arcs, of one weight."""
     seen: dict[tuple[int, int], float] = dict(
         zip(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True), arcs.weight.tolist(),
