@@ -20,9 +20,9 @@ def test_what_one_process_alone_does_and_what_to_do_instead(name):
 
 
 def test_every_option_for_one_process_has_a_hint():
-    from evener.cli.commands.plan import add_arguments, alone_options
+    from evener.cli.commands.plan import add_arguments, alone_options_from
     from evener.cli.parsing import Parser
 
     parser = Parser()
     add_arguments(parser)
-    assert alone_options(parser.parse_args(["a.ecsr"])).keys() == ALONE.keys()
+    assert alone_options_from(parser.parse_args(["a.ecsr"])).keys() == ALONE.keys()

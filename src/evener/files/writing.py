@@ -171,12 +171,12 @@ def written_aside(target: Path) -> Iterator[Path]:
 def _made(temporary: Path) -> int | None:
     """Make an empty file and return it locked; None where the file system has no locks.
 
-    It has its name only when the lock is held, so that nobody finds it without an owner.
+    It has its name only when the lock is held, so that it is never found without an owner.
     """
     early = temporary.with_name(f"{temporary.name}.new")
     os.close(os.open(early, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     lock = None
-    with suppress(OSError):  # nobody else can lock it there either, and so nobody removes it
+    with suppress(OSError):  # no other process can lock it there either: it is not removed
         lock = locked(early)
     try:
         early.rename(temporary)

@@ -9,7 +9,7 @@ from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io import write_graph
 from evener.io.csr import csr_file
-from evener.io.csr.asymmetric import Arcs, asymmetric_edge
+from evener.io.csr.asymmetric import SomeArcs, asymmetric_edge
 from evener.io.csr.csr_file import CsrFile
 
 
@@ -39,7 +39,7 @@ def damaged(tmp_path, monkeypatch):
 def test_of_symmetric_lists_there_is_none(damaged):
     graph, _ = damaged
     tail = np.repeat(np.arange(graph.n), np.diff(graph.xadj))
-    whole = Arcs(tail, graph.adjncy.astype(np.int64), np.asarray(graph.adjwgt, np.float64))
+    whole = SomeArcs(tail, graph.adjncy.astype(np.int64), np.asarray(graph.adjwgt, np.float64))
     assert asymmetric_edge(lambda: [whole]) == ""
     assert "which does not have" in asymmetric_edge(lambda: [whole.taken(tail != 5)])
 

@@ -166,7 +166,7 @@ def _drawn(report: Path, made: Plan, reading: Reading | None, out: Output) -> st
     return str(report)
 
 
-def alone_options(args: argparse.Namespace) -> dict[str, object]:
+def alone_options_from(args: argparse.Namespace) -> dict[str, object]:
     """Return the options that are for one process, not for ranks; None where not given."""
     cut = None if args.cut == "vertices" else args.cut
     return {"--report": args.report, "--versus": args.versus, "--cut": cut,
@@ -176,7 +176,7 @@ def alone_options(args: argparse.Namespace) -> dict[str, object]:
 def _words_from(args: argparse.Namespace) -> RankWords:
     output = Path(args.output or _default_name(args.graph))
     options = plan_options_from(args, args.tool)
-    return RankWords(args.graph, output, read_options_from(args), options, alone_options(args))
+    return RankWords(args.graph, output, read_options_from(args), options, alone_options_from(args))
 
 
 def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out: Output) -> int:

@@ -18,8 +18,8 @@ BUCKET_BITS = 16  # so of 10^9 arcs 15,000 are held
 Words = npt.NDArray[np.uint64]
 
 
-class Arcs(NamedTuple):
-    """Arcs (a,) from `tail` to `head`, of these weights."""
+class SomeArcs(NamedTuple):
+    """SomeArcs (a,) from `tail` to `head`, of these weights."""
 
     tail: IntVector
     head: IntVector
@@ -31,12 +31,12 @@ class Arcs(NamedTuple):
         low, high = np.minimum(self.tail, self.head), np.maximum(self.tail, self.head)
         return (low.astype(np.uint64) << np.uint64(32)) | high.astype(np.uint64)
 
-    def taken(self, which: npt.NDArray[np.bool_]) -> Arcs:
+    def taken(self, which: npt.NDArray[np.bool_]) -> SomeArcs:
         """Return some of them."""
-        return Arcs(self.tail[which], self.head[which], self.weight[which])
+        return SomeArcs(self.tail[which], self.head[which], self.weight[which])
 
 
-def asymmetric_edge(pieces: Callable[[], Iterable[Arcs]]) -> str:
+def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
     """Return what is wrong with an edge, vertices counted from 0; "" where none is found.
 
     pieces: called twice, for all arcs of the graph, some at a time.
@@ -53,7 +53,7 @@ def asymmetric_edge(pieces: Callable[[], Iterable[Arcs]]) -> str:
     if not wrong.size:
         return ""
     found = [arcs.taken(_bucket(arcs.edge) == wrong[0]) for arcs in pieces()]
-    return _difference(Arcs(*(np.concatenate(some) for some in zip(*found, strict=True))))
+    return _difference(SomeArcs(*(np.concatenate(some) for some in zip(*found, strict=True))))
 
 
 def _mixed(words: Words) -> Words:
@@ -67,7 +67,7 @@ def _bucket(edge: Words) -> IntVector:
     return (_mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
 
 
-def _difference(arcs: Arcs) -> str:
+def _difference(arcs: SomeArcs) -> str:
     """Return what is wrong with the first edge of which there are not two arcs, of one weight."""
     seen: dict[tuple[int, int], float] = dict(
         zip(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True), arcs.weight.tolist(),

@@ -14,7 +14,7 @@ from evener.arrays import FARTHEST, FloatArray, IntVector, NumberArray
 from evener.errors import InputError
 from evener.files.opening import ANY_SIZE, open_input
 from evener.io.csr import csr_kernels as kernels
-from evener.io.csr.asymmetric import Arcs, asymmetric_edge
+from evener.io.csr.asymmetric import SomeArcs, asymmetric_edge
 from evener.io.csr.layout import HEADER, CsrLayout
 
 BATCH = 2**21  # adjacency entries of a range, at most: 8 MiB
@@ -260,13 +260,13 @@ class CsrFile:
             hint="Each edge stands in the lists of both its ends.",
         )
 
-    def _arcs(self) -> Iterator[Arcs]:
+    def _arcs(self) -> Iterator[SomeArcs]:
         """Yield all arcs, FEW at a time."""
         for first, last in self.ranges(FEW):
             rows = self.rows(first, last)
             tail = np.repeat(np.arange(first, last), np.diff(rows.xadj))
             weight = np.zeros(tail.size) if rows.adjwgt is None else rows.adjwgt.astype(np.float64)
-            yield Arcs(tail, rows.adjncy.astype(np.int64), weight)
+            yield SomeArcs(tail, rows.adjncy.astype(np.int64), weight)
 
     def _refuse(self, code: int, v: int, u: int) -> NoReturn:
         reasons = {
