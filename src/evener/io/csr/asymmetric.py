@@ -19,7 +19,7 @@ Words = npt.NDArray[np.uint64]
 
 
 class SomeArcs(NamedTuple):
-    """SomeArcs (a,) from `tail` to `head`, of these weights."""
+    """Arcs (a,) from `tail` to `head`, of these weights."""
 
     tail: IntVector
     head: IntVector
