@@ -74,6 +74,52 @@ def test_interrupted_within_a_kernel(place):
     assert sorted(place.iterdir()) == before
 
 
+TERMINATED = """
+import sys, time
+from evener.cli import main
+from evener.cli.commands import info
+from evener.files.temporary import private_folder
+from evener.files.writing import atomic_write
+
+def run(args, out):
+    with private_folder(".") as folder, atomic_write("half.plan") as file:
+        file.write(b"half")
+        (folder / "big").write_bytes(bytes(1000))
+        print("ready", flush=True)
+        time.sleep(600)
+
+info.run = run
+sys.exit(main(["info", "g.graph"]))
+"""
+
+
+@pytest.mark.slow
+def test_sigterm_leaves_nothing_behind(place):
+    before = sorted(place.iterdir())
+    with started(["-c", TERMINATED], place) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.terminate()
+        _, err = process.communicate(timeout=TIME)
+    assert process.returncode == 143
+    assert err.strip() == "evener: ended by SIGTERM"
+    assert sorted(place.iterdir()) == before
+
+
+def test_a_handler_of_the_program_stays():
+    from evener.cli.compiling import terminated_in_order
+
+    def own(*_):
+        pass
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        with terminated_in_order():
+            assert signal.getsignal(signal.SIGTERM) is own
+        assert signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @pytest.mark.slow
 def test_interrupted_within_a_foreign_call(place):
     before = {file.name for file in place.iterdir()}
@@ -101,7 +147,6 @@ def test_interrupted_within_a_foreign_call(place):
     assert list(scratch.iterdir()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_output_nobody_reads_ends_quietly(place):
     for words in (["--help"], ["info", "g.graph"], ["machine", "topo1", "--k", "20000"]):

@@ -1,14 +1,20 @@
 """`evener plan FILE --memory`: plans of files read slice by slice, and what cannot go with it."""
 
 import json
+import re
 
+import numpy as np
 import pytest
 
 from evener.cli import main
+from evener.errors import OutputError
+from evener.files import abandoned
 from evener.graphs.generating.delaunay import delaunay
 from evener.io import write_graph
 from evener.io.plans.plan import read_plan
 from evener.planning import plan_file
+from evener.planning.plan_file import peak_bytes
+from evener.wording import memory as shown_memory
 
 
 @pytest.fixture
@@ -49,7 +55,7 @@ def test_a_plan_its_report_and_json(graph, tmp_path, capsys):
     [
         (["--versus", "metis"], "does not go with --versus"),
         (["--cut", "edges"], "does not go with --cut"),
-        (["--constraint", "0"], "others cannot be chosen"),
+        (["--constraint", "1"], "there is no weight number 1"),
         (["--directed"], "does not go with --directed"),
         (["--by", "points"], "does not go with --by points"),
         (["--with", "metis"], "not slice by slice"),
@@ -81,8 +87,90 @@ def test_the_plan_is_made_again(graph, tmp_path, capsys):
     code, _, _ = run(capsys, "plan", "a.graph", "--k", "3", "--memory", "1GiB", "--seed", "3")
     assert code == 0
     code, shown, said = run(capsys, "replay", "a.plan", "a.graph")
-    assert (code, said) == (0, "")
+    assert (code, said) == (0, "note: Coordinates are from a.graph.xyz.\n")
     assert "identical" in shown.lower()
     code, _, said = run(capsys, "replay", "a.plan", "a.ecsr")
     assert code == 3
     assert "input files differ" in said
+
+
+def test_verbose_says_a_line_for_each_pass(graph, capsys):
+    code, _, said = run(capsys, "plan", "a.ecsr", "--k", "3", "--memory", "1GiB", "--verbose")
+    assert code == 0
+    passes = [line.partition(" s  ")[2] for line in said.splitlines() if ": pass " in line]
+    assert len(passes) > 2
+    assert len(passes) == len(set(passes))
+
+
+def test_a_plan_of_a_binary_file_removes_what_a_killed_one_left(
+    graph, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(abandoned, "_swept", set())  # as in a new process
+    left = tmp_path / "evener-private-0"
+    left.mkdir()
+    (left / "owner").touch()
+    (left / "graph.ecsr").touch()
+    code, _, _ = run(capsys, "plan", "a.ecsr", "--k", "2", "--memory", "20MB")
+    assert code == 2  # removed before, as the disk may lack the room
+    assert not left.exists()
+
+
+def test_other_weights_than_those_of_a_binary_file(graph, tmp_path, capsys):
+    weights = np.arange(graph.n) % 7 + 1
+    np.savetxt("w.txt", weights, fmt="%d")
+    words = ["plan", "a.ecsr", "--k", "3", "--weights", "w.txt"]
+    assert run(capsys, *words, "--memory", "1GiB")[0] == 0
+    made = read_plan(tmp_path / "a.plan")
+    assert made.certificate.weights.sum() == weights.sum()
+    assert set(made.inputs) == {"a.ecsr", "w.txt"}
+    assert not list(tmp_path.glob("evener-private-*"))
+    assert run(capsys, "replay", "a.plan", "a.ecsr")[0] == 0
+    assert run(capsys, "evaluate", "a.ecsr", "a.plan")[0] == 0
+
+
+def test_one_of_several_weights(graph, tmp_path, capsys):
+    several = np.stack([np.ones(graph.n, np.int64), np.arange(graph.n) % 5 + 1], axis=1)
+    for name in ("b.graph", "b.ecsr"):
+        write_graph(tmp_path / name, graph.with_(vwgt=several, coords=None))
+        words = ["plan", name, "--k", "3", "--memory", "1GiB"]
+        code, _, said = run(capsys, *words)
+        assert code == 3
+        assert "--constraint I, from 0, takes one of them" in said
+        assert run(capsys, *words, "--constraint", "1")[0] == 0
+        assert read_plan(tmp_path / "b.plan").certificate.weights.sum() == several[:, 1].sum()
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GiB"]])
+def test_notes_on_the_file_are_on_stderr_once(graph, capsys, memory):
+    code, shown, said = run(capsys, "plan", "a.graph", "--k", "3", *memory)
+    assert code == 0
+    assert said.count("Coordinates are from a.graph.xyz.") == 1
+    assert "Coordinates" not in shown
+    assert "Coordinates are from a.graph.xyz." in read_plan("a.plan").notes
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "1GiB"]])
+def test_the_cut_and_the_memory_are_told(graph, capsys, memory):
+    code, shown, _ = run(capsys, "plan", "a.graph", "--k", "3", "--objective", "cut", *memory)
+    assert code == 0
+    made = read_plan("a.plan").evaluation
+    assert f"Edge cut {made.edge_cut:,.6g}, total volume {made.total_volume:,}, " in shown
+    if memory:
+        assert re.search(r"Memory: .* at most, of 1\.00 GiB allowed\.", shown)
+        assert peak_bytes() < 2**40
+
+
+def test_a_disk_without_room_for_the_binary_copy(graph, tmp_path, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OutputError("cannot be written: No space left on device", file="x/graph.ecsr")
+
+    monkeypatch.setattr(plan_file, "convert_to_csr", full)
+    code, _, said = run(capsys, "plan", "a.graph", "--k", "3", "--memory", "1GiB")
+    assert code == 6
+    size = shown_memory((tmp_path / "a.ecsr").stat().st_size - 2 * 8 * graph.n)  # coordinates
+    first, hint = said.splitlines()
+    assert first == (
+        f"evener: a.graph: its binary copy of about {size} in the folder {tmp_path} cannot be "
+        "written: No space left on device"
+    )
+    assert "Give -o X.plan in a folder with room" in hint

@@ -54,3 +54,13 @@ def test_a_library_prints_nothing_by_itself(capsys):
     assert LOG.level == logging.NOTSET
     ev.plan(grid(9, 9), 2, objective="cut", tool="rcb")
     assert capsys.readouterr() == ("", "")
+
+
+def test_how_far_a_step_has_come_is_no_step_of_its_own(caplog):
+    caplog.set_level(logging.DEBUG, "evener")
+    tell = LoggedSteps("baking")
+    for step in ("pass 1, 3 MiB read", "pass 1, 1.25 GiB read", "pass 2: rows, 5 of 20,000"):
+        tell(step, 0.5)
+    tell("done", 1.0)
+    said = [record.getMessage().partition(" took ")[0] for record in caplog.records]
+    assert said == ["baking: pass 1", "baking: pass 2: rows", "baking"]

@@ -10,7 +10,9 @@ import pytest
 
 from evener.errors import OutputError
 from evener.files import temporary
-from evener.files.temporary import PREFIX, discard_folders, private_folder, remove_abandoned
+from evener.files.abandoned import FOLDER_PREFIX as PREFIX
+from evener.files.abandoned import remove_abandoned
+from evener.files.temporary import discard_folders, private_folder
 
 OWNER = """
 import sys, time

@@ -11,6 +11,7 @@ import pytest
 import evener as ev
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.io.accept import as_platform
+from evener.io.csr.csr_file import CsrFile
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
 from evener.sliced.whole import InMemoryGraph
@@ -98,6 +99,19 @@ def test_a_rank_that_is_killed_or_raises_ends_all_and_is_named(files, action, sa
     assert said in done.stderr
     assert took < WITHIN
     assert not list(files.glob("*.plan*"))
+
+
+@pytest.mark.slow
+def test_an_edge_that_only_one_of_its_ends_has_is_named_with_the_file(files):
+    data = bytearray((files / "x.ecsr").read_bytes())
+    with CsrFile(files / "x.ecsr") as file:
+        section, stop = file.layout.sections["adjncy"], file.offset(51)
+    begin = section.offset + 4 * (stop - 1)  # the last neighbour of vertex 50
+    data[begin : begin + 4] = np.array([1999], "<i4").tobytes()
+    (files / "x.ecsr").write_bytes(data)
+    done = run_words(2, "-m", "evener", *words_of(files))
+    assert done.returncode == 3
+    assert re.search(r"x\.ecsr: rank \d: vertex \d+ ", done.stderr)
 
 
 def test_what_only_one_process_can_do(files):

@@ -1,6 +1,7 @@
 """Plans of files whose graph need not fit in memory."""
 
 import hashlib
+import re
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +77,6 @@ def test_what_must_be_read_whole_is_refused(tmp_path, graph):
     write_graph(tmp_path / "a.npz", graph)
     with pytest.raises(UsageError, match="cannot be divided slice by slice"):
         planned(tmp_path / "a.npz")
-    write_graph(tmp_path / "a.ecsr", graph)
-    with pytest.raises(UsageError, match="coordinates and weights in it"):
-        planned(tmp_path / "a.ecsr", reading=FileReading(weights="w.txt"))
     two = graph.with_(vwgt=np.ones((graph.n, 2), np.int64))
     write_graph(tmp_path / "two.graph", two)
     with pytest.raises(InputError, match="2 weights a vertex") as caught:
@@ -119,8 +117,12 @@ def test_an_edge_seen_from_one_side_only_is_refused(tmp_path):
     last[at] = 499
     data[section.offset : section.offset + last.nbytes] = last.tobytes()
     (tmp_path / "a.ecsr").write_bytes(data)
-    with pytest.raises(InputError, match="one of its ends alone"):
+    with pytest.raises(InputError, match="one of its ends alone") as caught:
         planned(tmp_path / "a.ecsr")
+    named = re.search(r"vertex (\d+) has the neighbour (\d+), which does not", str(caught.value))
+    edge = tuple(map(int, named.groups()))
+    removed = int(graph.adjncy[at])
+    assert edge in ((249, 499), (removed, 249))
 
 
 def test_graphs_too_large_for_memory_are_known_by_their_files(tmp_path, graph, monkeypatch):
@@ -177,3 +179,13 @@ def test_weights_that_add_up_to_too_much(tmp_path):
         file.put("vwgt", 0, np.full(8, 2**61 + 1))
     with pytest.raises(InputError, match=r"a\.ecsr.*add up to 2\^62 or more"):
         planned(tmp_path / "a.ecsr")
+
+
+@pytest.mark.parametrize("memory", ["2GiB", -5, 0, float("nan"), float("inf"), True, b"2"])
+def test_memory_that_is_no_number_of_bytes(tmp_path, memory):
+    with pytest.raises(UsageError, match="memory is a number of bytes above zero, not"):
+        ev.plan(tmp_path / "none.ecsr", UNEQUAL, memory=memory)
+
+
+def test_memory_is_recorded_as_a_whole_number():
+    assert type(FileRequest(Path("a"), np.float64(5e8)).memory) is int

@@ -10,7 +10,7 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
-from evener.planning.plan_slices import plan_slices
+from evener.planning.plan_slices import plan_slices, refuse_whole
 from evener.plans.workload import WORKLOADS
 from evener.platforms.device import Device
 from evener.platforms.platform import Level, Link, Platform
@@ -155,6 +155,17 @@ def test_the_same_blocks_on_ranks(ranks):
 def test_options_that_need_the_whole_graph_are_refused(options, why):
     with pytest.raises(UsageError, match=why):
         planned(grid([9, 9]), **options)
+
+
+def test_what_to_do_instead_is_what_can_be_done_there():
+    for options in (PlanOptions(tool="metis"), PlanOptions(connected=True)):
+        with pytest.raises(UsageError) as in_a_file:
+            refuse_whole(options)
+        with pytest.raises(UsageError) as on_ranks:
+            refuse_whole(options, ranks=True)
+        assert "--memory" in in_a_file.value.hint
+        assert "mpiexec" in on_ranks.value.hint
+        assert "ldg" not in on_ranks.value.hint  # which needs one process
 
 
 def test_progress_tells_of_passes_and_bytes():

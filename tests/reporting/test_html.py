@@ -370,3 +370,20 @@ def test_a_comparison_of_failures(tmp_path):
     write_comparison(path, comparison_rows()[2:], grid(3, 3), machine(2), options={}, inputs={})
     (heading,) = assert_is_well_made(path.read_text()).all("h1")
     assert heading.text == "No tool made blocks."
+
+
+def test_of_a_plan_in_slices(small_plan):
+    """Without its graph, which independent code has read nevertheless; no METIS, no raw dict."""
+    plan, _ = small_plan
+    options = {**plan.options, "sliced": {"groups": 4, "memory": 2**31}}
+    ours = plan.prediction.makespan
+    cut = Stage("plain plan", 100.0, 40, 100, 5, 0.9, 1.1, 2 * ours, CUT_STAGE)
+    chosen = Stage("chosen: x", 150.0, 30, 100, 4, 0.97, 1.03, ours, CHOSEN_STAGE)
+    page = report(replace(plan, options=options, stages=(cut, chosen), rival=None))
+    assert "Compared with Evener&#39;s minimum-cut plan" in page
+    assert "METIS" not in page
+    assert "recomputed every number from the graph, slice by slice" in page
+    assert "no graph given" not in page
+    assert "{&#39;" not in page
+    assert "2.00 GiB <span>that the process was allowed" in page
+    assert "no graph given" in report(plan)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
-from evener.reporting.stages import against, beside, compared, in_words, steps
+from evener.reporting.stages import against, beside, compared, compared_with, in_words, steps
 from evener.wording import count, duration
 
 FIRST = Stage("start", 200.0, 40, 100, 5, 0.9, 1.1)
@@ -113,3 +113,28 @@ def test_one_bar_far_beyond_the_others_is_cut_off_and_marked(small_plan):
     (group,) = steps(replace(plan, stages=stages)).groups
     assert [bar.bar for bar in group.bars] == [33.3, 100.0, 50.0, 33.3, 16.7]
     assert [bar.is_cut for bar in group.bars] == [False, True, False, False, False]
+
+
+def test_a_plan_that_is_not_the_fastest_is_said_to_be_as_fast(small_plan):
+    """Among those that differ by less than `alike`, the one that sends less is chosen."""
+    plan = replace(small_plan[0], options={**small_plan[0].options, "alike": 0.01})
+    fastest = replace(LAST, name="4 devices, slabs", seconds=141.5e-6, total_volume=120)
+    twin = replace(fastest, name="4 devices, slabs", seconds=150e-6)
+    chosen = replace(LAST, name="chosen: x", role=CHOSEN_STAGE, seconds=142.5e-6)
+    shown = steps(replace(plan, stages=(fastest, twin, chosen)))
+    assert shown.sentence == (
+        f"3 partitions were tried; the fastest took {duration(141.5e-6)}, 0.7 % faster than this "
+        "plan, which sends less: a difference of up to 1.0 % counts as none."
+    )
+    assert [row.name for row in shown.rows] == [
+        "4 devices, strips side by side", "4 devices, strips side by side (2)", "this plan",
+    ]  # fmt: skip
+    exact = replace(plan, options={**plan.options, "alike": 0.0})
+    assert "counts as none" not in steps(replace(exact, stages=(fastest, chosen))).sentence
+
+
+def test_the_heading_names_what_the_plan_is_compared_with(small_plan):
+    whole = searched(small_plan[0], 3.0, 2.0, 1.0)
+    assert compared_with(whole) == "METIS at the same sizes"
+    sliced = replace(whole, stages=[one for one in whole.stages if one.role != METIS_STAGE])
+    assert compared_with(sliced) == "Evener's minimum-cut plan"

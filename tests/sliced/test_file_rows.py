@@ -78,3 +78,15 @@ def test_bad_files_are_refused_on_all_ranks(tmp_path, change, words):
             ev.DistributedGraph.from_file(comm, file)
 
     run_threads(2, missing)
+
+
+def test_the_line_of_a_text_that_rank_0_reads(tmp_path):
+    file = tmp_path / "a.graph"
+    file.write_text("3 2\n2\n1 3\n1\n")
+
+    def work(comm):
+        with pytest.raises(InputError, match="not the other way round") as raised:
+            ev.DistributedGraph.from_file(comm, file)
+        return raised.value.where, "rank" in raised.value.message
+
+    assert run_threads(2, work) == [(f"{file}:4", False)] * 2

@@ -19,7 +19,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from evener.cli.compiling import leave, run_beside
+from evener.cli.compiling import leave, run_beside, terminated_in_order
 from evener.cli.parsing import parse
 from evener.cli.registry import COMMANDS
 from evener.cli.streams import (
@@ -38,15 +38,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     with watched_streams():
         try:
-            code = _answer(words)
-            sys.stdout.flush()
+            with terminated_in_order():
+                code = _answer(words)
+                sys.stdout.flush()
         except (BrokenPipeError, ReaderGone):
             code = BROKEN_PIPE
         except OutputError as error:  # when the last text was flushed
             print(f"evener: {error}", file=sys.stderr)  # noqa: T201
             code = error.exit_code
-        except KeyboardInterrupt:
-            leave()
+        except KeyboardInterrupt as interrupt:
+            leave(interrupt)
         sys.stderr.flush()
     return code
 
@@ -106,6 +107,6 @@ def _help() -> str:
             "",
             "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
             "Exit codes: 0 success, 2 usage, 3 bad input, 4 infeasible, 5 tool failed,",
-            "6 output not written, 130 interrupt.",
+            "6 output not written, 130 interrupt, 143 SIGTERM.",
         ]
     )

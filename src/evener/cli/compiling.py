@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from evener.cli.output import LOG
@@ -20,6 +23,39 @@ if TYPE_CHECKING:
 WORDS = "compiling kernels, once"
 WORTH_SAYING = 1.0  # [s] of compiling from which it is shown
 STEADY = 1.0  # [s] without compiling after which the text is removed
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was sent SIGTERM, as by `timeout`, Slurm and batch systems: it ends as on Ctrl-C.
+
+    A KeyboardInterrupt, because whatever cleans up on Ctrl-C must do so here, too.
+    """
+
+
+@contextmanager
+def terminated_in_order() -> Iterator[None]:
+    """Raise Terminated in the main thread where SIGTERM comes meanwhile.
+
+    A program that calls `main` keeps a handler of its own. Copies of this process made by fork are
+    ended by the signal at once, as they were before.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    own = os.getpid()
+
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signal calls it
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if os.getpid() != own:
+            os.kill(os.getpid(), signal.SIGTERM)
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class CompilingShown:
@@ -85,7 +121,7 @@ def explained(error: Exception) -> Exception:
 
 
 def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None = None) -> int:
-    """Return what `command` returns, raise what it raises; on Ctrl-C leave at once with 130.
+    """Return what `command` returns, raise what it raises; on Ctrl-C or SIGTERM leave at once.
 
     meanwhile: called ten times a second while it runs.
 
@@ -108,17 +144,19 @@ def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None 
             worker.join(0.1)
             if meanwhile is not None:
                 meanwhile()
-    except KeyboardInterrupt:
-        leave()
+    except KeyboardInterrupt as interrupt:
+        leave(interrupt)
     if failure:
         if isinstance(failure[0], KeyboardInterrupt):
-            leave()
+            leave(failure[0])
         raise failure[0]
     return outcome[0]
 
 
-def leave() -> NoReturn:
-    """Exit with 130 at once; removes unfinished files and ends child processes first."""
+def leave(interrupt: KeyboardInterrupt) -> NoReturn:
+    """Exit at once with 130, or 143 where it is Terminated; removes unfinished files and ends child
+    processes first.
+    """
     from evener.files.writing import discard_unfinished
 
     discard_unfinished()
@@ -132,6 +170,8 @@ def leave() -> NoReturn:
             sys.modules[module].end_all()
     if "evener.files.temporary" in sys.modules:
         sys.modules["evener.files.temporary"].discard_folders()
-    sys.stderr.write("\nevener: interrupted\n")
+    is_terminated = isinstance(interrupt, Terminated)
+    said = "ended by SIGTERM" if is_terminated else "interrupted"
+    sys.stderr.write(f"\nevener: {said}\n")
     sys.stderr.flush()
-    os._exit(130)
+    os._exit(143 if is_terminated else 130)  # 128 and the number of the signal

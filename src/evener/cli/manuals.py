@@ -26,10 +26,10 @@ ABOUT = (
 CODES = (
     ("0", "success"), ("2", "usage"), ("3", "bad input"), ("4", "infeasible, or no plan found"),
     ("5", "a tool failed"), ("6", "output not written"), ("130", "interrupted"),
-    ("141", "the reader of a pipe has ended"),
+    ("141", "the reader of a pipe has ended"), ("143", "ended by SIGTERM"),
 )  # fmt: skip
 VARIABLES = (
-    ("EVENER_MAX_INPUT", "most bytes of an input file, as `40G`"),
+    ("EVENER_MAX_INPUT", "most bytes of an input file, as `40GiB`"),
     ("NO_COLOR", "no colours, whatever its value"),
     ("COLUMNS", "width of tables, in characters"),
 )

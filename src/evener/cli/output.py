@@ -18,6 +18,7 @@ from typing import Any, Literal, TextIO
 
 from evener.cli.table_layout import table_lines, terminal_width, wrapped
 from evener.errors import EvenerError
+from evener.files.steps import name_of
 from evener.wording import printable
 
 LOG = logging.getLogger("evener")
@@ -63,6 +64,7 @@ class Output:
         self.is_quiet = quiet
         self.is_verbose = verbose  # steps are logged as they begin, so there is no bar
         self._bar: Progress | None = None
+        self._noted = set[str]()
         self._waits = self._waited = False
 
     @property
@@ -83,9 +85,14 @@ class Output:
 
     def note(self, text: str) -> None:
         """Print a note to stderr; nothing with --quiet."""
+        self._noted.add(text.removeprefix("note: "))
         if not self.is_quiet:
             self.wait_for("")
             print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
+
+    def has_noted(self, text: str) -> bool:
+        """Whether this was a note: a summary does not say it again."""
+        return text in self._noted
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Print the one JSON object; nothing without --json."""
@@ -191,8 +198,12 @@ class Progress:
             self._timer.start()
 
     def __call__(self, step: str, fraction: float) -> None:
-        """Say that `step` begins, `fraction` of all the work being done."""
-        LOG.info("%s: %s", self._what, step)
+        """Say that `step` begins, `fraction` of all the work being done.
+
+        It may be said again how far it has come, `a step, 3 MiB read`: that is logged once.
+        """
+        if name_of(step) != name_of(self._step):
+            LOG.info("%s: %s", self._what, name_of(step))
         with self._lock:
             self._step, self._fraction = step, fraction
             self._update()

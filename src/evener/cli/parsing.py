@@ -182,6 +182,8 @@ class Parser(argparse.ArgumentParser):
         form = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
         chosen = {"formatter_class": form, "allow_abbrev": False} | settings
         super().__init__(**chosen)  # type: ignore[arg-type]
+        # -1GiB is a value, as of Python 3.13 on: its type says what is wrong with it.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Raise a UsageError."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import ReadOptions, beside, read_options_from
-from evener.cli.values import size_in_bytes
+from evener.cli.values import SIZES, size_in_bytes
 from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="memory that may be taken, as 2GiB: the file is read slice by slice, again and again "
-        "(default: only where its graph would not fit in this computer's memory)",
+        help=f"memory that may be taken, as {SIZES}: the file is read slice by slice, again and "
+        "again (default: only where its graph would not fit in this computer's memory)",
     )
 
 
@@ -124,7 +124,7 @@ def planned_in_slices(
     from evener.files.writing import is_stdout
     from evener.planning.plan_file import FileReading, FileRequest, plan_file
 
-    reading = words.reading
+    reading, notes = words.reading, list[str]()
     request = FileRequest(
         Path(words.graph),
         memory,
@@ -138,6 +138,19 @@ def planned_in_slices(
             reading.bytes_per_edge,
         ),
         reading.recorded(),
+        noted=notes.append,
     )
     with out.progress("Planning") as progress:
-        return plan_file(request, platform, options, progress)
+        made = plan_file(request, platform, options, progress)
+    for note in notes:
+        out.note(f"note: {note}")
+    return made
+
+
+def memory_taken(memory: int) -> str:
+    """Return how much memory this process has taken at most, beside what it may; "" if unknown."""
+    from evener.planning.plan_file import peak_bytes
+    from evener.wording import memory as shown
+
+    peak = peak_bytes()
+    return "" if peak is None else f"Memory: {shown(peak)} at most, of {shown(memory)} allowed."

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from evener.running.mpi_comm import MpiComm
 
 
+# What one process alone does, and what to do instead.
+ALONE = {
+    "--memory": "Ranks share the graph: of more ranks each has less. Or leave out mpiexec.",
+    "--report": "Afterwards `evener report X.plan` draws the plan of ranks.",
+    "--versus": "`evener compare` runs others; `evener evaluate` judges the plan of ranks.",
+    "--cut": "Leave it out, and vertices are divided; or leave out mpiexec.",
+}
+
+
 class RankWords(NamedTuple):
     """What ranks are asked to plan. alone: what one process alone can do, None if not given."""
 
@@ -34,8 +43,7 @@ class RankWords(NamedTuple):
         for name, value in self.alone.items():
             if value is not None:
                 raise UsageError(
-                    f"{name} is for one process, not for the ranks of mpiexec",
-                    hint="`evener evaluate`, `compare` and `report` take the plan of ranks.",
+                    f"{name} is for one process, not for the ranks of mpiexec", hint=ALONE[name]
                 )
 
 
@@ -54,7 +62,11 @@ def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: O
     before = agreed(comm, lambda: state_of(path))
     with out.progress(f"Reading {path} on {comm.size} ranks") as progress:
         progress("reading", 0.1)
-        graph = DistributedGraph.from_file(comm, path, **given)
+        try:
+            graph = DistributedGraph.from_file(comm, path, **given)
+        except InputError as error:  # of rows, which are known by rank and vertex alone
+            error.file = error.file or path
+            raise
     for note in graph.notes:
         out.note(f"note: {note}")
     if graph.comm.allgather(bool(graph.inputs))[0] is False:

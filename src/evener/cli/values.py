@@ -53,15 +53,28 @@ def count(text: str) -> int:
     return exact
 
 
+SIZES = "2GiB or 2G (2^30 bytes each G), 2GB (10^9), or bytes"  # what `size_in_bytes` takes
+_SIZE = re.compile(
+    r"(\d{1,9}(?:\.\d{1,9})?|\d{1,15}|\d(?:\.\d{1,9})?e\d{1,2})\s*([KMGT](?:I?B)?|B|)", re.ASCII
+)
+
+
 def size_in_bytes(text: str) -> int:
-    """Return a size in bytes, above zero: 500000000, 64MiB, 2GiB."""
-    found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?|\d{1,15})\s*([KMGT]i?B|B|)\s*", text, re.ASCII)
+    """Return a size in bytes, above zero: 500000000, 5e8, 64MiB, 2GB; 2G is 2GiB, as in Slurm.
+
+    Capitals or not.
+    """
+    word = text.strip()
+    found = _SIZE.fullmatch(word.upper().replace("E", "e"))
     size = 0
     if found is not None:
-        unit, base = found[2].rstrip("B"), 1024 if "i" in found[2] else 1000
-        size = int(float(found[1]) * base ** (" KMGT".index(unit[0]) if unit else 0))
-    if size < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 500000000, 64MiB or 2GiB")
+        unit, base = found[2], 1000 if found[2].endswith("B") and "I" not in found[2] else 1024
+        size = int(float(found[1]) * base ** " KMGT".index(unit.rstrip("IB") or " "))
+    if found is not None or word.startswith("-"):
+        if size < 1:
+            raise argparse.ArgumentTypeError(f"a size must be above zero, not {text!r}")
+    else:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as {SIZES}")
     return size
 
 

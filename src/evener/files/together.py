@@ -79,7 +79,7 @@ def _written(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
     """Write `pieces` beside `path`, to a file that is removed unless it was renamed."""
     try:
         with written_aside(Path(os.path.realpath(path))) as temporary:
-            with temporary.open("xb") as file:
+            with temporary.open("r+b") as file:
                 file.writelines(pieces)
                 file.flush()
                 os.fsync(file.fileno())

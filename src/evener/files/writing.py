@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from evener.errors import EvenerError, InputError, OutputError, UsageError
+from evener.files.abandoned import FILE_PREFIX, locked, remove_abandoned_once
 
 LOG = logging.getLogger(__name__)
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
@@ -145,26 +146,52 @@ def discard_unfinished() -> None:
 
 @contextmanager
 def written_aside(target: Path) -> Iterator[Path]:
-    """Yield the name of a file beside `target`, which is removed afterwards unless it was renamed.
+    """Yield an empty file beside `target`, which is removed afterwards unless it was renamed.
 
-    `discard_unfinished` removes it, too.
+    `discard_unfinished` removes it, too; if this process is killed, the next one that writes to
+    the folder. Raises OSError where it cannot be made.
     """
+    remove_abandoned_once(target.parent)
     # Short, and not from the name, which may be as long as names can be.
-    temporary = target.with_name(f".evener-{secrets.token_hex(8)}")
+    temporary = target.with_name(f"{FILE_PREFIX}{secrets.token_hex(8)}")
     _unfinished.add(str(temporary))
+    lock = None
     try:
+        lock = _made(temporary)
         yield temporary
     finally:
+        if lock is not None:
+            os.close(lock)
         # It may be gone: renamed, never made, or its folder made unreadable meanwhile.
         with suppress(OSError):
             temporary.unlink()
         _unfinished.discard(str(temporary))
 
 
+def _made(temporary: Path) -> int | None:
+    """Make an empty file and return it locked; None where the file system has no locks.
+
+    It has its name only when the lock is held, so that it is never found without an owner.
+    """
+    early = temporary.with_name(f"{temporary.name}.new")
+    os.close(os.open(early, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    lock = None
+    with suppress(OSError):  # no other process can lock it there either: it is not removed
+        lock = locked(early)
+    try:
+        early.rename(temporary)
+    except BaseException:
+        early.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
+        raise
+    return lock
+
+
 @contextmanager
 def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
     with written_aside(target) as temporary:
-        with temporary.open("x+b") as file:  # writers of large files read again what they wrote
+        with temporary.open("r+b") as file:  # writers of large files read again what they wrote
             yield file
             file.flush()
             os.fsync(file.fileno())

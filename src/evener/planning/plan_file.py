@@ -9,19 +9,24 @@ part by how many groups of blocks are refined one after another: the fewest that
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evener.errors import InputError, UsageError
+import numpy as np
+
+from evener.errors import InputError, OutputError, UsageError
+from evener.files.abandoned import remove_abandoned_once
 from evener.files.opening import ANY_SIZE, FileState, open_input, state_of
 from evener.files.steps import LoggedSteps
 from evener.files.temporary import private_folder
 from evener.io.converting.blocks import TextBlocks
 from evener.io.converting.convert import MEMORY as CONVERT_IN
 from evener.io.converting.convert import convert_to_csr
+from evener.io.converting.lists import layout_of
 from evener.io.converting.vertices import VertexFiles
 from evener.io.csr.csr_file import CsrFile
 from evener.io.csr.layout import MAGIC
@@ -80,7 +85,8 @@ class FileRequest:
     memory [B]: what the process may have in memory, imports included; None: unbounded, for files
     whose graph does not fit. folder: where a binary copy of other formats goes meanwhile, by
     default beside the file. recorded: how the file was read, for the plan. notes: of the caller.
-    inputs: file name -> SHA-256, None where they are to be found.
+    inputs: file name -> SHA-256, None where they are to be found. noted: called with each note on
+    the file, which are kept with the plan, too.
     """
 
     path: Path
@@ -90,6 +96,19 @@ class FileRequest:
     recorded: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Mapping[str, str] | None = None
+    noted: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        memory: object = self.memory
+        if memory is None:
+            return
+        is_number = isinstance(memory, int | float | np.number) and not isinstance(memory, bool)
+        if not is_number or not 1 <= float(memory) < math.inf:  # type: ignore[arg-type]
+            raise UsageError(
+                f"memory is a number of bytes above zero, not {memory!r:.60}",
+                hint="memory=2 * 2**30 are 2 GiB.",
+            )
+        object.__setattr__(self, "memory", int(memory))  # type: ignore[call-overload]
 
 
 def plan_file(
@@ -101,7 +120,8 @@ def plan_file(
     """Divide the graph in a file over the devices of `platform`, reading it slice by slice.
 
     Binary CSR files are read as they are; METIS files, edge lists and Matrix Market files are
-    converted first, into a file that is removed afterwards. Raises UsageError where the bound on
+    converted first, into a file that is removed afterwards, and binary ones where other coordinates
+    or weights than theirs are to count. Raises UsageError where the bound on
     memory is too low, with the least that would do, for formats that must be read whole, and what
     `plan_slices` raises; InputError for a file that is wrong, or changes meanwhile; OutputError
     where the disk is full.
@@ -113,6 +133,9 @@ def plan_file(
         give_back_freed()
     before = _states(request)
     with _as_binary(request, tell) as (path, notes), _opened(path, request) as graph:
+        if request.noted is not None:
+            for note in notes:
+                request.noted(note)
         layout = graph.file.layout
         # Of a binary copy these are in the file.
         size = VertexBytes(
@@ -166,6 +189,14 @@ def is_binary(path: Path) -> bool:
         return file.read(len(MAGIC)) == MAGIC
 
 
+def _lies_ready(path: Path, reading: FileReading) -> bool:
+    """Return whether the file is read as it is: a binary one whose own coordinates and weights
+    count. Raises InputError where it cannot be read.
+    """
+    others = reading.coords, reading.weights, reading.constraint
+    return is_binary(path) and all(one is None for one in others)
+
+
 def _to_convert_in(memory: int) -> int:
     """Return the memory that converting may take of that of the process [B]."""
     own = memory - resident_bytes()
@@ -186,6 +217,19 @@ def resident_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def peak_bytes() -> int | None:
+    """Return the most memory that this process has had [B]; None where the system does not say.
+
+    Not ru_maxrss, which begins at that of the process that started this one.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    found = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+    return None if found is None else int(found[1]) << 10
+
+
 def _given(value: float | None, otherwise: float) -> float:
     return otherwise if value is None else value
 
@@ -194,16 +238,11 @@ def _given(value: float | None, otherwise: float) -> float:
 def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Yield a binary CSR file of the graph, and notes on what was left out."""
     path, reading = request.path, request.reading
-    if path.is_file() and is_binary(path):
-        given = reading.coords, reading.weights, reading.constraint
-        if any(one is not None for one in given):
-            raise UsageError(
-                f"{path.name} has its coordinates and weights in it: others cannot be chosen",
-                hint="`evener convert` writes another such file with them.",
-            )
+    folder = request.folder or path.parent
+    remove_abandoned_once(folder)  # now, not as the plan is written: the disk may lack the room
+    if path.is_file() and _lies_ready(path, reading):
         yield path, ()
         return
-    folder = request.folder or path.parent
     with private_folder(folder) as place:
         copy = place / "graph.ecsr"
         memory = CONVERT_IN if request.memory is None else _to_convert_in(request.memory)
@@ -212,6 +251,8 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
                 path, copy, format=reading.format, vertices=reading.vertices,
                 memory=memory, progress=_up_to(tell, CONVERTING),
             )  # fmt: skip
+        except OutputError as error:
+            raise _no_room(request, folder, error) from error
         except WholeNeeded as reason:
             raise UsageError(
                 f"{path} cannot be divided slice by slice: {reason}",
@@ -219,6 +260,29 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
                 "the graph once.",
             ) from reason
         yield copy, made.notes
+
+
+def _no_room(request: FileRequest, folder: Path, error: OutputError) -> OutputError:
+    """Return the error of a disk that does not take the binary copy: of which file, where."""
+    path = request.path
+    return OutputError(
+        f"its binary copy{_size_of_copy(request)} in the folder {folder.resolve()} {error.message}",
+        file=path,
+        hint="Give -o X.plan in a folder with room for the copy; or write one to keep where there "
+        f"is room, by `evener convert {path} X.ecsr`, and plan that.",
+    )
+
+
+def _size_of_copy(request: FileRequest) -> str:
+    """Return how large a binary copy gets, in words; "" where a file's first lines do not say."""
+    path, reading = request.path, request.reading
+    if is_binary(path):
+        return f" of about {memory_text(path.stat().st_size)}"
+    source = TextBlocks(path).head()
+    entry = format_of(source) if reading.format is None else format_named(reading.format)
+    if entry.name != "metis":
+        return ""
+    return f" of about {memory_text(layout_of(metis.header_of(source)).size)}"
 
 
 @contextmanager
@@ -256,7 +320,7 @@ def _files_of(request: FileRequest) -> list[Path]:
     files = [path]
     if reading.coords is not None:
         files.append(Path(reading.coords))
-    elif not is_binary(path):
+    elif not _lies_ready(path, reading):
         found = (find_file(path.parent / name) for name in names_beside(path.name))
         files += [one for one in found if one is not None][:1]
     if reading.weights is not None:

@@ -47,7 +47,7 @@ from evener.sliced.facts import VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered, raised_everywhere
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
-from evener.sliced.tools import SLICED_TOOLS, blocks_by
+from evener.sliced.tools import ON_RANKS, SLICED_TOOLS, blocks_by
 
 VERTEX_BYTES = VertexBytes()
 
@@ -93,7 +93,7 @@ def plan_slices(
     contract are found.
     """
     began = time.process_time()
-    refuse_whole(options)
+    refuse_whole(options, ranks=graph.comm.size > 1)
     if graph.n == 0:
         with raised_everywhere():
             raise InputError("the graph has no vertices")
@@ -138,19 +138,31 @@ def plan_slices(
     return PlannedSlices(plan, made.blocks, made.judged)
 
 
-def refuse_whole(options: PlanOptions) -> None:
-    """Raise UsageError for options that need the whole graph in memory."""
+def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
+    """Raise UsageError for options that need the whole graph in memory.
+
+    ranks: whether several processes have the slices.
+    """
+    in_memory = "mpiexec" if ranks else "--memory"
     if options.tool not in ("auto", "evener", *SLICED_TOOLS):
+        others = ON_RANKS if ranks else tuple(SLICED_TOOLS)
         raise UsageError(
             f"{options.tool} divides graphs that are in memory as a whole, not slice by slice",
-            hint=f"Leave out --with, or --memory; or choose {', '.join(SLICED_TOOLS)}.",
+            hint=f"Leave out --with, or {in_memory}; or choose {', '.join(others)}.",
         )
     if options.tool in SLICED_TOOLS and options.objective not in ("auto", "cut"):
         raise UsageError(f"{options.tool} cannot minimise {options.objective}; it does cut")
     if options.connected:
-        raise UsageError("blocks of a graph in slices cannot be asked to be connected")
+        raise UsageError(
+            "blocks of a graph in slices cannot be asked to be connected",
+            hint="Leave out --connected: `evener report` tells in how many pieces each block is. "
+            f"Or leave out {in_memory}, where one process can hold the graph.",
+        )
     if options.shares:
-        raise UsageError("a graph in slices has one weight a vertex, so none is shared")
+        raise UsageError(
+            "a graph in slices has one weight a vertex, so none is shared",
+            hint="Leave out --constraints; --constraint I, from 0, chooses the weight.",
+        )
 
 
 def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool) -> PlanOptions:

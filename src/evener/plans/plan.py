@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
     from evener.graphs.polymesh import PolyMesh
 
+IN_SLICES = "sliced"  # the option that records how a graph in slices was divided
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
 ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
 NAMED = 4  # devices that a verdict lists

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import IntArray
-from evener.plans.plan import Plan
+from evener.plans.plan import IN_SLICES, Plan
 from evener.reporting.tables import clock_of, off_targets
 from evener.wording import count, memory, signed_percent
 
@@ -125,6 +125,18 @@ def certified(plan: Plan) -> IntArray:
         return np.arange(k)
     order = np.lexsort((-plan.prediction.seconds, plan.certificate.holds))
     return np.sort(order[:MAX_ROWS])
+
+
+def recounted(plan: Plan, *, has_graph: bool) -> str:
+    """Return who has counted the numbers of the certificate: has_graph: the page has the graph."""
+    if has_graph:
+        return "Independent code recomputes every number from graph and partition."
+    if IN_SLICES in plan.options:
+        return (
+            "When the plan was made, independent code recomputed every number from the graph, "
+            "slice by slice; not again for this page, which is drawn without the graph."
+        )
+    return "Numbers are those of the plan. Not recounted: no graph given."
 
 
 def in_pieces(plan: Plan) -> str:

@@ -21,7 +21,12 @@ from evener.planning.evaluate import stage_of
 from evener.plans.plan import Plan, Rival
 from evener.platforms.platform import Platform
 from evener.reporting import bars, stages
-from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
+from evener.reporting.certificates import (
+    certificate_columns,
+    certificate_rows,
+    in_pieces,
+    recounted,
+)
 from evener.reporting.comparisons import compared
 from evener.reporting.exchange_matrix import exchange_matrix, volume_chart
 from evener.reporting.headline import (
@@ -83,7 +88,7 @@ def report(
         "report.html.j2",
         plan=plan,
         clock=clock_of(plan),
-        has_graph=graph is not None,
+        recounted=recounted(plan, has_graph=graph is not None),
         certificate=plan.certificate,
         figures=headline(plan, slowest),
         notes=[note for note in plan.notes if not note.startswith(UNUSED)],
@@ -94,6 +99,7 @@ def report(
         bottleneck=None if slowest is None else _bottleneck(slowest),
         speeds=speed_section(plan),
         compared=stages.compared(plan),
+        compared_with=stages.compared_with(plan),
         steps=stages.steps(plan),
         rival=plan.rival,
         versus=None if plan.rival is None else _beside(plan, plan.rival),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evener.plans.partition import Mapping as BlockMapping
-from evener.plans.plan import Plan
+from evener.plans.plan import IN_SLICES, Plan
 from evener.platforms.platform import Device, Platform
 from evener.wording import NOTHING, count, duration, memory, plural, speed
 
@@ -28,6 +28,15 @@ OPTION_MEANINGS = {
     "shares": "what each of several vertex weights follows",
     "sizing": "method by which speed curves become sizes",
     "alike": "relative difference up to which plans count as equally fast",
+}
+
+# Of what a plan of a graph in slices records.
+SLICES_MEANINGS = {
+    "groups": "of blocks, whose borders are refined one group after the other, at least",
+    "turns": "how often borders are refined",
+    "heaviest": "vertices in a cluster at most, in the mean",
+    "hops": "clusters from a border to the last whose vertices are taken one by one",
+    "memory": "that the process was allowed",
 }
 
 WORKLOAD_MEANINGS = {
@@ -95,11 +104,25 @@ def option_rows(options: Mapping[str, Any]) -> list[ProvenanceRow]:
         if name == "workload":
             rows += _workload_rows(value)
             continue
+        if name == IN_SLICES:
+            rows += _slices_rows(value)
+            continue
         if value in ("", None):
             continue  # not asked for: nothing to show
         text = ("yes" if value else "no") if isinstance(value, bool) else f"{value}"
         text += units.get(name, "")
         rows.append(ProvenanceRow(name.replace("_", " "), text, OPTION_MEANINGS.get(name, "")))
+    return rows
+
+
+def _slices_rows(kept: Any) -> list[ProvenanceRow]:
+    """Return how a graph in slices was divided; of one on ranks nothing is recorded."""
+    found = dict(kept) if isinstance(kept, Mapping) else {"memory": kept}
+    rows = []
+    for key, value in found.items():
+        is_bytes = key == "memory" and isinstance(value, int)
+        text = memory(value) if is_bytes else f"{value}"
+        rows.append(ProvenanceRow(f"slices: {key}", text, SLICES_MEANINGS.get(key, "")))
     return rows
 
 

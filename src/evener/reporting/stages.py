@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -93,13 +94,20 @@ def compared(plan: Plan) -> list[StageRow]:
     ]  # fmt: skip
 
 
+def compared_with(plan: Plan) -> str:
+    """Return whose partition heads the comparison: METIS is not run on graphs in slices."""
+    has_metis = headline.stage_of_role(plan, METIS_STAGE) is not None
+    return ROLES[METIS_STAGE if has_metis else CUT_STAGE]
+
+
 def steps(plan: Plan) -> Stages | None:
     """Return the stages of the search; None for a plan with fewer than two."""
     stages = _without_twin(plan.stages)
     if len(stages) < 2:
         return None
     clock = clock_of(plan)
-    named = [(ROLES.get(stage.role) or in_words(stage.name), stage) for stage in stages]
+    words = _told_apart([ROLES.get(one.role) or in_words(one.name) for one in stages])
+    named = list(zip(words, stages, strict=True))
     first, last = stages[0], stages[-1]
     if any(stage.seconds is None for stage in stages):
         sentence = f"From {named[0][0]} to {named[-1][0]}: {_change(first, last)}."
@@ -109,11 +117,36 @@ def steps(plan: Plan) -> Stages | None:
     most = _longest([stage.seconds or 0.0 for stage in stages])
     bound = min(round(100 * plan.prediction.bound / max(most, 1e-300), 1), 100.0)
     group = _group(*SECONDS, named)
-    sentence = f"{plural(len(stages), 'partition')} were tried; the fastest is this plan."
+    sentence = f"{plural(len(stages), 'partition')} were tried; {_choice(plan, stages)}."
     return Stages(
         sentence, [Group(group.title, group.meaning, group.bars, bound)], shown.rows,
         shown.name_width,
     )  # fmt: skip
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Return the names, each that came before with its number: "strips side by side (2)"."""
+    before = Counter[str]()
+    told = []
+    for name in names:
+        before[name] += 1
+        told.append(name if before[name] == 1 else f"{name} ({before[name]})")
+    return told
+
+
+def _choice(plan: Plan, stages: Sequence[Stage]) -> str:
+    """Return why this plan, the last of the stages, was chosen among all that were tried."""
+    last, clock = stages[-1], clock_of(plan)
+    fastest = min(stages, key=lambda one: (one.seconds or 0.0, one is not last))
+    if fastest is last or not fastest.seconds or not last.seconds:
+        return "the fastest is this plan"
+    less = f"{percent(1 - fastest.seconds / last.seconds)} faster than this plan"
+    said = f"the fastest took {clock(fastest.seconds)}, {less}"
+    alike = plan.options.get("alike")
+    if not isinstance(alike, float) or last.seconds > (1 + alike) * fastest.seconds:
+        return said
+    sends = ", which sends less" if last.total_volume < fastest.total_volume else ""
+    return f"{said}{sends}: a difference of up to {percent(alike)} counts as none"
 
 
 def beside(plan: Plan) -> str:

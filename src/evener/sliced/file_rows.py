@@ -48,7 +48,8 @@ def rows_of_file(comm: Comm, path: str | Path, options: Mapping[str, Any]) -> Re
     is_binary = all(comm.allgather(agreed(comm, lambda: _is_binary(path))))
     if is_binary and set(options) <= OF_RANGES and options.get("format") in (None, "ecsr"):
         return agreed(comm, lambda: _own_range(path, comm, options))
-    found = agreed(comm, lambda: _whole(path, options) if comm.rank == 0 else None)
+    # Whoever reads it, the fault is the file's: no rank is named.
+    found = agreed(comm, lambda: _whole(path, options) if comm.rank == 0 else None, named=False)
     if is_binary and found is not None:
         given = ", ".join(sorted(set(options) - OF_RANGES)) or "format"
         note = f"{Path(path).name} was read as a whole at rank 0, for {given}"

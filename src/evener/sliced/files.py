@@ -41,7 +41,8 @@ class FileGraph(OneProcess):
             raise InputError(
                 f"has {file.layout.constraints} weights a vertex, where one can be divided",
                 file=file.path,
-                hint="`evener convert --constraint I` keeps one of them.",
+                hint="--constraint I, from 0, takes one of them; `evener convert --constraint I` "
+                "writes a file of it.",
             )
         return cls(file)
 

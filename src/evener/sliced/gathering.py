@@ -153,16 +153,18 @@ def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
     except Exception as one:
         error = one
     known = None if error is None else Names().failed(comm.rank, error)
-    told = None if known is None else (type(known), known.message, known.hint, known.file)
+    told = None if known is None else (
+        type(known), known.message, known.hint, known.file, known.line
+    )  # fmt: skip
     everyone = comm.allgather(told)
     found = [(rank, *one) for rank, one in enumerate(everyone) if one is not None]
     if not found:
         return result
-    rank, kind, said, hint, file = found[0]
+    rank, kind, said, hint, file, line = found[0]
     of_file = file is not None and all(one is not None and one[1] == said for one in everyone)
     if named and not (of_file or said.startswith("rank ")):
         said = f"rank {rank}: {said}"
-    known = kind(said, hint=hint, file=file)
+    known = kind(said, hint=hint, file=file, line=line)
     known.is_everywhere = True
     raise known from error
 

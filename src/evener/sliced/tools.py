@@ -10,6 +10,8 @@ RESTREAMED = 5  # passes of the methods that place vertices again
 # Name -> passes over the edges; "curve" has none.
 SLICED_TOOLS = {"ldg": 1, "fennel": 1, "reldg": RESTREAMED, "refennel": RESTREAMED, "curve": 0}
 
+ON_RANKS = ("curve",)  # of these, those for which vertices need not come in order
+
 
 def blocks_by(tool: str, graph: SlicedGraph, limits: Contract) -> Part:
     """Return the blocks (n_own,) int32 that a tool of SLICED_TOOLS makes within the limits.

@@ -129,3 +129,28 @@ def test_a_plan_for_seconds_is_held_to_its_own_contract(evener, grid_file, tmp_p
     assert "3 of 3" in own.out and "the plan's own" in own.out
     asked = evener("evaluate", grid_file, plan, "--machine", machine, "--epsilon", "0.03")
     assert "0 of 3" in asked.out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "x.plan: cannot be read"),
+        (b"", "x.plan: is empty"),
+        (b"0\n1\n", "x.plan: is not a plan file"),
+        (b"PK\3\4 damaged", "x.plan: is not a plan file"),
+    ],
+)
+def test_a_plan_that_cannot_be_read_is_said_to_be_so(evener, grid_file, tmp_path, content, message):
+    """Not that a machine is missing, which a plan would have brought along."""
+    file = tmp_path / "x.plan"
+    if content is not None:
+        file.write_bytes(content)
+    said = evener("evaluate", grid_file, file)
+    assert (said.code, said.out) == (3, "")
+    assert message in said.err
+
+
+def test_blocks_that_cannot_be_read_without_a_machine(evener, grid_file, tmp_path):
+    said = evener("evaluate", grid_file, tmp_path / "x.part")
+    assert said.code == 3
+    assert "x.part: cannot be read" in said.err

@@ -264,3 +264,15 @@ def test_what_follows_from_the_rest_is_compared_as_it_stands(evener, forgeable, 
     first, second = json.loads(said.out)["differences"]
     assert first.startswith('verdict differs: "All is well." then, ')
     assert second.startswith("more differs")
+
+
+def test_a_plan_of_ranks_is_refused_in_a_line(evener, forgeable, tmp_path):
+    of_ranks = tmp_path / "x.plan"
+    of_ranks.write_bytes((forgeable / "x.plan").read_bytes())
+    changed(of_ranks, lambda data: data["options"].update(sliced={}))  # as ranks record it
+    said = evener("replay", of_ranks, forgeable / "g.graph")
+    assert said.code == 2
+    first, hint = said.err.splitlines()
+    assert first.endswith("x.plan: was made on ranks of mpiexec; replay, which is one process, "
+                          "cannot make it again")  # fmt: skip
+    assert "mpiexec -n 2 evener plan" in hint

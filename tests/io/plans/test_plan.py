@@ -308,3 +308,11 @@ def test_options_that_json_has_no_word_for(plan, tmp_path):
         with pytest.raises(InputError, match="the plan holds what its file cannot"):
             write_plan(tmp_path / "x.plan", odd)
         assert not (tmp_path / "x.plan").exists()
+
+
+def test_a_plan_of_ranks_is_written_at_rank_0(plan, tmp_path):
+    rank = ev.RankPlan(plan.partition.part[:3], plan.platform, plan.evaluation, None, 0)
+    write_plan(tmp_path / "x.plan", rank)
+    assert not (tmp_path / "x.plan").exists()
+    write_plan(tmp_path / "x.plan", replace(rank, plan=plan))
+    assert (read_plan(tmp_path / "x.plan").partition.part == plan.partition.part).all()

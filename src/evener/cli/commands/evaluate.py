@@ -130,8 +130,23 @@ def _devices(
         promise = promise_in(part, None)
         if promise is not None and promise.platform is not None:
             return promise.platform, promise
+        _refuse_broken_plan(part)
     platform = machine_of(machine, out)
     return platform, promise or promise_in(part, platform.k)
+
+
+def _refuse_broken_plan(part: str) -> None:
+    """Raise InputError where a file cannot be read, or has the name of a plan and is none.
+
+    Else it would be said that a machine is missing, which a plan has in it.
+    """
+    from evener.io.plans.plan import read_plan
+    from evener.io.sources import open_source
+
+    if part.lower().endswith(".plan"):
+        read_plan(part)
+    else:
+        open_source(part)
 
 
 @dataclass(frozen=True, eq=False)

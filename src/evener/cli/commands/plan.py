@@ -14,7 +14,13 @@ from evener.cli.graph_options import (
     read_options_from,
     read_workload,
 )
-from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_bottleneck
+from evener.cli.judged import (
+    figures_of,
+    print_time_remarks,
+    print_versus,
+    rival_to_dict,
+    say_bottleneck,
+)
 from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
@@ -32,6 +38,7 @@ from evener.cli.plan_cut import (
 from evener.cli.plan_in_slices import (
     add_memory_option,
     memory_for,
+    memory_taken,
     planned_in_slices,
     slice_words_from,
 )
@@ -51,6 +58,9 @@ if TYPE_CHECKING:
     from evener.plans.plan import Plan
     from evener.platforms.platform import Platform
     from evener.running.mpi_comm import MpiComm
+
+
+SHOWN_NOTES = 3  # of those on the plan; the report and --json have all
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +108,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         _refuse_sliced_tool(options.tool)
     else:
         made = planned_in_slices(words, memory, output, options, platform, out)
-        return _written(made, output, report, out)
+        return _written(made, memory, (output, report), out)
     rival = None
     if args.cut != "vertices":
         rival = split_for(args.graph, how_read, options, platform, out)
@@ -127,15 +137,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _written(made: Plan, output: Path, report: Path | None, out: Output) -> int:
-    """Write a plan whose graph is not in memory, and its report; print it."""
+def _written(made: Plan, memory: int, files: tuple[Path, Path | None], out: Output) -> int:
+    """Write a plan whose graph is not in memory, and its report if asked; print it.
+
+    memory: what was allowed [B].
+    """
     from evener.io.plans.plan import write_plan
 
+    output, report = files
     write_plan(output, made)
     written = [str(output)]
     if report is not None:
         written.append(_drawn(report, made, None, out))
-    _tell(made, written, None, out)
+    _tell(made, written, None, out, memory_taken(memory))
     return 0
 
 
@@ -152,13 +166,17 @@ def _drawn(report: Path, made: Plan, reading: Reading | None, out: Output) -> st
     return str(report)
 
 
-def _words_from(args: argparse.Namespace) -> RankWords:
+def alone_options_from(args: argparse.Namespace) -> dict[str, object]:
+    """Return the options that are for one process, not for ranks; None where not given."""
     cut = None if args.cut == "vertices" else args.cut
-    alone = {"--report": args.report, "--versus": args.versus, "--cut": cut,
-             "--memory": args.memory}  # fmt: skip
+    return {"--report": args.report, "--versus": args.versus, "--cut": cut,
+            "--memory": args.memory}  # fmt: skip
+
+
+def _words_from(args: argparse.Namespace) -> RankWords:
     output = Path(args.output or _default_name(args.graph))
     options = plan_options_from(args, args.tool)
-    return RankWords(args.graph, output, read_options_from(args), options, alone)
+    return RankWords(args.graph, output, read_options_from(args), options, alone_options_from(args))
 
 
 def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out: Output) -> int:
@@ -176,13 +194,15 @@ def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out:
     return 0
 
 
-def _tell(made: Plan, written: list[str], choice: CutChoice | None, out: Output) -> None:
-    """Print a plan that was written; with --json its figures."""
+def _tell(
+    made: Plan, written: list[str], choice: CutChoice | None, out: Output, memory: str = ""
+) -> None:
+    """Print a plan that was written, and how much memory was taken; with --json its figures."""
     from evener.cli.judged import OWN, evaluation_to_dict
     from evener.io.plans.manifest import mapping_to_dict
 
     platform = made.platform
-    bottleneck = _print(made, written, out)
+    bottleneck = _print(made, written, out, memory)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
     out.result({"verdict": made.verdict(), "judged_by": OWN, "tool": made.tool, **judged,
@@ -243,7 +263,7 @@ def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None])
         raise UsageError(f"{output} cannot be both the plan and its report")
 
 
-def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
+def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str, Any]:
     """Print the plan; return its bottleneck, for --json."""
     from evener.reporting.stages import beside
     from evener.reporting.tables import plan_rows
@@ -257,10 +277,22 @@ def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
     if made.rival is not None:
         print_versus(made, made.rival, out)
     bottleneck = say_bottleneck(made.evaluation, made.platform, made.workload, out)
-    for note in made.notes[-3:]:
+    out.say(_sent(made))
+    notes = [note for note in made.notes if not out.has_noted(note)]  # those are on stderr
+    for note in notes[-SHOWN_NOTES:]:
         out.say(f"  {note}")
+    if memory:
+        out.say(memory)
     out.say(f"Written: {', '.join(written)}")
     return bottleneck
+
+
+def _sent(made: Plan) -> str:
+    """Return what is lowered beside time: the cut and the volumes, by the names of evaluate."""
+    figures = figures_of(made.evaluation, made.platform)
+    names = "edge cut", "total volume", "largest volume"
+    text = ", ".join(f"{name} {figures[name]}" for name in names)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _default_name(graph: str) -> str:

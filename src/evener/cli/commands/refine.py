@@ -1,4 +1,4 @@
-"""`evener refine`: improve a partition from any tool; no figure gets worse."""
+"""`evener refine`: improve a partition from any tool; its objective gets no worse."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from evener.cli.judged import (
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
 from evener.cli.values import refuse_outputs
+from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.arrays import BoolArray
@@ -47,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser)
     parser.add_argument(
         "--objective", choices=("cut", "total_volume", "max_volume"), default="cut",
-        help="what is lowered (default cut)",
+        help="what is lowered, or stays, within the contract (default cut); other figures, as "
+        "predicted seconds, may get worse",
     )  # fmt: skip
     parser.add_argument(
         "--fixed", metavar="FILE",
@@ -65,6 +67,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.planning.evaluate import evaluate
     from evener.sizing import contract_for
 
+    _refuse_plan(args.output, args.to)
     platform = machine_of(machine_options_from(args), out)
     refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords, args.fixed])
     reading = read_workload(args.graph, read_options_from(args), out)
@@ -91,6 +94,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
                 "written": args.output, "before": evaluation_to_dict(before, platform),
                 "after": evaluation_to_dict(after, platform)})  # fmt: skip
     return 0
+
+
+def _refuse_plan(output: str, to: str) -> None:
+    """Raise UsageError for the name of a plan, which the other commands would read as one."""
+    if output.lower().endswith(".plan"):
+        raise UsageError(
+            f"{output} would be no plan: a partition is written, in the format {to}",
+            hint="Name it X.part, for example. `evener evaluate GRAPH X.part --as OLD.plan` judges "
+            "it by the plan it comes from.",
+        )
 
 
 @dataclass(frozen=True)

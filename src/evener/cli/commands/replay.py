@@ -54,6 +54,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.graph is None:
         raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
     options = _options_of(old, args.plan)
+    _refuse_of_ranks(old, args.plan)
     memory = recorded_memory(old, args.plan)
     if memory is not None:
         given = recorded_options(recorded_reading(old), args.plan)
@@ -73,6 +74,22 @@ def run(args: argparse.Namespace, out: Output) -> int:
         )
         new = _with_rival(old, new, reading.undirected, options)
     return _said(old, new, args.plan, args.graph, out)
+
+
+def _refuse_of_ranks(old: Plan, file: str) -> None:
+    """Raise UsageError for a plan that ranks made: one process would make other blocks.
+
+    Its record says that the graph was divided in slices, and nothing of how they were read.
+    """
+    from evener.errors import UsageError
+
+    if old.options.get("sliced") == {}:
+        raise UsageError(
+            "was made on ranks of mpiexec; replay, which is one process, cannot make it again",
+            file=file,
+            hint="`mpiexec -n 2 evener plan` does, with the same options; `evener evaluate` "
+            "recounts this plan.",
+        )
 
 
 def _said(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:

@@ -81,7 +81,8 @@ class ListsConverter:
         if self._signature % 2**64:
             raise self._source.error(
                 "an edge stands at one of its ends alone, or has different weights at its two ends",
-                hint=f"evener info {self._source.path} names it.",
+                hint=f"evener info {self._source.path} names it, if there is memory to "
+                "read it whole.",
             )
         writer.put("xadj", head.n, np.array([self._arcs]))
         if not self._fractional:

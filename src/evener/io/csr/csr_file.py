@@ -14,10 +14,12 @@ from evener.arrays import FARTHEST, FloatArray, IntVector, NumberArray
 from evener.errors import InputError
 from evener.files.opening import ANY_SIZE, open_input
 from evener.io.csr import csr_kernels as kernels
+from evener.io.csr.asymmetric import SomeArcs, asymmetric_edge
 from evener.io.csr.layout import HEADER, CsrLayout
 
 BATCH = 2**21  # adjacency entries of a range, at most: 8 MiB
 BATCH_ROWS = 2**18
+FEW = 2**18  # entries that are held several times over while a wrong edge is looked for
 MOST_WEIGHT = 2.0**62  # of a weight
 
 
@@ -177,11 +179,7 @@ class CsrFile:
         self._summed += rows.xadj.size - 1
         if self._summed == self.n:
             if self._signature % 2**64:
-                raise self._error(
-                    "an edge stands at one of its ends alone, or has different weights at its "
-                    "two ends",
-                    hint=f"evener info {self.path} names it, if there is memory to read it whole.",
-                )
+                self._refuse_asymmetric()
             self._is_symmetric = True
 
     def _vertex_weights(self, first: int, last: int, into: str) -> NumberArray:
@@ -250,6 +248,27 @@ class CsrFile:
     def _found_state(self) -> tuple[int, int]:
         found = os.fstat(self._file.fileno())
         return found.st_size, found.st_mtime_ns
+
+    def _refuse_asymmetric(self) -> NoReturn:
+        """Raise InputError that names an edge, after reading the file twice more."""
+        self._is_symmetric = True  # not looked at again while the edge is looked for
+        try:
+            found = asymmetric_edge(self._arcs)
+        finally:
+            self._is_symmetric = False
+        alone = "an edge stands at one of its ends alone, or has different weights at its two ends"
+        raise self._error(
+            f"{alone}: {found} (vertices counted from 0)" if found else alone,
+            hint="Each edge stands in the lists of both its ends.",
+        )
+
+    def _arcs(self) -> Iterator[SomeArcs]:
+        """Yield all arcs, FEW at a time."""
+        for first, last in self.ranges(FEW):
+            rows = self.rows(first, last)
+            tail = np.repeat(np.arange(first, last), np.diff(rows.xadj))
+            weight = np.zeros(tail.size) if rows.adjwgt is None else rows.adjwgt.astype(np.float64)
+            yield SomeArcs(tail, rows.adjncy.astype(np.int64), weight)
 
     def _refuse(self, code: int, v: int, u: int) -> NoReturn:
         reasons = {

@@ -30,6 +30,7 @@ from evener.io.plans.manifest import (
 )
 from evener.io.sources import Source, open_source
 from evener.plans.plan import Certificate, Exchange, Plan, Prediction
+from evener.plans.rank_plan import RankPlan
 
 
 def check_numbers(plan: Plan) -> None:
@@ -103,11 +104,16 @@ _AT_ONCE = 1 << 20  # vertices that are counted together: each takes 8 bytes mea
 _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 
 
-def write_plan(path: str | Path, plan: Plan) -> None:
+def write_plan(path: str | Path, plan: Plan | RankPlan) -> None:
     """Write the plan, whole or not at all; equal plans give equal bytes.
 
-    Raises InputError for numbers that no plan can have, as read_plan does.
+    On ranks all may call with their RankPlan: rank 0, which has the plan, writes it, the others
+    write nothing. Raises InputError for numbers that no plan can have, as read_plan does.
     """
+    if isinstance(plan, RankPlan):
+        if plan.plan is not None:
+            write_plan(path, plan.plan)
+        return
     check_numbers(plan)
     exchange = plan.evaluation.exchange
     arrays: dict[str, npt.NDArray[Any]] = {

@@ -1,0 +1,85 @@
+"""Finds an edge that stands at one of its ends alone, or with two weights, in a file of any size.
+
+Two passes over the rows: arcs are dealt out to buckets by a hash of their edge, of which those of
+symmetric edges add up to 0; then the arcs of one bucket that does not are held and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector
+
+BUCKET_BITS = 16  # so of 10^9 arcs 15,000 are held
+Words = npt.NDArray[np.uint64]
+
+
+class SomeArcs(NamedTuple):
+    """Arcs (a,) from `tail` to `head`, of these weights."""
+
+    tail: IntVector
+    head: IntVector
+    weight: npt.NDArray[np.float64]
+
+    @property
+    def edge(self) -> Words:
+        """The same number (a,) for both arcs of an edge."""
+        low, high = np.minimum(self.tail, self.head), np.maximum(self.tail, self.head)
+        return (low.astype(np.uint64) << np.uint64(32)) | high.astype(np.uint64)
+
+    def taken(self, which: npt.NDArray[np.bool_]) -> SomeArcs:
+        """Return some of them."""
+        return SomeArcs(self.tail[which], self.head[which], self.weight[which])
+
+
+def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
+    """Return what is wrong with an edge, vertices counted from 0; "" where none is found.
+
+    pieces: called twice, for all arcs of the graph, some at a time.
+    """
+    sums = np.zeros(1 << BUCKET_BITS, np.uint64)
+    for arcs in pieces():
+        edge = arcs.edge
+        bits = (arcs.weight + 0.0).view(np.uint64)  # -0.0 is 0.0
+        word = _mixed(edge + _mixed(bits))
+        down = arcs.tail > arcs.head
+        word[down] = np.uint64(0) - word[down]
+        np.add.at(sums, _bucket(edge), word)
+    wrong = np.flatnonzero(sums)
+    if not wrong.size:
+        return ""
+    found = [arcs.taken(_bucket(arcs.edge) == wrong[0]) for arcs in pieces()]
+    return _difference(SomeArcs(*(np.concatenate(some) for some in zip(*found, strict=True))))
+
+
+def _mixed(words: Words) -> Words:
+    """Return 64 bits that depend on all bits of each: splitmix64's finaliser, as in csr_kernels."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def _bucket(edge: Words) -> IntVector:
+    return (_mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
+
+
+def _difference(arcs: SomeArcs) -> str:
+    """Return what is wrong with the first edge of which there are not two arcs, of one weight."""
+    seen: dict[tuple[int, int], float] = dict(
+        zip(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True), arcs.weight.tolist(),
+            strict=True)
+    )  # fmt: skip
+    for (v, u), weight in sorted(seen.items()):
+        other = seen.get((u, v))
+        if other is None:
+            return f"vertex {v} has the neighbour {u}, which does not have {v}"
+        if other != weight:
+            return (
+                f"the edge of vertices {v} and {u} weighs {weight:g} in the list of {v} and "
+                f"{other:g} in that of {u}"
+            )
+    return ""
