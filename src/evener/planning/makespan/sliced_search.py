@@ -76,6 +76,9 @@ CUT_WITHIN = 1.1  # times the fastest plan's seconds: a least cut that is slower
 # fastest plan's seconds.
 SLAB_STARTS, HOPEFUL = 2, 1.05
 MOST_TURNS = 6  # in which the borders of the fastest plan are read
+# Times the fastest plan's seconds: a plan that gained in its last turn goes on up to it. One device
+# is faster than eight now and then, whose borders are not done yet.
+NEXT_WITHIN = 1.1
 MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
 COSTLY = (
     0.15  # share of its time that the slowest device exchanges: by clusters as well, from it on
@@ -137,11 +140,18 @@ def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
     """Return the fastest plan with its borders refined, and all that were counted, in order."""
     task, small, alike = search.task, search.small, search.task.options.alike
     best: _Turn | None = None
+    going: _Turn | None = None  # the fastest that gained in its last turn
     stages = list[Stage]()
 
     def better(one: _Turn) -> _Turn:
+        nonlocal going
         stages.append(one.stage)
-        return one if best is None or one.better_than(best, alike) else best
+        found = one if best is None or one.better_than(best, alike) else best
+        if task.sliced.is_bounded:  # the blocks of one plan are kept
+            going = found if found.gained > MIN_GAIN else None
+        elif one.gained > MIN_GAIN and (going is None or one.seconds < going.seconds):
+            going = one
+        return found
 
     for name, part in plans.fastest:
         with search.where_memory_suffices():
@@ -156,11 +166,12 @@ def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
         best = better(search.turn(f"{LEAST_CUT}, refined", cut.blocks))
     del cut, least_cut
     for number in range(2, MOST_TURNS + 1):
-        if best.gained <= MIN_GAIN:
+        if going is None or going.seconds > NEXT_WITHIN * best.seconds:
             break
-        name = best.stage.name.partition(", turn ")[0]
-        best = search.turn(f"{name}, turn {number}", best.blocks)
-        stages.append(best.stage)
+        name, blocks = going.stage.name.partition(", turn ")[0], going.blocks
+        going = None
+        best = better(search.turn(f"{name}, turn {number}", blocks))
+        del blocks
     return best, stages
 
 
