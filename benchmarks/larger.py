@@ -6,8 +6,8 @@
 delaunay: graphs of 2^20 and 2^22 points, vertices along a Hilbert curve (as they are generated), by
 their first coordinate and at random; with coordinates and bare; 96 blocks, 12 of them 16 times as
 large (topo), or 64 equal ones; limits 3 % both ways. Beside: the package's default in memory, METIS
-k-way, and HeiStream, which knows equal blocks and no lower limit, with several settings. grid: a
-triangulated grid of 100 million edges. rmat: R-MAT graphs of 2^18 and 2^20 vertices.
+k-way and recursive bisection, and HeiStream, which knows equal blocks and no lower limit, with
+several settings. grid: a triangulated grid of 100 million edges. rmat: R-MAT graphs of 2^18 and 2^20 vertices.
 
 memory, metis and heistream have the graph in memory, and their CPU seconds leave reading out;
 those of slices have it. Each measurement is made in a process of its own. Lines that the result
@@ -92,7 +92,8 @@ def delaunay_cell(args, cell, path):
     yield cell("memory"), alone(methods.in_memory, path, targets, coords == "coords")
     yield first, in_slices(path, targets)
     if coords == "bare":
-        yield cell("metis"), alone(methods.in_memory, path, targets, False, "metis")
+        for tool in ("metis", "metis-recursive"):
+            yield cell(tool), alone(methods.in_memory, path, targets, False, tool)
     elif targets == "topo":
         for groups in GROUPS:
             yield cell(f"groups={groups}"), in_slices(path, targets, "clusters", groups=groups)

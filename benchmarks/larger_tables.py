@@ -169,7 +169,7 @@ def rivals(*parts):
     rows = [("graph", "order", "targets", "rival", "its cut / ours", "its CPU s", "ours",
              "smallest", "largest")]  # fmt: skip
     for lines in parts:
-        for start in ("heistream", "ldg", "fennel", "curve"):
+        for start in ("metis-recursive", "heistream", "ldg", "fennel", "curve"):
             for method in lines.methods(start):
                 for cell in lines.cells(method):
                     graph, order, _, targets = cell
