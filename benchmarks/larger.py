@@ -7,7 +7,8 @@ delaunay: graphs of 2^20 and 2^22 points, vertices along a Hilbert curve (as the
 their first coordinate and at random; with coordinates and bare; 96 blocks, 12 of them 16 times as
 large (topo), or 64 equal ones; limits 3 % both ways. Beside: the package's default in memory, METIS
 k-way and recursive bisection, and HeiStream, which knows equal blocks and no lower limit, with
-several settings. grid: a triangulated grid of 100 million edges. rmat: R-MAT graphs of 2^18 and 2^20 vertices.
+several settings. grid: a triangulated grid of 100 million edges. rmat: R-MAT graphs of 2^18 and
+2^20 vertices.
 
 memory, metis and heistream have the graph in memory, and their CPU seconds leave reading out;
 those of slices have it. Each measurement is made in a process of its own. Lines that the result
