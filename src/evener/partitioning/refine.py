@@ -220,11 +220,13 @@ def refined_blocks(  # noqa: PLR0913 - options as of refine
     seed: int = 7,
     threads: int = 1,
     method: str = "rounded",
+    reach: float | None = None,
     fixed: IntVector = NO_VERTICES,
 ) -> Part:
     """Return blocks (n,) made of those of `part` (n,) int32; options as of `refine`.
 
-    fixed: the vertices that keep theirs, ascending.
+    reach: as of Cutting; None: that of the preset. fixed: the vertices that keep their blocks,
+    ascending.
 
     method: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
     refined only; "gentle": refined on the whole graph alone, where all cut edges cost the same.
@@ -232,6 +234,8 @@ def refined_blocks(  # noqa: PLR0913 - options as of refine
     the last never raises it.
     """
     chosen = PRESETS[preset]
+    if reach is not None:
+        chosen = replace(chosen, cutting=replace(chosen.cutting, reach=reach))
     task = MultilevelTask(contract, chosen, seed, threads)
     if is_uneven(graph, fixed) and method != "gentle":
         return propagation_blocks(

@@ -207,6 +207,7 @@ class BorderEffort(NamedTuple):
     objective: str = "cut"
     seed: int = 7
     method: str = "rounded"
+    reach: float | None = None
 
 
 def refine_borders(

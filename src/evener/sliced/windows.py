@@ -22,6 +22,11 @@ from evener.sliced import borders_kernels
 from evener.sliced import windows_kernels as kernels
 from evener.sliced.borders import BlockBorders, BorderEffort, GroupRows, better_blocks, joined
 
+# Of corridors in which borders are cut anew, as of Cutting. What a block may gain or lose is more
+# than a window has of it: with the preset's 3.2, nearly whole windows were cut. On 3-D grids of 8
+# and 27 million vertices 0.5 takes half to three quarters of the time, for 0.0 and 0.3 % more cut.
+REACH = 0.5
+
 
 def refine_windows(
     borders: BlockBorders, contract: Contract, most: int, turns: int, effort: BorderEffort
@@ -31,7 +36,7 @@ def refine_windows(
     most: single vertices of a window.
     """
     for turn in range(turns):
-        now = effort._replace(method="refined", seed=effort.seed + turn)
+        now = effort._replace(method="refined", seed=effort.seed + turn, reach=REACH)
         for first, last, count in _windows(borders, most, shifted=turn % 2 == 1):
             _refine_window(borders, contract, (first, last, count), now)
 
