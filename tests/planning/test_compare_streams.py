@@ -3,6 +3,7 @@
 import pytest
 
 from evener.errors import UsageError
+from evener.partitioning.external import metis
 from evener.planning.compare_streams import compare_filters
 from evener.planning.stream import MapOptions, evaluate_filters
 from evener.streams.readings import CostReading
@@ -21,7 +22,8 @@ def test_the_shortest_period_is_first_and_failures_are_last():
     )
     assert found[0].plan.period == min(one.plan.period for one in found if one.method == "exact")
     assert found[-1].method == "metis"  # fewer filters than processors
-    assert "makes no 4 blocks" in found[-1].note
+    why = "makes no 4 blocks" if metis.library() else "libmetis is not installed"
+    assert why in found[-1].note
     periods = [one.plan.period for one in found[:-1]]
     assert periods == sorted(periods)
     for one in found[:-1]:

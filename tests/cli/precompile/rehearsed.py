@@ -65,7 +65,9 @@ def play_plans():
             for objective in OBJECTIVES:
                 stays = np.arange(flat.n) % 3 == 0
                 refine(graph, made.partition, objective=objective, fixed=stays)
-    tools = [name for name, tool in TOOLS.items() if tool.family != "external"]
+    tools = [
+        name for name, tool in TOOLS.items() if tool.family != "external" and not tool.missing()
+    ]
     assert all(row.kept for row in compare(flat, platform, tools, PlanOptions()))
 
 
