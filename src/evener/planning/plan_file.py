@@ -8,7 +8,6 @@ part by how many groups of blocks are refined one after another: the fewest that
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -42,8 +41,7 @@ from evener.sliced.allocation import give_back_freed
 from evener.sliced.blocks import SlicedOptions, least_clusters
 from evener.sliced.facts import VertexBytes
 from evener.sliced.files import FileGraph
-from evener.sliced.memory import SliceSizes, least_bytes
-from evener.wording import memory as memory_text
+from evener.sliced.memory import SliceSizes, least_bytes, mebibytes
 
 LEAST_TO_CONVERT = 1 << 26  # bytes: blocks of text and what is parsed of them
 WORK_ROW = 24.0  # bytes of a row of the slice that is read, while a workload's work is counted
@@ -149,11 +147,14 @@ def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) 
     """Raise UsageError where so much memory is not enough for any division of the graph."""
     least = least_bytes(sizes, k, clusters)
     if memory < least:
+        singly = ", as limits leave no room, so that vertices are taken one by one"
+        other = "; or a larger --epsilon, which takes less"
+        alone = clusters >= sizes.n and least > least_bytes(sizes, k)
         raise UsageError(
             f"a graph of {sizes.n:,} vertices and {sizes.arcs // 2:,} edges needs "
-            f"{memory_text(least)} of memory at least, libraries included; --memory allows "
-            f"{memory_text(memory)}",
-            hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",
+            f"{mebibytes(least)} MiB of memory at least, libraries included"
+            f"{singly if alone else ''}; --memory allows {memory / 2**20:,.0f} MiB",
+            hint=f"Give --memory {mebibytes(least)}MiB or more{other if alone else ''}.",
         )
 
 
@@ -169,9 +170,9 @@ def _to_convert_in(memory: int) -> int:
     if own < LEAST_TO_CONVERT:
         least = resident_bytes() + LEAST_TO_CONVERT
         raise UsageError(
-            f"text is read in {memory_text(least)} of memory at least, libraries included; "
-            f"--memory allows {memory_text(memory)}",
-            hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",
+            f"text is read in {mebibytes(least)} MiB of memory at least, libraries included; "
+            f"--memory allows {memory / 2**20:,.0f} MiB",
+            hint=f"Give --memory {mebibytes(least)}MiB or more.",
         )
     return own
 
