@@ -9,6 +9,7 @@ import pytest
 import evener as ev
 from evener.errors import InputError, UsageError
 from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.io import write_graph
 from evener.planning import plan_file as module
@@ -68,6 +69,14 @@ def test_too_little_memory_is_refused_with_the_least_that_would_do(tmp_path, gra
     with pytest.raises(UsageError, match="text is read in"):
         planned(tmp_path / "b.graph", memory=2**20)
     assert not list(tmp_path.glob("evener-private-*"))
+
+
+def test_why_limits_without_room_need_so_much_memory_is_told(tmp_path):
+    write_graph(tmp_path / "a.ecsr", grid([300, 300]))
+    with pytest.raises(UsageError, match="one by one") as told:
+        request = FileRequest(tmp_path / "a.ecsr", memory=2**20)
+        plan_file(request, UNEQUAL, PlanOptions(epsilon=0.0))
+    assert "--epsilon" in told.value.hint
 
 
 def test_what_must_be_read_whole_is_refused(tmp_path, graph):

@@ -45,8 +45,9 @@ LEVEL_SHRINKS_BY = 3.0  # as SHRINK_BY in clusters.py
 CLUSTERED_BLOCKS = 5  # from so many on levels may stay in memory while labels are propagated
 SEARCHED_VERTEX = 150.0  # bytes a cluster, beside those: plans that the search for seconds keeps
 # Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks; of an
-# entry where entries hardly fall: 64 were measured, on random graphs of 8 and 40 neighbours.
-IN_GROUP, IN_GROUP_ARC, IN_GROUP_ARC_RANDOM = 130.0, 24.0, 72.0
+# entry where entries hardly fall: 48, 64 and 99 were measured, on random graphs of 40, 8 and 5
+# neighbours; the last are divided by label propagation.
+IN_GROUP, IN_GROUP_ARC, IN_GROUP_ARC_RANDOM = 130.0, 24.0, 108.0
 # The same of a window, most of whose vertices have neighbours outside.
 IN_WINDOW, IN_WINDOW_ARC, IN_WINDOW_ARC_RANDOM = 180.0, 36.0, 90.0
 # Powers of the number of vertices by which entries fall as a graph is shrunk: from MESH on it takes
@@ -64,7 +65,9 @@ MOST_ENTRIES = 20.0  # of a cluster, where they are not known yet
 FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
 LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
-WHOLE_ARC = 100.0  # bytes an entry of a graph of uneven degrees that one process divides
+# Bytes a vertex and an entry of a graph of uneven degrees that one process divides, the graph
+# itself included; and bytes a vertex of clusters of three or more, beside their entries.
+WHOLE_VERTEX, WHOLE_ARC, LABELLED_CLUSTERS = 95.0, 120.0, 37.0
 MOST_WHOLE, MOST_SMALL = 1 << 21, 1 << 23  # entries of such a graph, and of a graph of clusters
 MOST_GROUPS = 16  # times the least number, before rows are read for each group anew
 LEAST_WINDOW = 1000  # single vertices that are refined together, at least
@@ -249,12 +252,12 @@ def most_whole(memory: float, n: int) -> float:
     """Return how many entries a graph of n vertices and uneven degrees may have that one process
     divides as a whole, within `memory` [B].
     """
-    return min(MOST_WHOLE, (memory - IMPORTS - UNEVEN * n) / WHOLE_ARC)
+    return min(MOST_WHOLE, (memory - IMPORTS - (UNEVEN + WHOLE_VERTEX) * n) / WHOLE_ARC)
 
 
 def most_small(memory: float, n: int) -> float:
     """Return how many entries a graph of clusters made by labels may have within `memory` [B]."""
-    return min(MOST_SMALL, (memory - IMPORTS - LABELS * n) / WHOLE_ARC)
+    return min(MOST_SMALL, (memory - IMPORTS - (LABELS + LABELLED_CLUSTERS) * n) / WHOLE_ARC)
 
 
 class BorderMemory(NamedTuple):
