@@ -103,7 +103,7 @@ def test_graphs_of_clusters_whose_entries_hardly_fall_need_more():
 
 @pytest.mark.parametrize("k", [2, 8])
 def test_what_is_told_to_suffice_does(k):
-    graph = random_edges(9000, 16)
+    graph = random_edges(4000, 16)
     limits = limits_of(graph, k)
     with pytest.raises(MemoryShortError, match=r"graph of clusters needs \d+ MiB") as told:
         sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=memory.IMPORTS))
