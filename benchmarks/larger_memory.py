@@ -303,7 +303,7 @@ def each(lines):
         most = max(same, key=lambda one: one["bound"])
         ratio = (
             "-"
-            if len(same) == 1 or None in (line["cut"], most["cut"])
+            if len(same) == 1 or line["objective"] != "cut" or None in (line["cut"], most["cut"])
             else f"{line['cut'] / most['cut']:.3f}"
         )
         share = line["peak_MB"] / line["allowed_MB"]

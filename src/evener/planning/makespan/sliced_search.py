@@ -49,10 +49,9 @@ from evener.sliced.blocks import (
     small_graph_within,
 )
 from evener.sliced.border_graph import BorderGraph, near_within
-from evener.sliced.counted import quotient_of
+from evener.sliced.exchanges import exchanges_of
 from evener.sliced.gathering import of_root
 from evener.sliced.memory import KEPT_BESIDE, least_bytes, too_little
-from evener.sliced.recounting import recounted_in_slices
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.slabs import SliceSlabs, directions_of
 
@@ -271,11 +270,11 @@ def _values_of_clusters(task: SlicedTask, small: SmallGraph) -> float:
         part = recursive_bisection(level, np.ones(blocks), PROBE_EPSILON, 1)
     part = graph.comm.bcast(part)
     assert part is not None
-    counts = recounted_in_slices(graph, part[small.of[: graph.n_own]], blocks)
+    borders = BorderGraph.read(graph, small, part[small.of], blocks, replace(task.sliced, hops=0))
     values = 1.0
-    if graph.comm.rank == 0:
+    if borders.graph is not None:
         few = metrics.quotient(coarse, Partition(part, blocks)).sent.sum()
-        many = counts.volumes.sum()
+        many = metrics.quotient(borders.graph, Partition(borders.part, blocks)).sent.sum()
         power = min(np.log(graph.n / coarse.n) / np.log(OF_CLUSTERS), 1.0)
         values = REFINED_VALUES**power * float(many / few) if few else 1.0
     return graph.comm.bcast(values)
@@ -368,16 +367,17 @@ class _BorderSearch:
             self.left_out += 1
 
     def as_it_is(self, name: str, blocks: Part) -> _Turn:
-        """Return blocks (n_local,) of least cut, counted from all rows. All processes call."""
-        task, k = self.task, self.task.platform.k
-        counts = recounted_in_slices(task.graph, blocks[: task.graph.n_own], k)
+        """Return blocks (n,) of a lone process, of least cut, counted from all rows."""
+        task = self.task
+        found = exchanges_of(task.graph, blocks, task.platform.k)
         made = metrics.prediction_of(
-            quotient_of(counts), counts.weights[:, 0], counts.interior, task.platform,
-            task.workload, exact=True,
-        )  # fmt: skip
+            found.between, found.loads, found.interior, task.platform, task.workload, exact=True
+        )
+        volumes = metrics.comm_volumes(found.between)
         stage = Stage(
-            name, counts.edge_cut, int(counts.volumes.max()), int(counts.volumes.sum()),
-            int(counts.neighbours.max()), 1.0, 1.0, seconds=made.makespan, role=CUT_STAGE,
+            name, found.cut, int(volumes.max()), int(volumes.sum()),
+            int(metrics.neighbours(found.between).max()), 1.0, 1.0,
+            seconds=made.makespan, role=CUT_STAGE,
         )  # fmt: skip
         return _Turn(blocks, stage, 0.0)
 
