@@ -4,7 +4,8 @@
     |-- UsageError              2           the command or call is put wrongly
     |-- InputError              3           a file or an array is not what it should be
     |-- InfeasibleError         4           no solution exists
-    |   `-- NotFoundError       4           none was found, although one may exist
+    |   |-- NotFoundError       4           none was found, although one may exist
+    |   `-- MemoryShortError    4           what is to be done needs more memory than was allowed
     |-- ToolError               5           another program failed, crashed or ran out of time
     `-- OutputError             6           the disk is full, read only or broken, stdout is closed
 
@@ -82,6 +83,12 @@ class InfeasibleError(EvenerError):
 
 class NotFoundError(InfeasibleError):
     """No solution was found, although one may exist (heavy vertices make bin packing)."""
+
+
+class MemoryShortError(InfeasibleError):
+    """What is to be done needs more memory than --memory allows: `needed` [B], imports included."""
+
+    needed = 0.0
 
 
 class ToolError(EvenerError):

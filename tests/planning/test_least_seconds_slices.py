@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import InfeasibleError, UsageError
+from evener.errors import MemoryShortError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
@@ -23,6 +23,7 @@ from evener.platforms.platform import Level, Link, Platform
 from evener.running.comm import run_threads
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.distributed import DistributedGraph
+from evener.sliced.memory import IMPORTS
 from evener.sliced.whole import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
@@ -100,7 +101,7 @@ def test_plans_whose_borders_need_too_much_memory_are_left_out(monkeypatch):
 
     def short(search, name, blocks, **how):
         if LEAST_CUT not in name:
-            raise InfeasibleError("too little memory")
+            raise MemoryShortError("too little memory")
         return turn(search, name, blocks, **how)
 
     monkeypatch.setattr(sliced_search._BorderSearch, "turn", short)
@@ -109,8 +110,42 @@ def test_plans_whose_borders_need_too_much_memory_are_left_out(monkeypatch):
     plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan
     assert plan.certificate.all_hold
     assert LEAST_CUT in plan.stages[-1].name
-    with pytest.raises(InfeasibleError):
-        planned(graph, machine())
+    assert any("left out" in note for note in plan.notes)
+
+
+def test_the_least_cut_where_memory_is_too_little_to_lower_seconds():
+    graph = delaunay(4000, 6)
+    within = SlicedOptions(memory=IMPORTS + 10e6)
+    made = {
+        objective: plan_slices(
+            InMemoryGraph(graph), machine(), PlanOptions(objective=objective), within
+        ).plan
+        for objective in ("seconds", "cut")
+    }
+    np.testing.assert_array_equal(made["seconds"].partition.part, made["cut"].partition.part)
+    assert any("seconds were not lowered" in note for note in made["seconds"].notes)
+    assert not any("not lowered" in note for note in made["cut"].notes)
+    assert made["seconds"].certificate.all_hold
+
+
+def test_a_least_cut_whose_borders_do_not_fit_is_counted_from_the_rows(monkeypatch):
+    turn = sliced_search._BorderSearch.turn
+    seconds = []
+
+    def short(search, name, blocks, **how):
+        if LEAST_CUT not in name:
+            raise MemoryShortError("too little memory")
+        seconds.append(turn(search, name, blocks, refined=False).seconds)
+        raise MemoryShortError("too little memory")
+
+    monkeypatch.setattr(sliced_search._BorderSearch, "turn", short)
+    graph = delaunay(2000, 6)
+    within = SlicedOptions(memory=2**30)
+    plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan
+    (cut,) = (one for one in plan.stages if one.role == CUT_STAGE)
+    assert cut.seconds == pytest.approx(seconds[0])
+    assert plan.prediction.makespan == pytest.approx(cut.seconds)
+    assert misstated(plan, graph) == []
 
 
 def test_devices_that_would_make_it_slower_are_left_out():

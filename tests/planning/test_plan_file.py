@@ -2,14 +2,17 @@
 
 import hashlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evener as ev
-from evener.errors import InputError, UsageError
+from evener.errors import InputError, MemoryShortError, UsageError
 from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.io import write_graph
 from evener.io.csr.csr_writer import csr_written
@@ -19,6 +22,7 @@ from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
 from evener.planning.plan_file import FileReading, FileRequest, plan_file, too_large_for
 from evener.platforms.platform import Platform
+from tests.sliced.test_memory import random_edges
 
 UNEQUAL = Platform.flat([4.0, 2.0, 1.0, 1.0])
 GIB = 2**30
@@ -71,6 +75,60 @@ def test_too_little_memory_is_refused_with_the_least_that_would_do(tmp_path, gra
     with pytest.raises(UsageError, match="text is read in"):
         planned(tmp_path / "b.graph", memory=2**20)
     assert not list(tmp_path.glob("evener-private-*"))
+
+
+def least_for(path):
+    """The least memory [B] that is told, and suffices: after two refusals at most."""
+    memory = 2**20
+    for _ in range(2):
+        try:
+            planned(path, memory=memory)
+        except (UsageError, MemoryShortError) as error:
+            memory = int(re.search(r"--memory (\d+)MiB or more", error.hint).group(1)) << 20
+    return memory
+
+
+PEAK = """
+import sys
+from pathlib import Path
+from evener.cli import main
+code = main()
+lines = Path("/proc/self/status").read_text().splitlines()
+print("peak", *(line.split()[1] for line in lines if line.startswith("VmHWM")))
+sys.exit(code)
+"""
+
+
+def peak_of(*command):
+    """The most memory [B] that the command ever had, as a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *command], capture_output=True, text=True, check=True
+    )
+    return 1024 * int(done.stdout.split()[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the most memory on Linux")
+@pytest.mark.parametrize("degree", [24, 6])
+def test_random_graphs_keep_within_their_bound(tmp_path, degree):
+    # In a mesh of as many vertices clusters have a tenth of the entries: what they take was counted
+    # as if these were of one, and the bound was exceeded by a third.
+    path = tmp_path / "a.ecsr"
+    write_graph(path, random_edges(15_000, degree))
+    least = least_for(path)
+    command = ["plan", str(path), "--speeds", "4,2,1,1", "-o", str(tmp_path / "a.plan")]
+    peak_of(*command, "--memory", "1GiB")  # compiling kernels takes memory, once
+    for bound in (least, int(1.2 * least)):
+        # Of two, as kernels for borders in groups may have to be compiled, too.
+        assert min(peak_of(*command, "--memory", str(bound)) for _ in range(2)) <= bound
+
+
+def test_why_limits_without_room_need_so_much_memory_is_told(tmp_path):
+    write_graph(tmp_path / "a.ecsr", grid([300, 300]))
+    with pytest.raises(UsageError, match="one by one") as told:
+        request = FileRequest(tmp_path / "a.ecsr", memory=2**20)
+        plan_file(request, UNEQUAL, PlanOptions(epsilon=0.0))
+    assert "--epsilon" in told.value.hint
 
 
 def test_what_must_be_read_whole_is_refused(tmp_path, graph):

@@ -1,15 +1,17 @@
 """What fits within a memory: larger clusters, more groups or windows where there is less."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from evener.errors import InfeasibleError
+from evener.errors import InfeasibleError, MemoryShortError
 from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.graph import Graph
 from evener.plans.partition import Contract
-from evener.sliced import memory
+from evener.sliced import contraction, memory
 from evener.sliced.blocks import SlicedOptions, least_clusters, sliced_blocks
 from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters, refine_borders
 from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
@@ -17,14 +19,26 @@ from evener.sliced.contraction import contract
 from evener.sliced.memory import (
     BorderMemory,
     BorderSizes,
+    ClusterGraph,
     SliceSizes,
     border_memory,
+    cluster_memory,
     group_bytes,
     least_bytes,
     vertices_in_cell,
     vertices_in_cluster,
 )
 from evener.sliced.whole import InMemoryGraph
+
+
+def random_edges(n, degree, seed=3):
+    """A graph of n vertices and so many neighbours in the mean, all edges as likely as others."""
+    u, v = np.random.default_rng(seed).integers(0, n, (2, n * degree // 2))
+    keys = np.unique((np.minimum(u, v) * n + np.maximum(u, v))[u != v])
+    ends = np.concatenate([np.divmod(keys, n), np.divmod(keys, n)[::-1]], axis=1)
+    u, v = ends[:, np.lexsort(ends[::-1])]
+    return Graph(np.searchsorted(u, np.arange(n + 1)), v)
+
 
 SIZES = SliceSizes.even(4_000_000, 24_000_000)
 BORDERS = BorderSizes(700_000, 110_000, 660_000, 1)
@@ -73,6 +87,34 @@ def test_the_least_grows_with_the_graph_and_with_blocks():
     assert least_bytes(SIZES, 96) < least_bytes(SIZES, 1000)
     uneven = SIZES._replace(row_arcs=10 * SIZES.row_arcs)
     assert least_bytes(SIZES, 96) < least_bytes(uneven, 96)
+
+
+def test_graphs_of_clusters_whose_entries_hardly_fall_need_more():
+    mesh = ClusterGraph(30_000, 200_000, 1.0, across=True, k=8)
+    falls = [mesh._replace(falling=falling) for falling in (1.0, 0.7, 0.3)]
+    needs = [cluster_memory(SIZES, one) for one in falls]
+    assert needs == sorted(set(needs))
+    dense = [falls[-1]._replace(clusters=n, arcs=10**6) for n in (1000, 30_000)]
+    # Where all clusters are joined, entries fall with the square of their number.
+    assert cluster_memory(SIZES, dense[0]) < cluster_memory(SIZES, dense[1])
+    assert cluster_memory(SIZES, mesh) < cluster_memory(SIZES.searched(), mesh)
+    assert group_bytes(1000, 9000, 1.0) < group_bytes(1000, 9000, 0.2)
+
+
+def test_the_table_of_edges_is_counted_as_large_as_it_is():
+    assert memory.FIRST_PLACES == contraction.LEAST_PLACES
+
+
+@pytest.mark.parametrize("k", [2, 8])
+def test_what_is_told_to_suffice_does(k):
+    graph = random_edges(4000, 16)
+    limits = limits_of(graph, k)
+    with pytest.raises(MemoryShortError, match=r"graph of clusters needs \d+ MiB") as told:
+        sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=memory.IMPORTS))
+    least = int(re.search(r"--memory (\d+)MiB", told.value.hint).group(1))
+    assert least == memory.mebibytes(told.value.needed)
+    made = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=least << 20))
+    assert np.bincount(made.part, minlength=k).max() <= limits.high.max()
 
 
 def test_entries_of_clusters_are_those_of_the_graph_of_clusters():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.planning.makespan.sliced_search import SlicedTask, seconds_in_slices
+from evener.planning.makespan.sliced_search import SecondsBlocks, SlicedTask, seconds_in_slices
 from evener.planning.plan import FULL_SHARE, notes_on_full
 from evener.planning.slice_blocks import (
     DividedSlices,
@@ -22,17 +22,23 @@ from evener.sizing.bounds import bound_of_facts
 from evener.sizing.contracts import seconds_contract
 from evener.sizing.memory_capped import unit_capacities
 from evener.sliced.counted import limits_within_memory, quotient_of
+from evener.wording import plural
 
 
 def least_seconds(task: SlicesToDivide) -> DividedSlices:
-    """Return the blocks of least predicted seconds; sizes are their loads. All processes call."""
+    """Return the blocks of least predicted seconds; sizes are their loads. All processes call.
+
+    Raises MemoryShortError as `seconds_in_slices` does.
+    """
     platform = task.platform
     made: tuple[Part, tuple[Stage, ...]] | None = None
+    left_out = 0
 
     def divide(density: FloatArray, margin: float) -> Part:
-        nonlocal made
-        made = _divided(task, density, margin)
-        return made[0]
+        nonlocal made, left_out
+        blocks, stages, left_out = _divided(task, density, margin)
+        made = blocks, stages
+        return blocks
 
     blocks, counts = task.within_memory(divide)
     # Blocks that one process made of the whole graph have no stages.
@@ -45,6 +51,9 @@ def least_seconds(task: SlicesToDivide) -> DividedSlices:
     unused = counts.vertices == 0
     if unused.any():
         notes.append(f"Unused (slower with them): {named_devices(platform, unused)}")
+    if left_out:
+        some = plural(left_out, "plan was", "plans were")
+        notes.append(f"{some} left out: refining the borders takes more than --memory allows.")
     whole = (loads == np.rint(loads)).all()
     sizes = loads.astype(np.int64) if whole else loads
     return DividedSlices(blocks, found, platform, sizes, full, tuple(notes), stages=stages)
@@ -55,16 +64,11 @@ def _density(task: SlicesToDivide) -> float:
     return task.facts.load.total_bytes / task.facts.load.load
 
 
-def _divided(
-    task: SlicesToDivide, density: FloatArray, margin: float
-) -> tuple[Part, tuple[Stage, ...]]:
-    """Return blocks (n_own,) whose weights are such that their bytes, of this density, fit.
-
-    And the plans that were counted on the way.
-    """
+def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> SecondsBlocks:
+    """Return blocks whose weights are such that their bytes, of this density, fit."""
     platform, contract = task.platform, task.terms.contract
     if platform.k == 1:
-        return np.zeros(task.graph.n_own, np.int32), ()
+        return SecondsBlocks(np.zeros(task.graph.n_own, np.int32), (), 0)
     load = task.facts.load.load
     most = np.minimum(unit_capacities(platform, 0.0), np.minimum(platform.high_units, load))
     free = Contract(contract.targets, np.minimum(platform.low_units, most), most, contract.caps)

@@ -47,7 +47,7 @@ from evener.sliced.allocation import give_back_freed
 from evener.sliced.blocks import SlicedOptions, least_clusters
 from evener.sliced.facts import VertexBytes
 from evener.sliced.files import FileGraph
-from evener.sliced.memory import SliceSizes, least_bytes
+from evener.sliced.memory import SliceSizes, least_bytes, mebibytes
 from evener.wording import memory as memory_text
 
 LEAST_TO_CONVERT = 1 << 26  # bytes: blocks of text and what is parsed of them
@@ -175,11 +175,14 @@ def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) 
     """Raise UsageError where so much memory is not enough for any division of the graph."""
     least = least_bytes(sizes, k, clusters)
     if memory < least:
+        singly = ", as limits leave no room, so that vertices are taken one by one"
+        other = "; or a larger --epsilon, which takes less"
+        alone = clusters >= sizes.n and least > least_bytes(sizes, k)
         raise UsageError(
             f"a graph of {sizes.n:,} vertices and {sizes.arcs // 2:,} edges needs "
-            f"{memory_text(least)} of memory at least, libraries included; --memory allows "
-            f"{memory_text(memory)}",
-            hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",
+            f"{mebibytes(least)} MiB of memory at least, libraries included"
+            f"{singly if alone else ''}; --memory allows {memory / 2**20:,.0f} MiB",
+            hint=f"Give --memory {mebibytes(least)}MiB or more{other if alone else ''}.",
         )
 
 
@@ -203,9 +206,9 @@ def _to_convert_in(memory: int) -> int:
     if own < LEAST_TO_CONVERT:
         least = resident_bytes() + LEAST_TO_CONVERT
         raise UsageError(
-            f"text is read in {memory_text(least)} of memory at least, libraries included; "
-            f"--memory allows {memory_text(memory)}",
-            hint=f"Give --memory {math.ceil(least / 2**20)}MiB or more.",
+            f"text is read in {mebibytes(least)} MiB of memory at least, libraries included; "
+            f"--memory allows {memory / 2**20:,.0f} MiB",
+            hint=f"Give --memory {mebibytes(least)}MiB or more.",
         )
     return own
 

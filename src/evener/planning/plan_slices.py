@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.errors import InputError, NotFoundError, UsageError
+from evener.errors import InputError, MemoryShortError, NotFoundError, UsageError
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
 from evener.planning.least_seconds_slices import least_seconds
@@ -45,6 +45,7 @@ from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.counted import limits_within_memory, quotient_of
 from evener.sliced.facts import VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered, raised_everywhere
+from evener.sliced.memory import mebibytes
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.tools import ON_RANKS, SLICED_TOOLS, blocks_by
@@ -104,7 +105,7 @@ def plan_slices(
     options = settled_for_slices(options, platform, uneven=uneven)
     chosen = _borders(options, sliced or SlicedOptions())
     task = SlicesToDivide(watched, platform, options, chosen, size, facts, uneven)
-    made = least_seconds(task) if options.objective == "seconds" else _least_cut(task)
+    made = _least_seconds(task) if options.objective == "seconds" else _least_cut(task)
     with raised_everywhere():
         _refuse_broken(made.judged, made.platform, options.tool)
     watched.tell("done", 1.0)
@@ -203,6 +204,22 @@ def _borders(options: PlanOptions, sliced: SlicedOptions) -> SlicedOptions:
     """Return how borders are refined, under the preset, objective and seed of a plan."""
     objective = "cut" if options.objective == "seconds" else options.objective
     return replace(sliced, preset=options.preset, objective=objective, seed=options.seed)
+
+
+def _least_seconds(task: SlicesToDivide) -> DividedSlices:
+    """Return blocks of least predicted seconds; of least cut, with a note, where memory is too
+    little to lower seconds.
+    """
+    try:
+        return least_seconds(task)
+    except MemoryShortError as short:
+        needed = mebibytes(short.needed)
+    # Outside, so that what the search had in memory is gone.
+    made = _least_cut(replace(task, options=replace(task.options, objective="cut")))
+    told = (
+        "Predicted seconds were not lowered, but the cut, for want of memory: to lower them takes "
+    )
+    return replace(made, notes=(*made.notes, f"{told}{needed} MiB at least."))
 
 
 def _least_cut(task: SlicesToDivide) -> DividedSlices:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntVector, Part
-from evener.errors import EvenerError, InfeasibleError, NotFoundError
+from evener.errors import EvenerError, InfeasibleError, MemoryShortError, NotFoundError
 from evener.graphs.graph import Graph
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanOptions
@@ -106,6 +106,8 @@ class SlicesToDivide:
             self.graph.step("dividing")
             try:
                 blocks = divide(density, margin)
+            except MemoryShortError:
+                raise
             except (InfeasibleError, NotFoundError) as error:
                 if not self._is_capped:
                     raise

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.errors import InfeasibleError
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
+from evener.partitioning.label_propagation.propagation import is_uneven
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Contract, Partition
@@ -30,8 +30,9 @@ from evener.sliced.borders import (
 )
 from evener.sliced.borders_kernels import count_single
 from evener.sliced.cells import clusters_across, split_by_block
-from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
+from evener.sliced.clusters import SliceClusters, clusters_in_slices, entries_of_clusters
 from evener.sliced.contraction import contract
+from evener.sliced.entries import cluster_graph_of, falling_of
 from evener.sliced.gathering import of_root
 from evener.sliced.memory import (
     MOST_IN_CELL,
@@ -41,14 +42,14 @@ from evener.sliced.memory import (
     BorderSizes,
     SliceSizes,
     border_memory,
-    divided_memory,
+    cluster_memory,
+    too_little,
     vertices_in_cell,
     vertices_in_cluster,
 )
 from evener.sliced.narrow import told_graph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.windows import refine_windows
-from evener.wording import memory as memory_text
 
 HEAVIEST = 32.0  # mean vertices in a cluster at most
 # Share of what limits of the smallest block leave free that a cluster may weigh, so that blocks of
@@ -66,7 +67,8 @@ GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift their borders beside each other
 TURNS = 3
 WINDOW_TURNS = 2
-LARGER = 1.25  # times as large clusters are tried where their graph takes too much memory
+# Times as large clusters are tried, at least and at most, where their graph takes too much memory.
+LARGER, MUCH_LARGER = 1.25, 2.5
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ class SlicedOptions:
 
 class SmallGraph(NamedTuple):
     """of (n_local,) int32: the cluster of each vertex and ghost. graph: of all clusters. across:
-    whether clusters have vertices of several slices.
+    whether clusters have vertices of several slices. falling: as of ClusterGraph, where memory is
+    bounded.
 
     Rank 0 alone has the centres of clusters.
     """
@@ -113,6 +116,7 @@ class SmallGraph(NamedTuple):
     of: Part
     graph: Graph
     across: bool = False
+    falling: float = 1.0
 
     def without_centres(self) -> SmallGraph:
         """Return the same without the centres of clusters."""
@@ -135,7 +139,7 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
     """Return the blocks of this process's vertices. All processes call.
 
     limits: on the blocks' weights. The same blocks for any number of processes. Raises what
-    `partition_with` and `enforce` raise, and InfeasibleError where memory is too little.
+    `partition_with` and `enforce` raise, and MemoryShortError where memory is too little.
     """
     small = small_graph_within(graph, _cluster_sizes(graph, limits, options), options)
     part = of_root(graph.comm, lambda: divided_clusters(small.graph, limits, options))
@@ -146,14 +150,15 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
 
 class ClusterSizes(NamedTuple):
     """Mean vertices of a cluster: wished; cell, of clusters across slices; most, where memory is
-    short. unit: what a vertex weighs in the mean [units]; heaviest [units]: what a cluster inside a
-    slice may weigh.
+    short. unit: what a vertex weighs in the mean [units]; k: the blocks to be made of them;
+    heaviest [units]: what a cluster inside a slice may weigh.
     """
 
     wished: float
     cell: float
     most: float
     unit: float
+    k: int
     heaviest: float = math.inf
 
     def weight(self, vertices: float) -> float:
@@ -167,7 +172,7 @@ def _cluster_sizes(graph: SlicedGraph, limits: Contract, options: SlicedOptions)
     unit = float(limits.targets.sum()) / graph.n
     wished = min(options.heaviest, most)
     cell = min(max(graph.n / MANY_CELLS, ACROSS_OF_FEW * wished), ACROSS * wished)
-    return ClusterSizes(wished, cell, most, unit, heaviest_cluster(limits, np.inf))
+    return ClusterSizes(wished, cell, most, unit, limits.k, heaviest_cluster(limits, np.inf))
 
 
 def least_clusters(shares: FloatArray, epsilon: float) -> float:
@@ -189,7 +194,7 @@ def small_graph_within(
     """Return the graph of clusters of the size wished, at every process. All processes call.
 
     Where memory is short clusters are larger. least_inside: as of `small_graph`. Raises
-    InfeasibleError where it is too little.
+    MemoryShortError where it is too little.
     """
     if not options.is_bounded:
         weight = clusters.weight(clusters.wished)
@@ -203,19 +208,43 @@ def small_graph_within(
     most, most_in_cell = min(clusters.most, MOST_IN_CLUSTER), min(clusters.most, MOST_IN_CELL)
     while True:
         vertices, cell = min(vertices, clusters.most), min(cell, clusters.most)
-        weight = clusters.weight(vertices)
-        small = small_graph(graph, weight, cell, least_inside=least_inside)
-        needed = divided_memory(sizes, small.graph.n, int(small.graph.adjncy.size))
-        if needed <= options.memory:
+        made = _clusters_made(graph, clusters.weight(vertices), cell, None, least_inside)
+        needed, small = _contracted_within(graph, made, clusters.k, options)
+        if small is not None:
             return small
-        if (cell >= most_in_cell) if small.across else (vertices >= most):
-            raise InfeasibleError(
-                f"the graph of clusters needs {memory_text(needed)} of memory, of which "
-                f"{memory_text(options.memory)} may be used",
-                hint="A larger --memory or --epsilon, or fewer devices.",
-            )
-        vertices, cell = min(LARGER * vertices, most), min(LARGER * cell, most_in_cell)
-        del small
+        if (cell >= most_in_cell) if made.across else (vertices >= most):
+            raise too_little("the graph of clusters needs", needed, options.memory)
+        larger = min(max(needed / options.memory, LARGER), MUCH_LARGER)
+        vertices, cell = min(larger * vertices, most), min(larger * cell, most_in_cell)
+        del made
+
+
+def _contracted_within(
+    graph: SlicedGraph, made: _Made, k: int, options: SlicedOptions
+) -> tuple[float, SmallGraph | None]:
+    """Return the memory [B] in which k blocks can be made of the clusters, and their graph where
+    that is no more than there is.
+
+    Entries are counted for some clusters first, as to sum up all may already take too much.
+    """
+    sizes = options.sizes_of(graph)
+    told = cluster_graph_of(graph, made.clusters, k, across=made.across)
+    needed = cluster_memory(sizes, told)
+    if needed > options.memory:
+        return needed, None
+    small = _contracted(graph, made)
+    arcs = int(small.graph.adjncy.size)
+    falling = max(told.falling, falling_of(graph, small.graph.n, arcs))
+    exact = told._replace(arcs=arcs, falling=falling, uneven=is_uneven(small.graph))
+    needed = cluster_memory(sizes, exact)
+    return needed, small._replace(falling=falling) if needed <= options.memory else None
+
+
+class _Made(NamedTuple):
+    """clusters: of a graph; across: whether they have vertices of several slices."""
+
+    clusters: SliceClusters
+    across: bool
 
 
 def small_graph(
@@ -231,6 +260,13 @@ def small_graph(
     where they are made across slices. blocks (n_own,) int32: no cluster has vertices of two blocks.
     least_inside: share of the edges inside slices, below which clusters are made across them.
     """
+    return _contracted(graph, _clusters_made(graph, heaviest, cell, blocks, least_inside))
+
+
+def _clusters_made(
+    graph: SlicedGraph, heaviest: float, cell: float, blocks: Part | None, least_inside: float
+) -> _Made:
+    """Return the clusters of which `small_graph` is the graph."""
     clusters = clusters_in_slices(graph, heaviest, blocks)
     across = clusters.inside < least_inside * graph.arcs
     if across:
@@ -238,6 +274,12 @@ def small_graph(
         clusters = clusters if blocks is None else split_by_block(graph, clusters, blocks)
     else:
         graph.fill(clusters.of)
+    return _Made(clusters, across)
+
+
+def _contracted(graph: SlicedGraph, made: _Made) -> SmallGraph:
+    """Return the graph of clusters, at every process."""
+    clusters, across = made
     coarse = contract(graph, clusters.of, clusters.count, points=True, across=across)
     told = told_graph(graph.comm, coarse)
     return SmallGraph(clusters.of, told if coarse is None else coarse, across)
@@ -282,7 +324,9 @@ def _within_memory(
     for hops in range(options.hops, -1, -1):
         near = near_clusters(coarse, part, hops)
         singles = int(count_single(small.of, near))
-        held = BorderSizes(singles, coarse.n, int(coarse.adjncy.size), block_type(k).itemsize)
+        held = BorderSizes(
+            singles, coarse.n, int(coarse.adjncy.size), block_type(k).itemsize, small.falling
+        )
         within = border_memory(options.memory, sizes, held, k, groups, across=small.across)
         if within.window or within.groups <= max(k // LEAST_IN_GROUP, 1):
             break

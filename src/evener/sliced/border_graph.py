@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, Part
-from evener.errors import InfeasibleError
 from evener.graphs.graph import Graph
 from evener.sliced import borders_kernels as kernels
 from evener.sliced.blocks import SlicedOptions, SmallGraph
@@ -27,9 +26,8 @@ from evener.sliced.borders import (
     near_clusters,
     number_groups,
 )
-from evener.sliced.memory import BorderSizes, whole_border_memory
+from evener.sliced.memory import BorderSizes, too_little, whole_border_memory
 from evener.sliced.rows import SlicedGraph
-from evener.wording import memory as memory_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +51,7 @@ class BorderGraph:
         """Read the rows of vertices in clusters up to options.hops edges from those at borders.
 
         blocks (n_local,) int32: the block of each vertex and ghost. All processes call. Raises
-        InfeasibleError where options.memory is too little.
+        MemoryShortError where options.memory is too little.
         """
         borders = _borders(graph, small, blocks, k, options)
         comm = graph.comm
@@ -101,16 +99,20 @@ def _borders(
 ) -> BlockBorders:
     """Return the borders between blocks (n_local,), where clusters may be divided between some."""
     part = cluster_blocks(graph, small.of, blocks, small.graph.n, k)
-    near = _near(graph, small, part, k, options)
+    near = near_within(graph, small, part, k, options)
     borders = BlockBorders.found(graph, small.of.copy(), small.graph, part, k, near)
     borders.blocks, borders.weights = blocks.astype(block_type(k)), np.zeros(k)
     return borders
 
 
-def _near(
+def near_within(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, options: SlicedOptions
 ) -> Near:
-    """Return the clusters near borders, by fewer hops where memory is short; as near_clusters."""
+    """Return the clusters near borders, by fewer hops where memory is short; as near_clusters.
+
+    part (c,) int32: the blocks of clusters, numbers from k on of those that are divided. Raises
+    MemoryShortError where options.memory is too little for the fewest.
+    """
     for hops in range(options.hops, -1, -1):
         near = near_clusters(small.graph, part, hops)
         near[part >= k] = 1
@@ -120,16 +122,12 @@ def _near(
         needed = whole_border_memory(options.sizes_of(graph), _border_sizes(small, singles, k))
         if needed <= options.memory:
             return near
-    raise InfeasibleError(
-        f"the borders of these blocks need {memory_text(needed)} of memory, of which "
-        f"{memory_text(options.memory)} may be used",
-        hint="A larger --memory, fewer devices, or --objective cut.",
-    )
+    raise too_little("the borders of these blocks need", needed, options.memory)
 
 
 def _border_sizes(small: SmallGraph, singles: int, k: int) -> BorderSizes:
     arcs = int(small.graph.adjncy.size)
-    return BorderSizes(singles, small.graph.n, arcs, block_type(k).itemsize)
+    return BorderSizes(singles, small.graph.n, arcs, block_type(k).itemsize, small.falling)
 
 
 def cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:

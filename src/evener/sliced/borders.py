@@ -253,7 +253,7 @@ def _groups(
     if groups == 1 and not math.isfinite(within.room):
         return BlockGroups(np.zeros(k, np.int64), np.ones(1, np.bool_))
     lengths, entries = _border_lengths(borders)
-    sizes = _group_sizes(borders, entries)
+    sizes = _group_sizes(borders, entries, within.falling)
     work = np.maximum(lengths.sum(axis=1), 1)
     lengths[together] = np.minimum(lengths[together], 1)
     rows, columns = np.nonzero(lengths)
@@ -284,14 +284,14 @@ def _border_lengths(borders: BlockBorders) -> tuple[npt.NDArray[np.int64], IntVe
     return np.asarray(np.maximum(found, found.T), np.int64), entries
 
 
-def _group_sizes(borders: BlockBorders, entries: IntVector) -> FloatArray:
+def _group_sizes(borders: BlockBorders, entries: IntVector, falling: float) -> FloatArray:
     """Return (k,) what each block adds to the memory of its group, of a lone process [B]."""
     coarse, k = borders.coarse, borders.k
     whole = np.bincount(borders.whole_part, minlength=k + 1)[:k]
     arcs = np.bincount(borders.whole_part, coarse.degrees, k + 1)[:k]
     vertices = borders.singles()[:k] + whole
     each = zip(vertices.tolist(), (entries + arcs).tolist(), strict=True)
-    return np.array([group_bytes(*one) for one in each])
+    return np.array([group_bytes(*one, falling) for one in each])
 
 
 class GroupRows(NamedTuple):

@@ -11,12 +11,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from evener.errors import MemoryShortError
+from evener.sliced.contraction_kernels import FULLEST
 from evener.sliced.rows import N_SLICES
 
 IMPORTS = 168e6  # bytes: Python, libraries, all kernels loaded, tables of a platform: 163 MB seen
+# The same once plans of least seconds are searched for: libraries of sparse matrices are 25 MiB
+# then, and slabs across two directions 8 MB.
+SEARCH_IMPORTS = IMPORTS + 34e6
 OF_BLOCKS = 48.0  # bytes for each pair of blocks: tables of borders and of what blocks exchange
 A_CLUSTER_NUMBER = 4.0  # bytes a vertex: its cluster, later its number in its group
-KEPT_BESIDE = 8.0  # bytes a vertex, where seconds are lowered: its cluster and its best block
+# Bytes a vertex, where seconds are lowered: its cluster, its best block and the one it is to have.
+KEPT_BESIDE = 12.0
 CERTIFIED = 8.0  # bytes a vertex while blocks are counted: its block and its piece
 UNEVEN = 9.0  # bytes a vertex of graphs of uneven degrees: block, when it is due, a phase's blocks
 # Bytes a row and an entry of the slice that is shrunk: 11 and 17 an entry in all were measured on
@@ -25,10 +31,31 @@ SHRUNK_ROW, SHRUNK_ARC = 40.0, 16.0
 # Bytes a vertex and an entry while our partitioner divides a graph, beside the graph itself: 88
 # and 14.5 fit triangulated and 3-D grids of 1e5 to 3e5 clusters (6.0 and 10.9 entries each).
 DIVIDED_VERTEX, DIVIDED_ARC = 95.0, 16.0
-# Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks.
-IN_GROUP, IN_GROUP_ARC = 130.0, 24.0
+# Bytes an entry where entries hardly fall as the graph is shrunk, so that levels have about as many
+# each: with coordinates at most; and without, those for each level from which on clusters are all
+# joined, and beside them, by label propagation alone, and where levels stay in memory meanwhile.
+# Measured on random graphs (Erdős-Rényi, mean degrees 3 to 40, weighted and not) and grids with a
+# third of random edges, of 3e5 to 3.4e6 entries: 46 at 1.5 levels, 74 to 76 at 2.6, 97 at 3.7; 106
+# where entries are few; and 93 at 2.7, 131 at 3.7 where levels stay.
+DIVIDED_ARC_RANDOM = 60.0
+LABELLED_ARC, LABELLED_LEVEL, MOST_LABELLED = 34.0, 17.5, 110.0
+CLUSTERED_ARC, CLUSTERED_LEVEL, MOST_CLUSTERED = 20.0, 32.0, 140.0
+LEVEL_SHRINKS_BY = 3.0  # as SHRINK_BY in clusters.py
+CLUSTERED_BLOCKS = 5  # from so many on levels may stay in memory while labels are propagated
+SEARCHED_VERTEX = 150.0  # bytes a cluster, beside those: plans that the search for seconds keeps
+# Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks; of an
+# entry where entries hardly fall: 48, 64 and 99 were measured, on random graphs of 40, 8 and 5
+# neighbours; the last are divided by label propagation.
+IN_GROUP, IN_GROUP_ARC, IN_GROUP_ARC_RANDOM = 130.0, 24.0, 108.0
 # The same of a window, most of whose vertices have neighbours outside.
-IN_WINDOW, IN_WINDOW_ARC = 180.0, 36.0
+IN_WINDOW, IN_WINDOW_ARC, IN_WINDOW_ARC_RANDOM = 180.0, 36.0, 90.0
+# Powers of the number of vertices by which entries fall as a graph is shrunk: from MESH on it takes
+# what meshes take, up to RANDOM what random graphs take, between them a part of both. Measured at 9
+# to 32 vertices a cluster: meshes 0.87 to 1.4, grids with a twentieth of random edges 0.7 to 0.8,
+# with a third 0.4 to 0.5, random graphs 0.03 to 0.45.
+MESH, RANDOM = 0.85, 0.5
+FIRST_PLACES = 1 << 16  # of the table in which rows are summed, at least: LEAST_PLACES there
+ESTIMATED = 1.1  # times the entries of sampled clusters: what all may have
 OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at least
 OF_CELL = 0.9  # of the vertices that a cluster across slices is to have: the mean, at least
 ACROSS_CLUSTER = 560.0  # bytes a cluster across slices at most: tables while rows are summed
@@ -38,10 +65,12 @@ MOST_ENTRIES = 20.0  # of a cluster, where they are not known yet
 FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
 LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
-WHOLE_ARC = 100.0  # bytes an entry of a graph of uneven degrees that one process divides
+# Bytes a vertex and an entry of a graph of uneven degrees that one process divides, the graph
+# itself included; and bytes a vertex of clusters of three or more, beside their entries.
+WHOLE_VERTEX, WHOLE_ARC, LABELLED_CLUSTERS = 95.0, 120.0, 37.0
 MOST_WHOLE, MOST_SMALL = 1 << 21, 1 << 23  # entries of such a graph, and of a graph of clusters
 MOST_GROUPS = 16  # times the least number, before rows are read for each group anew
-LEAST_WINDOW = 10_000  # single vertices that are refined together, at least
+LEAST_WINDOW = 1000  # single vertices that are refined together, at least
 OF_ROOM = 0.9  # of what is left: what lists take while they are joined is not counted one by one
 UNEQUAL = 1.15  # times the mean: the first guess of the largest group
 
@@ -51,7 +80,8 @@ class SliceSizes(NamedTuple):
 
     n, arcs: vertices and adjacency entries of all slices; rows, row_arcs: of the slice that has
     most of each. row_bytes, arc_bytes: of buffers and copies, for each of these. dimension: of the
-    coordinates. weighted: whether edges are.
+    coordinates. weighted: whether edges are. imports [B]: of what is loaded; a_cluster [B]: what
+    dividing takes for each cluster, beside its entries.
     """
 
     n: int
@@ -62,6 +92,12 @@ class SliceSizes(NamedTuple):
     arc_bytes: float = 4.5
     dimension: int = 0
     weighted: bool = False
+    imports: float = IMPORTS
+    a_cluster: float = DIVIDED_VERTEX
+
+    def searched(self) -> SliceSizes:
+        """Return the same where plans of least seconds are searched for."""
+        return self._replace(imports=SEARCH_IMPORTS, a_cluster=DIVIDED_VERTEX + SEARCHED_VERTEX)
 
     @classmethod
     def even(cls, n: int, arcs: int) -> SliceSizes:
@@ -75,36 +111,105 @@ class SliceSizes(NamedTuple):
 
 
 def least_bytes(sizes: SliceSizes, k: int, clusters: float = 0.0) -> float:
-    """Return how much memory suffices for k blocks of any graph of these sizes [B].
+    """Return how much memory suffices for k blocks of a mesh of these sizes [B].
 
-    clusters: of which blocks are made, at least.
+    clusters: of which blocks are made, at least. What other graphs take is known once there are
+    clusters.
     """
     read, numbers = sizes.read_bytes, A_CLUSTER_NUMBER * sizes.n
     count = min(max(sizes.n / (OF_CELL * MOST_IN_CELL), clusters), float(sizes.n))
+    arcs = min(MOST_ENTRIES * count, sizes.arcs)
+    graph = ClusterGraph(math.ceil(count), arcs, MESH, across=True, k=k)
     steps = (
         CERTIFIED * sizes.n + read,
         UNEVEN * sizes.n + read,
         numbers + read + _shrunk(sizes),
         numbers + read + ACROSS_CLUSTER * count,
-        numbers + divided_bytes(sizes, MOST_ENTRIES) * count,
+        numbers + max(_contracting(sizes, graph), _dividing(sizes, graph)),
     )
-    return IMPORTS + OF_BLOCKS * k * k + max(steps)
+    return sizes.imports + OF_BLOCKS * k * k + max(steps)
 
 
 def _shrunk(sizes: SliceSizes) -> float:
     return SHRUNK_ROW * sizes.rows + (SHRUNK_ARC + 4.0 * sizes.weighted) * sizes.row_arcs
 
 
-def divided_bytes(sizes: SliceSizes, entries: float) -> float:
-    """Return the bytes of a cluster of so many entries, while their graph is divided [B]."""
+class ClusterGraph(NamedTuple):
+    """What is known of a graph of clusters: their number, its entries, the power of the number of
+    vertices by which entries fall as it is shrunk, whether clusters have vertices of several
+    slices, the blocks that it is to be divided into, and whether its degrees are so uneven that it
+    is divided by label propagation alone.
+    """
+
+    clusters: int
+    arcs: float
+    falling: float
+    across: bool
+    k: int
+    uneven: bool = False
+
+
+def randomness(falling: float) -> float:
+    """Return 0 where entries fall by this power as in a mesh, 1 as in a random graph."""
+    return min(max((MESH - falling) / (MESH - RANDOM), 0.0), 1.0)
+
+
+def divided_bytes(sizes: SliceSizes, entries: float, each: float = DIVIDED_ARC) -> float:
+    """Return the bytes of a cluster of so many entries, while their graph is divided [B].
+
+    each: bytes that dividing takes for an entry; by default those in a mesh.
+    """
     own = 16.0 + 8.0 * sizes.dimension
-    return own + DIVIDED_VERTEX + entries * (_entry(sizes) + DIVIDED_ARC)
+    return own + sizes.a_cluster + entries * (_entry(sizes) + each)
 
 
-def divided_memory(sizes: SliceSizes, clusters: int, arcs: int) -> float:
-    """Return what a process takes while the graph of clusters with so many arcs is divided [B]."""
-    own = divided_bytes(sizes, arcs / max(clusters, 1)) * clusters
-    return IMPORTS + A_CLUSTER_NUMBER * sizes.n + own
+def cluster_memory(sizes: SliceSizes, graph: ClusterGraph) -> float:
+    """Return what a process takes at most until the graph of clusters is divided [B]."""
+    most = max(_contracting(sizes, graph), _dividing(sizes, graph))
+    return sizes.imports + A_CLUSTER_NUMBER * sizes.n + most
+
+
+def _dividing(sizes: SliceSizes, graph: ClusterGraph) -> float:
+    each = _between(DIVIDED_ARC, _random_arc(sizes, graph), graph.falling)
+    if graph.uneven and sizes.dimension == 0:
+        each = _random_arc(sizes, graph)
+    own = divided_bytes(sizes, graph.arcs / max(graph.clusters, 1), each) * graph.clusters
+    return own + OF_BLOCKS * graph.k * graph.k
+
+
+def _random_arc(sizes: SliceSizes, graph: ClusterGraph) -> float:
+    """Return the bytes of an entry of a graph of clusters whose entries hardly fall [B]."""
+    if sizes.dimension:
+        return DIVIDED_ARC_RANDOM
+    share = max(graph.arcs, 1.0) / max(float(graph.clusters) ** 2, 1.0)
+    levels = 1 - min(math.log(share), 0.0) / (2 * math.log(LEVEL_SHRINKS_BY))
+    if graph.uneven or graph.k < CLUSTERED_BLOCKS:
+        return min(LABELLED_ARC + LABELLED_LEVEL * levels, MOST_LABELLED)
+    return min(CLUSTERED_ARC + CLUSTERED_LEVEL * levels, MOST_CLUSTERED)
+
+
+def _contracting(sizes: SliceSizes, graph: ClusterGraph) -> float:
+    """Return the bytes of tables and lists while rows are summed; see contraction.py."""
+    place, pair = (16.0, 12.0) if sizes.weighted else (12.0, 8.0)
+    slices = 1 if graph.across else N_SLICES
+    pairs = UNEQUAL * graph.arcs / (2 * slices) if slices > 1 else graph.arcs / 2
+    begun = max(FIRST_PLACES, _places(4 * graph.clusters / slices))
+    places = max(begun, _places(pairs))
+    table = place * (places if places == begun else 1.5 * places)  # the one before, meanwhile
+    lists = pair * graph.arcs + 16.0 * graph.clusters
+    kept = pair * graph.arcs / 2 if slices > 1 else 0.0
+    sums = 8.0 * (2 + sizes.dimension) * graph.clusters
+    listed = lists + (place * places if slices == 1 else kept)
+    return sums + max(table + kept + sizes.read_bytes, listed)
+
+
+def _places(used: float) -> float:
+    """Return the places of a table of so many pairs: a power of two."""
+    return float(1 << int(used / FULLEST).bit_length())
+
+
+def _between(mesh: float, random: float, falling: float) -> float:
+    return mesh + randomness(falling) * (random - mesh)
 
 
 def kept_bytes(sizes: SliceSizes, entries: float) -> float:
@@ -140,19 +245,19 @@ def vertices_in_cell(memory: float, sizes: SliceSizes, wished: float) -> float:
 
 def _free(memory: float, sizes: SliceSizes) -> float:
     """Return what libraries and the clusters of vertices leave free, 1 at least [B]."""
-    return max(memory - IMPORTS - A_CLUSTER_NUMBER * sizes.n, 1.0)
+    return max(memory - sizes.imports - A_CLUSTER_NUMBER * sizes.n, 1.0)
 
 
 def most_whole(memory: float, n: int) -> float:
     """Return how many entries a graph of n vertices and uneven degrees may have that one process
     divides as a whole, within `memory` [B].
     """
-    return min(MOST_WHOLE, (memory - IMPORTS - UNEVEN * n) / WHOLE_ARC)
+    return min(MOST_WHOLE, (memory - IMPORTS - (UNEVEN + WHOLE_VERTEX) * n) / WHOLE_ARC)
 
 
 def most_small(memory: float, n: int) -> float:
     """Return how many entries a graph of clusters made by labels may have within `memory` [B]."""
-    return min(MOST_SMALL, (memory - IMPORTS - LABELS * n) / WHOLE_ARC)
+    return min(MOST_SMALL, (memory - IMPORTS - (LABELS + LABELLED_CLUSTERS) * n) / WHOLE_ARC)
 
 
 class BorderMemory(NamedTuple):
@@ -160,28 +265,31 @@ class BorderMemory(NamedTuple):
 
     groups: of blocks, to begin with; keep: whether all rows are kept; room: what the graph of a
     group may take [B]. window: single vertices that are refined together; 0: groups of blocks are.
+    falling: as of ClusterGraph.
     """
 
     groups: int
     keep: bool = True
     room: float = math.inf
     window: int = 0
+    falling: float = 1.0
 
 
 class BorderSizes(NamedTuple):
-    """What borders have: single vertices, clusters, entries of the graph of clusters; and bytes
-    that the block of a vertex takes.
+    """What borders have: single vertices, clusters, entries of the graph of clusters; bytes that
+    the block of a vertex takes; and falling, as of ClusterGraph.
     """
 
     singles: int
     clusters: int
     cluster_arcs: int
     block_bytes: int
+    falling: float = 1.0
 
 
-def group_bytes(vertices: float, entries: float) -> float:
+def group_bytes(vertices: float, entries: float, falling: float = 1.0) -> float:
     """Return what the graph of a group takes while it is refined [B]."""
-    return IN_GROUP * vertices + IN_GROUP_ARC * entries
+    return IN_GROUP * vertices + _between(IN_GROUP_ARC, IN_GROUP_ARC_RANDOM, falling) * entries
 
 
 def border_memory(
@@ -193,25 +301,27 @@ def border_memory(
     groups. Groups are as many as there may be where there is no room for them: those that turn out
     too large are not refined.
     """
-    most = max(k // 2, 1)
+    most, falling = max(k // 2, 1), borders.falling
     entries = borders.singles * sizes.arcs / max(sizes.n, 1)
-    free = memory - IMPORTS - OF_BLOCKS * k * k
+    free = memory - sizes.imports - OF_BLOCKS * k * k
     free -= (A_CLUSTER_NUMBER + borders.block_bytes) * sizes.n
     free -= kept_bytes(sizes, borders.cluster_arcs / max(borders.clusters, 1)) * borders.clusters
     graphs = UNEQUAL * group_bytes(
-        borders.singles + borders.clusters, entries + borders.cluster_arcs
+        borders.singles + borders.clusters, entries + borders.cluster_arcs, falling
     )
     room = OF_ROOM * (free - kept_rows(sizes, borders.singles, entries))
     if room > 0 and graphs / room <= min(least * (MOST_GROUPS if across else 1), most):
-        return BorderMemory(min(max(least, math.ceil(graphs / room)), most), room=room)
+        groups = min(max(least, math.ceil(graphs / room)), most)
+        return BorderMemory(groups, room=room, falling=falling)
     room = max(OF_ROOM * (free - sizes.read_bytes), 0.0)
     if not across:
-        each = IN_WINDOW + IN_WINDOW_ARC * entries / max(borders.singles, 1)
+        arc = _between(IN_WINDOW_ARC, IN_WINDOW_ARC_RANDOM, falling)
+        each = IN_WINDOW + arc * entries / max(borders.singles, 1)
         return BorderMemory(
             least, keep=False, room=room, window=max(int(room / each), LEAST_WINDOW)
         )
     groups = math.ceil(graphs / room) if room > 0 else most
-    return BorderMemory(min(max(least, groups), most), keep=False, room=room)
+    return BorderMemory(min(max(least, groups), most), keep=False, room=room, falling=falling)
 
 
 def kept_rows(sizes: SliceSizes, singles: float, entries: float) -> float:
@@ -227,5 +337,24 @@ def whole_border_memory(sizes: SliceSizes, borders: BorderSizes) -> float:
     entries = borders.singles * sizes.arcs / max(sizes.n, 1)
     own = (KEPT_BESIDE + A_CLUSTER_NUMBER + borders.block_bytes) * sizes.n
     each = 24.0 + divided_bytes(sizes, borders.cluster_arcs / max(borders.clusters, 1))
-    graphs = group_bytes(borders.singles + borders.clusters, entries + borders.cluster_arcs)
-    return IMPORTS + own + each * borders.clusters + sizes.read_bytes + graphs
+    graphs = group_bytes(
+        borders.singles + borders.clusters, entries + borders.cluster_arcs, borders.falling
+    )
+    return sizes.imports + own + each * borders.clusters + sizes.read_bytes + graphs
+
+
+def too_little(what: str, needed: float, allowed: float) -> MemoryShortError:
+    """Return the error that says what would do; what: the subject and its verb."""
+    least = mebibytes(needed)
+    error = MemoryShortError(
+        f"{what} {least} MiB of memory, libraries included; --memory allows "
+        f"{math.floor(allowed / 2**20)} MiB",
+        hint=f"Give --memory {least}MiB or more.",
+    )
+    error.needed = needed
+    return error
+
+
+def mebibytes(needed: float) -> int:
+    """Return so many bytes, rounded up to MiB."""
+    return math.ceil(needed / 2**20)

@@ -10,16 +10,15 @@ Seconds on graphs of borders are those of the whole graph; on the graph of clust
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray, Part
-from evener.errors import InfeasibleError
+from evener.errors import MemoryShortError
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import recursive_bisection
 from evener.partitioning.levels.levels import finest
@@ -50,8 +49,10 @@ from evener.sliced.blocks import (
     divided_clusters,
     small_graph_within,
 )
-from evener.sliced.border_graph import BorderGraph
+from evener.sliced.border_graph import BorderGraph, near_within
+from evener.sliced.exchanges import exchanges_of
 from evener.sliced.gathering import of_root
+from evener.sliced.memory import KEPT_BESIDE, least_bytes, too_little
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.slabs import SliceSlabs, directions_of
 
@@ -115,25 +116,53 @@ class SlicedTask:
         )
 
 
-def seconds_in_slices(task: SlicedTask) -> tuple[Part, tuple[Stage, ...]]:
-    """Return the blocks (n_own,) int32 of this process's vertices, and the plans that were counted.
-
-    All processes call, and get the same stages, the chosen plan last. It is no slower than that of
-    least cut. Bytes are not looked at. Raises what `solve_seconds` raises.
+class SecondsBlocks(NamedTuple):
+    """part (n_own,) int32: the blocks of this process's vertices. stages: the plans that were
+    counted, the chosen one last. left_out: how many others needed more memory than there is.
     """
+
+    part: Part
+    stages: tuple[Stage, ...]
+    left_out: int
+
+
+def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
+    """Return blocks of least predicted seconds; all processes call, and get the same stages.
+
+    The chosen plan is no slower than that of least cut. Bytes are not looked at. Raises what
+    `solve_seconds` raises, and MemoryShortError, before the search is loaded, where borders of
+    least cut between clusters cannot be refined.
+    """
+    task = _within_memory(task)
     graph, comm = task.graph, task.graph.comm
     wished = min(
         task.sliced.heaviest, graph.n / (CLUSTERS * task.platform.k),
         max(graph.n / LEAST_CLUSTERS, LEAST_VERTICES),
     )  # fmt: skip
     load = float(task.terms.contract.targets.sum())
-    clusters = ClusterSizes(wished, ACROSS * wished, graph.n, load / graph.n)
+    clusters = ClusterSizes(wished, ACROSS * wished, graph.n, load / graph.n, task.platform.k)
     small = small_graph_within(graph, clusters, task.sliced, LEAST_INSIDE)
     values = _values_of_clusters(task, small)
-    plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values))
-    best, stages = _refined(_BorderSearch(task, small), plans)
+    cut = of_root(comm, lambda: divided_clusters(small.graph, task.terms.contract, task.sliced))
+    if task.sliced.is_bounded:
+        near_within(graph, small, cut, task.platform.k, task.sliced)
+    plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values, cut))
+    search = _BorderSearch(task, small)
+    best, stages = _refined(search, plans)
     chosen = replace(best.stage, name=f"chosen: {best.stage.name}", role=CHOSEN_STAGE)
-    return best.blocks[: graph.n_own], (*stages, chosen)
+    left_out = search.left_out
+    return SecondsBlocks(best.blocks[: graph.n_own], (*stages, chosen), left_out)
+
+
+def _within_memory(task: SlicedTask) -> SlicedTask:
+    """Return the task, where memory is bounded with what the search takes in its sizes."""
+    if not task.sliced.is_bounded:
+        return task
+    sizes, memory = task.sliced.sizes_of(task.graph).searched(), task.sliced.memory
+    least = least_bytes(sizes, task.platform.k)
+    if least > memory:
+        raise too_little("the search for least seconds needs", least, memory)
+    return replace(task, sliced=replace(task.sliced, sizes=sizes))
 
 
 def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
@@ -160,18 +189,27 @@ def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
         for name, blocks in _slabs(search, best):
             best = better(search.turn(name, blocks))
     least_cut = _least_cut(task, small, plans.cut)
-    cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
+    try:
+        cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
+    except MemoryShortError:
+        search.left_out += 1
+        cut = search.as_it_is(LEAST_CUT, least_cut)
     best = better(cut)
     if cut.seconds <= CUT_WITHIN * best.seconds:
-        best = better(search.turn(f"{LEAST_CUT}, refined", cut.blocks))
+        with search.where_memory_suffices():
+            best = better(search.turn(f"{LEAST_CUT}, refined", cut.blocks))
     del cut, least_cut
     for number in range(2, MOST_TURNS + 1):
         if going is None or going.seconds > NEXT_WITHIN * best.seconds:
             break
         name, blocks = going.stage.name.partition(", turn ")[0], going.blocks
         going = None
-        best = better(search.turn(f"{name}, turn {number}", blocks))
-        del blocks
+        try:
+            turned = search.turn(f"{name}, turn {number}", blocks)
+        except MemoryShortError:  # borders became longer than those that were read before
+            break
+        best = better(turned)
+        del blocks, turned
     return best, stages
 
 
@@ -225,9 +263,10 @@ def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> li
 
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
     """Return the blocks (n_local,) of least cut for those of clusters."""
-    graph, own = task.graph, small.of.copy()
-    limits = task.terms.contract
-    blocks_of_clusters(graph, SmallGraph(own, small.graph), part, limits, task.sliced)
+    graph, own, sliced = task.graph, small.of.copy(), task.sliced
+    # Beside it there are the clusters and the best blocks.
+    sliced = replace(sliced, memory=sliced.memory - KEPT_BESIDE * graph.n)
+    blocks_of_clusters(graph, small._replace(of=own), part, task.terms.contract, sliced)
     graph.fill(own)  # blocks are written over clusters
     return own
 
@@ -264,13 +303,12 @@ class _Plans(NamedTuple):
     cut: Part
 
 
-def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float) -> _Plans:
-    """Return plans of clusters, which send `values` each."""
+def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float, cut: Part) -> _Plans:
+    """Return plans of clusters, which send `values` each. cut (c,): the blocks of least cut."""
     problem, terms = task.problem(coarse, values).checked(), task.terms
     options = replace(task.options, tool="evener", threads=1, workload=problem.workload)
     effort = replace(EFFORTS[options.preset], contracted=True)
     maker = CandidateMaker(problem)
-    cut = divided_clusters(coarse, terms.contract, task.sliced)
     first = maker.make(LEAST_CUT, cut, terms.contract.targets, CUT_STAGE)
     found, _ = searched(maker, Slabs(problem), Baselines(first, terms=terms), effort, options)
     starts = _starts(found, slabs=not task.graph.dimension)
@@ -325,20 +363,39 @@ class _Turn:
         return (1 + alike) * self.seconds < other.seconds
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _BorderSearch:
-    """Lowers the makespan of blocks near their borders."""
+    """Lowers the makespan of blocks near their borders.
+
+    left_out: how many plans needed more memory than there is.
+    """
 
     task: SlicedTask
     small: SmallGraph
+    left_out: int = 0
 
-    def where_memory_suffices(self) -> AbstractContextManager[None]:
-        """Leave out a plan whose borders need more than the memory that a process may have.
+    @contextmanager
+    def where_memory_suffices(self) -> Iterator[None]:
+        """Leave out a plan whose borders need more than the memory that a process may have."""
+        try:
+            yield
+        except MemoryShortError:
+            self.left_out += 1
 
-        The least cut is always read: where it does not fit either, an error says how much would do.
-        """
-        short = math.isfinite(self.task.sliced.memory)
-        return suppress(InfeasibleError) if short else nullcontext()
+    def as_it_is(self, name: str, blocks: Part) -> _Turn:
+        """Return blocks (n,) of a lone process, of least cut, counted from all rows."""
+        task = self.task
+        found = exchanges_of(task.graph, blocks, task.platform.k)
+        made = metrics.prediction_of(
+            found.between, found.loads, found.interior, task.platform, task.workload, exact=True
+        )
+        volumes = metrics.comm_volumes(found.between)
+        stage = Stage(
+            name, found.cut, int(volumes.max()), int(volumes.sum()),
+            int(metrics.neighbours(found.between).max()), 1.0, 1.0,
+            seconds=made.makespan, role=CUT_STAGE,
+        )  # fmt: skip
+        return _Turn(blocks, stage, 0.0)
 
     def turn(self, name: str, blocks: Part, *, mapped: bool = False, refined: bool = True) -> _Turn:
         """Return blocks (n_local,) that are no slower than those given. All processes call.
