@@ -47,8 +47,8 @@ from evener.sliced.memory import (
     vertices_in_cell,
     vertices_in_cluster,
 )
-from evener.sliced.narrow import told_graph
 from evener.sliced.rows import SlicedGraph
+from evener.sliced.telling import told_graph
 from evener.sliced.windows import refine_windows
 
 HEAVIEST = 32.0  # mean vertices in a cluster at most

@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.graphs.graph import Graph
-from evener.running.comm import Comm
-
 MOST = 2**31  # what is as large, or larger, stays as it is
 
 
@@ -25,21 +22,3 @@ def narrow(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return values
     narrowed = values.astype(kind)
     return narrowed if bool((narrowed == values).all()) else values
-
-
-def told_graph(comm: Comm, graph: Graph | None) -> Graph:
-    """Return the graph that process 0 has, at others without its coordinates. All call."""
-    told = comm.bcast(None if graph is None or comm.size == 1 else _parts(graph))
-    if graph is not None:
-        return graph
-    assert told is not None
-    degrees, adjncy, vwgt, adjwgt, types = told
-    xadj = np.zeros(degrees.size + 1, np.int64)
-    np.cumsum(degrees, out=xadj[1:])
-    return Graph.trusted(xadj, adjncy, vwgt.astype(types[0]), adjwgt.astype(types[1]))
-
-
-def _parts(graph: Graph) -> tuple[Any, ...]:
-    vwgt, adjwgt = graph.weights(), graph.edge_weights()
-    types = vwgt.dtype.str, adjwgt.dtype.str
-    return narrow(graph.degrees), graph.adjncy, narrow(vwgt), narrow(adjwgt), types
