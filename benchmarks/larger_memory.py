@@ -120,7 +120,8 @@ def measured(path, blocks, objective, bound):
             return figures | {"cut": None, "said": said.strip()[-300:]}
         plan = read_plan(output)
         notes = [note for note in plan.notes if any(word in note for word in NOTED)]
-        return figures | {"cut": plan.evaluation.edge_cut, "holds": "hold" in said, "notes": notes}
+        holds = bool(plan.certificate.all_hold)
+        return figures | {"cut": plan.evaluation.edge_cut, "holds": holds, "notes": notes}
 
 
 def least_told(path, blocks, objective):

@@ -119,11 +119,11 @@ def partition_in(file: str, graph: Graph, k: int) -> Partition:
 
 def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
     """Return the figures of a partition as text, by the names that every command shows."""
-    from evener.wording import signed_percent, time_of
+    from evener.wording import signed_percent, time_of, units
 
     ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
     return {
-        "edge cut": f"{judged.edge_cut:,.6g}",
+        "edge cut": units(judged.edge_cut),
         "total volume": f"{judged.total_volume:,}",
         "largest volume": f"{judged.max_volume:,}",
         "boundary vertices": f"{judged.boundary:,}",
