@@ -21,8 +21,9 @@ IMPORTS = 168e6  # bytes: Python, libraries, all kernels loaded, tables of a pla
 SEARCH_IMPORTS = IMPORTS + 34e6
 OF_BLOCKS = 48.0  # bytes for each pair of blocks: tables of borders and of what blocks exchange
 A_CLUSTER_NUMBER = 4.0  # bytes a vertex: its cluster, later its number in its group
-# Bytes a vertex, where seconds are lowered: its cluster, its best block and the one it is to have.
-KEPT_BESIDE = 12.0
+# Bytes a vertex, where seconds are lowered: its cluster, its blocks in the best plan and in the one
+# that goes on, and the one it is to have.
+KEPT_BESIDE = 16.0
 CERTIFIED = 8.0  # bytes a vertex while blocks are counted: its block and its piece
 UNEVEN = 9.0  # bytes a vertex of graphs of uneven degrees: block, when it is due, a phase's blocks
 # Bytes a row and an entry of the slice that is shrunk: 11 and 17 an entry in all were measured on

@@ -176,9 +176,7 @@ def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
         nonlocal going
         stages.append(one.stage)
         found = one if best is None or one.better_than(best, alike) else best
-        if task.sliced.is_bounded:  # the blocks of one plan are kept
-            going = found if found.gained > MIN_GAIN else None
-        elif one.gained > MIN_GAIN and (going is None or one.seconds < going.seconds):
+        if one.gained > MIN_GAIN and (going is None or one.seconds < going.seconds):
             going = one
         return found
 
