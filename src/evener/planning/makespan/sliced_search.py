@@ -81,9 +81,8 @@ MOST_TURNS = 6  # in which the borders of the fastest plan are read
 # is faster than eight now and then, whose borders are not done yet.
 NEXT_WITHIN = 1.1
 MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
-COSTLY = (
-    0.15  # share of its time that the slowest device exchanges: by clusters as well, from it on
-)
+# Share of its time that the slowest device exchanges, from which on clusters of vertices move, too.
+COSTLY = 0.15
 
 
 @dataclass(frozen=True, eq=False)
