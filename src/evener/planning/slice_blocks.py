@@ -144,7 +144,11 @@ class SlicesToDivide:
         """
         comm = self.graph.comm
         whole = collected(self.weighted, *self.size)
-        part = agreed(comm, lambda: _NO_BLOCKS if whole is None else self._divided(whole))
+
+        def blocks() -> Part:
+            return _NO_BLOCKS if whole is None else self._divided(whole)
+
+        part = agreed(comm, blocks, named=False)
         return scattered(comm, part, np.array(comm.allgather(self.graph.n_own)))
 
     def _divided(self, whole: Graph) -> Part:
