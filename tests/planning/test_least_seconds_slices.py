@@ -11,8 +11,8 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.planning.evaluate import misstated
-from evener.planning.makespan import sliced_search
 from evener.planning.makespan.baselines import LEAST_CUT
+from evener.planning.makespan.border_search import BorderSearch
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
 from evener.plans import metrics
@@ -97,14 +97,14 @@ def test_memories_are_kept():
 
 
 def test_plans_whose_borders_need_too_much_memory_are_left_out(monkeypatch):
-    turn = sliced_search._BorderSearch.turn
+    turn = BorderSearch.turn
 
     def short(search, name, blocks, **how):
         if LEAST_CUT not in name:
             raise MemoryShortError("too little memory")
         return turn(search, name, blocks, **how)
 
-    monkeypatch.setattr(sliced_search._BorderSearch, "turn", short)
+    monkeypatch.setattr(BorderSearch, "turn", short)
     graph = delaunay(2000, 6)
     within = SlicedOptions(memory=2**30)
     plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan
@@ -129,7 +129,7 @@ def test_the_least_cut_where_memory_is_too_little_to_lower_seconds():
 
 
 def test_a_least_cut_whose_borders_do_not_fit_is_counted_from_the_rows(monkeypatch):
-    turn = sliced_search._BorderSearch.turn
+    turn = BorderSearch.turn
     seconds = []
 
     def short(search, name, blocks, **how):
@@ -138,7 +138,7 @@ def test_a_least_cut_whose_borders_do_not_fit_is_counted_from_the_rows(monkeypat
         seconds.append(turn(search, name, blocks, refined=False).seconds)
         raise MemoryShortError("too little memory")
 
-    monkeypatch.setattr(sliced_search._BorderSearch, "turn", short)
+    monkeypatch.setattr(BorderSearch, "turn", short)
     graph = delaunay(2000, 6)
     within = SlicedOptions(memory=2**30)
     plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan

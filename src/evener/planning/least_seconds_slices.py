@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.planning.makespan.sliced_search import SecondsBlocks, SlicedTask, seconds_in_slices
+from evener.planning.makespan.border_search import SlicedTask
+from evener.planning.makespan.sliced_search import SecondsBlocks, seconds_in_slices
 from evener.planning.plan import FULL_SHARE, notes_on_full
 from evener.planning.slice_blocks import (
     DividedSlices,

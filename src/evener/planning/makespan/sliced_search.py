@@ -11,8 +11,7 @@ Seconds on graphs of borders are those of the whole graph; on the graph of clust
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,35 +24,27 @@ from evener.partitioning.levels.levels import finest
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import HaloLaw, line_of
 from evener.planning.device_sets.sets import sets_in_line
-from evener.planning.makespan.baselines import LEAST_CUT, Baselines, mapped_least_cut
-from evener.planning.makespan.candidates import Candidate, CandidateMaker, candidate_of, fastest
-from evener.planning.makespan.cluster_refinement import refined_by_clusters
-from evener.planning.makespan.improvements import refinements
-from evener.planning.makespan.problem import EFFORTS, MakespanProblem
-from evener.planning.makespan.search import Start, present, searched, starts_of
+from evener.planning.makespan.baselines import LEAST_CUT, Baselines
+from evener.planning.makespan.border_search import BorderSearch, BorderTurn, SlicedTask
+from evener.planning.makespan.candidates import Candidate, CandidateMaker
+from evener.planning.makespan.problem import EFFORTS
+from evener.planning.makespan.search import Start, searched, starts_of
 from evener.planning.makespan.size_rounds import SLAB_POWER, law_through
 from evener.planning.makespan.slabs import Slabs
-from evener.planning.options import PlanOptions
-from evener.planning.steps import PlanTerms
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, Stage
-from evener.plans.workload import Workload
-from evener.platforms.platform import Platform
 from evener.sliced.blocks import (
     ACROSS,
     ClusterSizes,
-    SlicedOptions,
     SmallGraph,
     blocks_of_clusters,
     divided_clusters,
     small_graph_within,
 )
 from evener.sliced.border_graph import BorderGraph, near_within
-from evener.sliced.exchanges import exchanges_of
 from evener.sliced.gathering import of_root
 from evener.sliced.memory import KEPT_BESIDE, least_bytes, too_little
-from evener.sliced.rows import SlicedGraph
 from evener.sliced.slabs import SliceSlabs, directions_of
 
 CLUSTERS = 1000  # for each device, on average, unless clusters are larger than `heaviest` then
@@ -81,38 +72,6 @@ MOST_TURNS = 6  # in which the borders of the fastest plan are read
 # is faster than eight now and then, whose borders are not done yet.
 NEXT_WITHIN = 1.1
 MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
-# Share of its time that the slowest device exchanges, from which on clusters of vertices move, too.
-COSTLY = 0.15
-
-
-@dataclass(frozen=True, eq=False)
-class SlicedTask:
-    """What is divided, and over what.
-
-    graph: with the workload's work as weights. platform: without memories, whose limits, as
-    weights, are among low and high (k,) [units]. terms: what blocks of least cut keep to.
-    """
-
-    graph: SlicedGraph
-    platform: Platform
-    low: FloatArray
-    high: FloatArray
-    terms: PlanTerms
-    options: PlanOptions
-    sliced: SlicedOptions
-
-    @property
-    def workload(self) -> Workload:
-        """The workload, of which the graph's weights are the work."""
-        return self.options.workload.without_work()
-
-    def problem(self, graph: Graph, values: float = 1.0) -> MakespanProblem:
-        """Return the problem of a graph whose values stand for so many of the whole graph's."""
-        workload = self.workload
-        each = values * workload.bytes_per_value
-        return MakespanProblem(
-            graph, self.platform, replace(workload, bytes_per_value=each), self.low, self.high
-        )
 
 
 class SecondsBlocks(NamedTuple):
@@ -146,7 +105,7 @@ def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
     if task.sliced.is_bounded:
         near_within(graph, small, cut, task.platform.k, task.sliced)
     plans = of_root(comm, lambda: _plans_of_clusters(task, small.graph, values, cut))
-    search = _BorderSearch(task, small)
+    search = BorderSearch(task, small)
     best, stages = _refined(search, plans)
     chosen = replace(best.stage, name=f"chosen: {best.stage.name}", role=CHOSEN_STAGE)
     left_out = search.left_out
@@ -164,14 +123,14 @@ def _within_memory(task: SlicedTask) -> SlicedTask:
     return replace(task, sliced=replace(task.sliced, sizes=sizes))
 
 
-def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
+def _refined(search: BorderSearch, plans: _Plans) -> tuple[BorderTurn, list[Stage]]:
     """Return the fastest plan with its borders refined, and all that were counted, in order."""
     task, small, alike = search.task, search.small, search.task.options.alike
-    best: _Turn | None = None
-    going: _Turn | None = None  # the fastest that gained in its last turn
+    best: BorderTurn | None = None
+    going: BorderTurn | None = None  # the fastest that gained in its last turn
     stages = list[Stage]()
 
-    def better(one: _Turn) -> _Turn:
+    def better(one: BorderTurn) -> BorderTurn:
         nonlocal going
         stages.append(one.stage)
         found = one if best is None or one.better_than(best, alike) else best
@@ -210,7 +169,7 @@ def _refined(search: _BorderSearch, plans: _Plans) -> tuple[_Turn, list[Stage]]:
     return best, stages
 
 
-def _slabs(search: _BorderSearch, best: _Turn | None) -> Iterator[tuple[str, Part]]:
+def _slabs(search: BorderSearch, best: BorderTurn | None) -> Iterator[tuple[str, Part]]:
     """Yield slabs that may be faster than the best plan: names and blocks (n_local,).
 
     Slabs of clusters are too rough: a slow device's may be thinner than a cluster. All processes
@@ -230,7 +189,7 @@ def _slabs(search: _BorderSearch, best: _Turn | None) -> Iterator[tuple[str, Par
 
 
 def _fastest_slabs(
-    search: _BorderSearch, line: IntArray, loads: FloatArray
+    search: BorderSearch, line: IntArray, loads: FloatArray
 ) -> tuple[SliceSlabs, Candidate | None]:
     """Return slabs across the best direction, and those of these loads (k,), at rank 0."""
     graph = search.task.graph
@@ -330,121 +289,3 @@ def _starts(found: Sequence[Candidate], *, slabs: bool) -> list[Candidate]:
     if slabs:
         chosen += [one for one in lined[:1] if all(one is not other for other in chosen)]
     return chosen + [one for one in ranked if one.used.sum() == 1][:1]
-
-
-@dataclass(frozen=True, eq=False)
-class _Turn:
-    """Blocks (n_local,) after their borders were refined.
-
-    stage: their figures. gained: by which share of the seconds they got faster.
-    """
-
-    blocks: Part
-    stage: Stage
-    gained: float
-
-    @property
-    def seconds(self) -> float:
-        """Predicted [s]."""
-        return self.stage.seconds or 0.0
-
-    @property
-    def sent(self) -> int:
-        """Values sent by all blocks together."""
-        return self.stage.total_volume
-
-    def better_than(self, other: _Turn, alike: float) -> bool:
-        """Whether it is faster, or as fast but for the share `alike`, and sends less."""
-        if self.sent < other.sent:
-            return self.seconds <= (1 + alike) * other.seconds
-        return (1 + alike) * self.seconds < other.seconds
-
-
-@dataclass(eq=False)
-class _BorderSearch:
-    """Lowers the makespan of blocks near their borders.
-
-    left_out: how many plans needed more memory than there is.
-    """
-
-    task: SlicedTask
-    small: SmallGraph
-    left_out: int = 0
-
-    @contextmanager
-    def where_memory_suffices(self) -> Iterator[None]:
-        """Leave out a plan whose borders need more than the memory that a process may have."""
-        try:
-            yield
-        except MemoryShortError:
-            self.left_out += 1
-
-    def as_it_is(self, name: str, blocks: Part) -> _Turn:
-        """Return blocks (n,) of a lone process, of least cut, counted from all rows."""
-        task = self.task
-        found = exchanges_of(task.graph, blocks, task.platform.k)
-        made = metrics.prediction_of(
-            found.between, found.loads, found.interior, task.platform, task.workload, exact=True
-        )
-        volumes = metrics.comm_volumes(found.between)
-        stage = Stage(
-            name, found.cut, int(volumes.max()), int(volumes.sum()),
-            int(metrics.neighbours(found.between).max()), 1.0, 1.0,
-            seconds=made.makespan, role=CUT_STAGE,
-        )  # fmt: skip
-        return _Turn(blocks, stage, 0.0)
-
-    def turn(self, name: str, blocks: Part, *, mapped: bool = False, refined: bool = True) -> _Turn:
-        """Return blocks (n_local,) that are no slower than those given. All processes call.
-
-        mapped: whether blocks may go to other devices first, to exchange faster. refined: whether
-        vertices may go to other blocks.
-        """
-        task, small = self.task, self.small
-        k = task.platform.k
-        borders = BorderGraph.read(task.graph, small, blocks, k, task.sliced)
-        part, figures = borders.part, None
-        if borders.graph is not None:
-            first, best = self._faster(borders.graph, borders, mapped=mapped, refined=refined)
-            role = CUT_STAGE if mapped else ""
-            figures = replace(best, name=name, role=role).stage(), 1 - best.seconds / first.seconds
-            part = best.part
-        figures = task.graph.comm.bcast(figures)
-        assert figures is not None
-        return _Turn(borders.blocks(part), *figures)
-
-    def counted(self, name: str, blocks: Part) -> Candidate | None:
-        """Return the blocks (n_local,) as a candidate at rank 0, None elsewhere. All call."""
-        task = self.task
-        borders = BorderGraph.read(task.graph, self.small, blocks, task.platform.k, task.sliced)
-        if borders.graph is None:
-            return None
-        return candidate_of(task.problem(borders.graph), borders.part, name)
-
-    def _faster(
-        self, graph: Graph, borders: BorderGraph, *, mapped: bool, refined: bool
-    ) -> tuple[Candidate, Candidate]:
-        """Return the blocks as they are given, and the fastest found."""
-        task, options = self.task, self.task.options
-        problem = replace(task.problem(graph), fixed=borders.fixed)
-        maker, effort = CandidateMaker(problem), EFFORTS[options.preset]
-        first = candidate_of(problem, borders.part)
-        found = [first]
-        if first.used.sum() > 1:
-            if mapped:
-                baselines = Baselines(first, terms=task.terms)
-                found += present(mapped_least_cut(maker, baselines, options, np.inf))
-            if refined:
-                begun = fastest(found)
-                found += refinements(begun, maker, effort, options.seed, 1)
-                if _exchanged_share(begun) >= COSTLY:
-                    by_clusters = present(refined_by_clusters(begun, maker, options.seed))
-                    for one in by_clusters:
-                        found += [one, *refinements(one, maker, effort, options.seed, 1)]
-        return first, fastest(found)
-
-
-def _exchanged_share(one: Candidate) -> float:
-    """Return the share of its time that the slowest device exchanges."""
-    last = one.prediction.bottleneck
-    return float(one.prediction.communicate[last] / max(one.seconds, 1e-300))
