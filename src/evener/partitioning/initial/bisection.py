@@ -38,24 +38,29 @@ def recursive_bisection(
     """
     if not targets.sum() > 0:
         raise InfeasibleError("no target is above zero: no block may take a vertex")
-    slack = slack_of_one(epsilon, targets.size)
-    sizes = np.zeros(targets.size) if deal == "given" else -targets
-    order: IntArray = np.argsort(sizes, kind="stable")
-
     part = np.zeros(level.n, np.int32)
-    if order.size == 1:
-        part[:] = order[0]
-    else:
-        tree = _tree(targets.tolist(), order.tolist(), seed, deal)
+    if targets.size > 1:
+        tree = halving_tree(targets, seed, deal)
+        slack = slack_of_one(epsilon, targets.size)
         halving.halve_again(level.arrays, tree, slack, TRIES, part)
     return part
 
 
-def _tree(targets: list[float], order: list[int], seed: int, deal: str) -> HalvingTree:
+def halving_tree(targets: FloatArray, seed: int | None, deal: str) -> HalvingTree:
+    """Return how blocks of these targets (k,) are dealt to both sides, down to single ones.
+
+    seed: of the random states of all bisections; None: they need none.
+    """
+    sizes = np.zeros(targets.size) if deal == "given" else -targets
+    order: list[int] = np.argsort(sizes, kind="stable").tolist()
+    return _tree(targets.tolist(), order, seed, deal)
+
+
+def _tree(targets: list[float], order: list[int], seed: int | None, deal: str) -> HalvingTree:
     """Return the halves of the blocks, in this order, down to single ones."""
     share: list[float] = []
     below: list[list[int]] = []
-    numbers, waiting = [seed], [order]
+    numbers, waiting = [seed or 0], [order]
     for together, number in zip(waiting, numbers, strict=True):  # both grow meanwhile
         blocks, half = _dealt(targets, together, deal)
         total = list(accumulate(targets[b] for b in blocks))
@@ -69,8 +74,11 @@ def _tree(targets: list[float], order: list[int], seed: int, deal: str) -> Halvi
             waiting.append(own)
             numbers.append(2 * number + s + 1)
         below.append(next_ones)
-    states = [np.random.default_rng(one).integers(1, 2**63, dtype=np.uint64) for one in numbers]
-    return HalvingTree(np.array(share), np.array(states), np.array(below, np.int32))
+    states = np.zeros(len(numbers), np.uint64)
+    if seed is not None:
+        for i, one in enumerate(numbers):
+            states[i] = np.random.default_rng(one).integers(1, 2**63, dtype=np.uint64)
+    return HalvingTree(np.array(share), states, np.array(below, np.int32))
 
 
 def slack_of_one(epsilon: float, k: int) -> float:

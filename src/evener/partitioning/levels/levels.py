@@ -274,6 +274,13 @@ class Hierarchy:
             blocks = projected(shrunk, blocks, threads)
         return blocks
 
+    def down_to(self, most: int) -> Hierarchy:
+        """Return the hierarchy down to the first level of `most` vertices at most."""
+        for i, (level, _) in enumerate(self.above):
+            if level.n <= most:
+                return Hierarchy(self.above[:i], level, np.zeros(level.n, np.int32))
+        return self
+
     def coarse_points(self, points: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Return where the coarsest vertices lie (d, coarse n): weighted means of points (d, n)."""
         middles = points.astype(np.float64)

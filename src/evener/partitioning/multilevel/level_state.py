@@ -21,7 +21,13 @@ from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisec
 from evener.partitioning.initial.diffusion import BRIEFLY, THOROUGH, Spread, diffused_blocks
 from evener.partitioning.initial.embedding import embedded
 from evener.partitioning.initial.kmeans import BALANCE, along_curve, kmeans_blocks
-from evener.partitioning.levels.levels import LARGEST_CLUSTER, GraphLevel, Shrunk, projected
+from evener.partitioning.levels.levels import (
+    LARGEST_CLUSTER,
+    GraphLevel,
+    Hierarchy,
+    Shrunk,
+    projected,
+)
 from evener.partitioning.multilevel.presets import Preset
 from evener.partitioning.refinement import fm_kernels as kernels
 from evener.partitioning.refinement.cutting import cut_anew
@@ -224,7 +230,7 @@ def starting_blocks(
         round_again = rounded(level, best.part, task, depth, first, finer_rounding)
         found.append(refine(round_again, task, depth))
     if points is not None and not trusting:
-        found.append(_by_kmeans(level, points, task, depth))
+        found.append(by_kmeans(level, points, task, depth))
     return worth_following(found)
 
 
@@ -237,9 +243,10 @@ def worth_following(rivals: list[Placed]) -> list[Placed]:
     return [rivals[i] for i in order[:MOST_RIVALS] if cuts[i] <= CLOSE * cuts[order[0]]]
 
 
-def _by_kmeans(
+def by_kmeans(
     level: GraphLevel, points: npt.NDArray[np.float32], task: MultilevelTask, depth: int
 ) -> Placed:
+    """Return blocks by balanced k-means of points (d, n) along a curve, rounded and refined."""
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
     first, finer_rounding = task.preset.first_rounding, task.preset.finer_rounding
@@ -291,3 +298,25 @@ def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
             blocks.level, blocks.part, task, depth, finer_rounding=blocks.finer_rounding
         )
     return refine(blocks, task, depth)
+
+
+PER_BLOCK_RIVALS = 100  # vertices per block of graphs up to which several starts are refined
+
+
+def refined_back(
+    hierarchy: Hierarchy, rivals: list[Placed], task: MultilevelTask, above: int = 0
+) -> Part:
+    """Refine blocks of the coarsest level on all finer ones; return the best of the finest."""
+    for depth in range(len(hierarchy.above) - 1, -1, -1):
+        finer, shrunk = hierarchy.above[depth]
+        rivals = [
+            follow(descend(rival, finer, shrunk, task), task, depth + above)
+            for rival in _followed(rivals, task)
+        ]
+    return worth_following(rivals)[0].part
+
+
+def _followed(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
+    """Return the blocks worth refining on finer graphs: one way only where they are large."""
+    close = worth_following(rivals)[: task.preset.rivals]
+    return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]

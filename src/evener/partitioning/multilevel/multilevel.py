@@ -33,19 +33,18 @@ from evener.partitioning.levels.levels import (
     shrink_freely,
     shrink_inside,
 )
+from evener.partitioning.multilevel.few_blocks import FEW_BLOCKS, PLACED, few_blocks
 from evener.partitioning.multilevel.level_state import (
     MultilevelTask,
     Placed,
     block_weights,
-    descend,
-    follow,
     limits_on,
     placed,
     refine,
+    refined_back,
     rounded,
     starting_blocks,
     within,
-    worth_following,
 )
 from evener.partitioning.multilevel.presets import PRESETS, preset_for
 from evener.partitioning.refinement.fm import boundary_flags
@@ -60,7 +59,6 @@ LEAST_EMBEDDED = 100_000  # vertices from which places by hops are trusted; most
 FREE_DIMENSIONS = 3  # 3-D graphs are placed on the coarsest level whatever their size: less cut
 # Cut after rounding, over that of k-means of all points: below it, k-means was misled by distances.
 MISLED_RATIO = 0.9
-PER_BLOCK_RIVALS = 100  # vertices per block of graphs up to which several starts are refined
 LEAST_ANEW = 2_000  # vertices of graphs rounded twice; the portfolio tries smaller ones often
 # Min. blocks for which graphs of clusters are divided by label propagation too: fewer blocks hold
 # whole clusters either way, and it takes three times as long.
@@ -106,15 +104,20 @@ def multilevel_blocks(
     task = MultilevelTask(contract, preset_for(preset, graph.n), seed, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     clusters = False
-    if points is None or graph.n <= MOST_PLACED or len(points) == FREE_DIMENSIONS:
-        hierarchy = _shrunk_freely(level, task)
+    few = 1 < contract.k <= FEW_BLOCKS
+    if few or points is None or graph.n <= MOST_PLACED or len(points) == FREE_DIMENSIONS:
+        per_block = -(-PLACED // contract.k) if few else PER_BLOCK_PLACED
+        hierarchy = _shrunk_freely(level, task, per_block)
         clusters = (
             points is None and not by_levels and contract.k >= CLUSTERED_BLOCKS[preset]
             and has_clusters(hierarchy)
         )  # fmt: skip
         if clusters and preset == "default":  # more rounding and searches help meshes alone
             task = replace(task, preset=PRESETS["fast"])
-        part, start = _place_on(hierarchy, points, task)
+        if few:
+            part, start = few_blocks(hierarchy, points, order, task)
+        else:
+            part, start = _place_on(hierarchy, points, task)
     else:
         weights = np.empty(0) if graph.is_unit else level.vwgt
         balance = task.preset.balance
@@ -182,9 +185,11 @@ def place_by_levels(
     return _place_on(_shrunk_freely(level, task), points, task)[0]
 
 
-def _shrunk_freely(level: GraphLevel, task: MultilevelTask) -> Hierarchy:
+def _shrunk_freely(
+    level: GraphLevel, task: MultilevelTask, per_block: int = PER_BLOCK_PLACED
+) -> Hierarchy:
     targets, by = task.contract.targets, task.preset.shrink_by
-    return shrink_freely(level, targets, PER_BLOCK_PLACED, by, task.threads)
+    return shrink_freely(level, targets, per_block, by, task.threads)
 
 
 def _place_on(
@@ -198,7 +203,7 @@ def _place_on(
         trusting=finest_level.n > (LEAST_EMBEDDED if points is None else MOST_PLACED),
     )  # fmt: skip
     start = hierarchy.on_finest(rivals[0].part, task.threads)
-    return _refined_back(hierarchy, rivals, task), start
+    return refined_back(hierarchy, rivals, task), start
 
 
 def v_cycle(
@@ -218,18 +223,7 @@ def v_cycle(
     hierarchy = shrink_inside(
         level, part, targets, preset.per_block, preset.shrink_by, task.threads
     )
-    return _refined_back(hierarchy, _from_given(hierarchy, task, rounding, doubted), task)
-
-
-def _refined_back(hierarchy: Hierarchy, rivals: list[Placed], task: MultilevelTask) -> Part:
-    """Refine blocks of the coarsest level on all finer ones; return the best of the finest."""
-    for depth in range(len(hierarchy.above) - 1, -1, -1):
-        finer, shrunk = hierarchy.above[depth]
-        rivals = [
-            follow(descend(rival, finer, shrunk, task), task, depth)
-            for rival in _followed(rivals, task)
-        ]
-    return worth_following(rivals)[0].part
+    return refined_back(hierarchy, _from_given(hierarchy, task, rounding, doubted), task)
 
 
 def _from_given(
@@ -245,12 +239,6 @@ def _from_given(
     if doubted and cut_of(level, blocks.part) < MISLED_RATIO * cut_of(level, part):
         return [blocks, *starting_blocks(level, None, task, depth)]
     return [blocks]
-
-
-def _followed(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
-    """Return the blocks worth refining on finer graphs: one way only where they are large."""
-    close = worth_following(rivals)[: task.preset.rivals]
-    return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]
 
 
 def lower_volumes(level: GraphLevel, part: Part, task: MultilevelTask, aim: Aim) -> None:

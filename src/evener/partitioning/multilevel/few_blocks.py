@@ -1,0 +1,190 @@
+"""Few blocks: where a handful of borders decide, starts matter more than refinement.
+
+The graph is shrunk to some thousands of vertices. There, multilevel partitions that shrink it
+further in unlike ways are combined: it is shrunk once more so that no cluster crosses a border of
+either, and refinement may take each border from the better one. Straight fronts, swept over the
+whole graph, are the other start: clusters and k-means would round them off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import NO_VERTICES, IntArray, Part
+from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisection
+from evener.partitioning.initial.kmeans import BALANCE
+from evener.partitioning.initial.sweeping import (
+    best_directions,
+    best_sweep,
+    directions_of_hops,
+    directions_of_points,
+    far_vertices,
+    rows_of_hops,
+    swept_blocks,
+)
+from evener.partitioning.levels.levels import (
+    LARGEST_CLUSTER,
+    GraphLevel,
+    Hierarchy,
+    shrink_all,
+    shrink_freely,
+)
+from evener.partitioning.multilevel.level_state import (
+    OTHER_SEED,
+    MultilevelTask,
+    Placed,
+    by_kmeans,
+    placed,
+    refine,
+    refined_back,
+    worth_following,
+)
+
+# Chosen with benchmarks/few_blocks.py on graphs that its table does not report.
+FEW_BLOCKS = 8  # blocks at most
+SMALL = 8_000  # vertices of the graph on which partitions are tried and combined
+PLACED = 2_000  # vertices of the smallest graph, which is bisected
+OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # the same, and shrink_by, of the second partition
+BISECTIONS, REFINED = 4, 2  # bisections of the smallest graph; how many of these are refined
+MOST_PLACES = 100_000  # vertices times directions of the graph on which fronts are chosen
+STRAIGHT = 1.35  # times the cut of the other start: what fronts may cut on the smallest graph
+CLEARLY = 0.8  # times that cut: fronts that cut less on the whole graph are all that is refined
+SWEPT_OFF = 2 * BALANCE  # share of its target by which a swept block may be off
+
+Points = npt.NDArray[np.float32]
+
+
+def few_blocks(
+    hierarchy: Hierarchy, points: Points | None, order: IntArray, task: MultilevelTask
+) -> tuple[Part, Part]:
+    """Return blocks (n,) near the task's contract, and those that refinement began with.
+
+    hierarchy: down to some PLACED vertices. points (d, n) of its finest level, in a unit box, or
+    None; order (n,): each vertex's number in the user's graph.
+    """
+    level = hierarchy.above[0][0] if hierarchy.above else hierarchy.coarsest
+    small = hierarchy.down_to(SMALL)
+    below = Hierarchy(hierarchy.above[len(small.above) :], hierarchy.coarsest, hierarchy.part)
+    blocks = _combined_tries(small, below, points, task)
+    start, cut = small.on_finest(blocks.part, task.threads), cut_of(blocks.level, blocks.part)
+    fronts = _swept(level, hierarchy, points, order, cut, task)
+    swept = np.inf if fronts is None else cut_of(level, fronts)
+    found = []
+    if fronts is not None and swept < cut:
+        straight = placed(level, fronts, task, 0, finer_rounding=None)
+        found.append((refine(straight, task, 0).part, fronts))
+    if swept >= CLEARLY * cut:
+        found.append((refined_back(small, [blocks], task), start))
+    return min(found, key=lambda one: cut_of(level, one[0]))
+
+
+def _combined_tries(
+    small: Hierarchy, below: Hierarchy, points: Points | None, task: MultilevelTask
+) -> Placed:
+    """Return blocks of the coarsest level of `small`, combined from several partitions of it.
+
+    below: that level, shrunk further.
+    """
+    level, depth, targets = small.coarsest, len(small.above), task.contract.targets
+    near = None if points is None else below.coarse_points(small.coarse_points(points))
+    part = refined_back(below, _bisected(below, near, task, depth), task, depth)
+    if task.preset.rivals > 1:
+        # K-means of other clusters would place blocks alike.
+        again, most = replace(task, seed=task.seed + 1), -(-OTHER_PLACED // targets.size)
+        finer = shrink_freely(level, targets, most, OTHER_SHRINKAGE, task.threads)
+        other = refined_back(finer, _bisected(finer, None, again, depth), again, depth)
+        part = combined(level, part, other, again, depth)
+    return placed(level, part, task, depth, finer_rounding=None)
+
+
+def _bisected(
+    hierarchy: Hierarchy, points: Points | None, task: MultilevelTask, above: int
+) -> list[Placed]:
+    """Return partitions of the coarsest level by its edges, and by k-means of its points, refined.
+
+    above: levels that are finer than those of the hierarchy.
+    """
+    depth = above + len(hierarchy.above)
+    level, targets = hierarchy.coarsest, task.contract.targets
+    found = [
+        recursive_bisection(level, targets, SWEPT_OFF, task.seed + OTHER_SEED * i, DEALS[i])
+        for i in range(BISECTIONS)
+    ]
+    found = sorted(found, key=lambda part: cut_of(level, part))[:REFINED]
+    rivals = [
+        refine(placed(level, part, task, depth, finer_rounding=None), task, depth) for part in found
+    ]
+    if points is not None and targets.size > 2:
+        rivals.append(by_kmeans(level, points, task, depth))
+    return worth_following(rivals)
+
+
+def combined(
+    level: GraphLevel, one: Part, other: Part, task: MultilevelTask, level_depth: int = 0
+) -> Part:
+    """Return blocks (n,) refined from both, shrunk so that no cluster crosses a border of either.
+
+    level_depth: of the level, 0 for the whole graph.
+    """
+    contract = task.contract
+    k, enough = contract.k, PLACED
+    both = one * np.int32(k) + other
+    pairs = np.flatnonzero(np.bincount(both, minlength=k * k))
+    number = np.zeros(k * k, np.int32)
+    number[pairs] = np.arange(pairs.size)
+    heaviest = 2 * float(level.vwgt.sum()) / enough
+    caps = np.full(pairs.size, min(heaviest, LARGEST_CLUSTER * float(contract.targets.min())))
+    hierarchy = shrink_all(level, number[both], caps, enough, task.preset.shrink_by, task.threads)
+    depth, inside = level_depth + len(hierarchy.above), pairs[hierarchy.part]
+    starts = [
+        placed(hierarchy.coarsest, part.astype(np.int32), task, depth, finer_rounding=None)
+        for part in (inside // k, inside % k)
+    ]
+    rivals = worth_following([refine(start, task, depth) for start in starts])
+    return refined_back(hierarchy, rivals, task, level_depth)
+
+
+def _swept(
+    level: GraphLevel,
+    hierarchy: Hierarchy,
+    points: Points | None,
+    order: IntArray,
+    cut: float,
+    task: MultilevelTask,
+) -> Part | None:
+    """Return blocks (n,) between straight fronts, None where these cut much more than `cut`.
+
+    The deal of the blocks, and the directions that help beside the axes, are chosen on the finest
+    level on which all can be tried.
+    """
+    targets = task.contract.targets
+    rows, _ = _rows(hierarchy, points, order)
+    if best_sweep(hierarchy.coarsest, rows, targets, SWEPT_OFF).cut > STRAIGHT * cut:
+        return None
+    directions = directions_of_hops() if points is None else directions_of_points(len(points))
+    tried = hierarchy.down_to(MOST_PLACES // len(directions))
+    rows, marks = _rows(tried, points, order)
+    tree = best_sweep(tried.coarsest, rows, targets, SWEPT_OFF).tree
+    chosen = best_directions(tried.coarsest, rows, tree, directions, SWEPT_OFF)
+    if points is None:
+        cluster = tried.on_finest(np.arange(tried.coarsest.n, dtype=np.int32), task.threads)
+        first = np.array([int((cluster == mark).argmax()) for mark in marks])
+        points = rows_of_hops(level, first, order)
+    fronts = swept_blocks(level, points, tree, SWEPT_OFF)
+    if not chosen:
+        return fronts
+    places = np.stack([*points, *(direction(points) for direction in chosen)])
+    others = swept_blocks(level, places, tree, SWEPT_OFF)
+    return min(fronts, others, key=lambda part: cut_of(level, part))
+
+
+def _rows(hierarchy: Hierarchy, points: Points | None, order: IntArray) -> tuple[Points, IntArray]:
+    """Return what is swept of the coarsest level (d, n), and from which vertices hops count."""
+    if points is not None:
+        return hierarchy.coarse_points(points), NO_VERTICES
+    marks = far_vertices(hierarchy.coarsest)
+    number = hierarchy.coarse_points(order[None].astype(np.float32))
+    return rows_of_hops(hierarchy.coarsest, marks, number), marks
