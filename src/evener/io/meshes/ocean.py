@@ -18,7 +18,7 @@ from evener.io.sources import Source
 
 # The title, the two counts and the first point of a fort.14 grid.
 _START = re.compile(
-    rb"[^\n]*\n[ \t]*(\d{1,12})[ \t,]+(\d{1,12})(?:[ \t!][^\n]*|\r)?\n"
+    rb"[^\n]*\n[ \t]*(\d{1,12})[ \t,]+(\d{1,12})[ \t\r]*(?:[^-+.\d\s][^\n]*)?\n"
     rb"[ \t]*\d+(?:[ \t]+[-+.\deEdD]+){3}\s"
 )
 _POINTS, _CELLS = "nod2d.out", "elem2d.out"  # of FESOM
@@ -28,10 +28,8 @@ def recognises_fort14(source: Source) -> bool:
     """Return whether line 2 has two counts and line 3 four numbers; or by part of the name."""
     name = source.name.lower()
     named = name.endswith((".14", ".grd")) or "fort.14" in name
-    first = source.head.split(b"\n", 1)[0]
-    return _START.match(source.head) is not None and (
-        named or re.search(rb"[A-Za-z]", first) is not None
-    )
+    title = re.match(rb"[^\n%#]*[A-Za-z][^\n]*\n", source.head)
+    return _START.match(source.head) is not None and (named or title is not None)
 
 
 def read_fort14(source: Source) -> Mesh:
