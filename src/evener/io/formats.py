@@ -70,11 +70,12 @@ class Format:
     where it is "coords"; it raises InputError and nothing else. recognises never raises.
     Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
     choose the format of a file to be written; the first is the usual one. shape: the content has no
-    signature, and its numbers alone may be another format's: the suffix comes before them. of: in a module of
-    several formats, what its functions' names end with, as recognises_fesom. directed: whether it
-    can hold arcs; read(source, directed=True) then returns a DirectedGraph where the file holds
-    arcs, and write takes one. stores: entries of a "matrix" or "lines" of an edge list; the module
-    then has entries(source, with_values=) -> Entries, or None for a file that holds none.
+    signature, and its numbers alone may be another format's: the suffix comes before them. of: in a
+    module of several formats, what its functions' names end with, as recognises_fesom. directed:
+    whether it can hold arcs; read(source, directed=True) then returns a DirectedGraph where the
+    file holds arcs, and write takes one. stores: entries of a "matrix" or "lines" of an edge list;
+    the module then has entries(source, with_values=) -> Entries, or None for a file that holds
+    none.
     """
 
     name: str
@@ -135,6 +136,7 @@ FORMATS: tuple[Format, ...] = (
     Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
     Format("dot", "graph", "graphs.dot", (".dot", ".gv"), writes=True, directed=True),
+    Format("off", "mesh", "meshes.off", (".off",)),
     Format("meshio", "mesh", "meshes.meshio"),
     Format(
         "harwell-boeing",
@@ -146,6 +148,10 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format("scotch", "graph", "graphs.scotch", (".grf", ".src"), writes=True),
     Format("fort14", "mesh", "meshes.ocean", (".14", ".grd", ".gr3"), shape=True, of="fort14"),
+    Format("kratos", "mesh", "meshes.kratos", (".mdpa",), shape=True),
+    Format("abaqus", "mesh", "meshes.abaqus", (".inp",), shape=True),
+    Format("nastran", "mesh", "meshes.nastran", (".bdf", ".nas", ".fem"), shape=True),
+    Format("tetgen", "mesh", "meshes.tetgen", (".ele", ".node"), shape=True),
     Format("scotch-mesh", "mesh", "meshes.unplaced", shape=True, of="scotch"),
     Format("metis-mesh", "mesh", "meshes.unplaced", (".mesh",), shape=True, of="metis"),
     Format(

@@ -30,23 +30,19 @@ FORMATS = {
     ".med": "med",
     ".h5m": "h5m",
     ".hmf": "hmf",
-    ".inp": "abaqus",
+    ".inp": "avsucd",
     ".avs": "avsucd",
     ".exo": "exodus",
     ".ex2": "exodus",
     ".e": "exodus",
-    ".bdf": "nastran",
-    ".nas": "nastran",
-    ".fem": "nastran",
-    ".off": "off",
+    ".g": "exodus",
+    ".gen": "exodus",
+    ".nc": "netcdf",
     ".ply": "ply",
     ".stl": "stl",
-    ".mdpa": "mdpa",
     ".f3grid": "flac3d",
     ".vol": "netgen",
     ".ugrid": "ugrid",
-    ".ele": "tetgen",
-    ".node": "tetgen",
     ".dat": "tecplot",
     ".tec": "tecplot",
     ".post": "permas",
@@ -57,6 +53,8 @@ FORMATS = {
 }
 # Beginnings of the content required of suffixes that other formats use, too.
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
+# The first line of an AVS UCD file, whose suffix may be Abaqus's: five counts.
+_UCD = re.compile(rb"(?:#[^\n]*\n|\s)*\d+(?:[ \t]+\d+){4}[ \t\r]*\n")
 
 # Where the numbers of an XDMF file are: FILE:/DATA between two tags.
 _HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
@@ -73,6 +71,8 @@ def recognises(source: Source) -> bool:
     """Return whether meshio reads the suffix."""
     if source.folder or source.suffix not in FORMATS:
         return False
+    if source.suffix == ".inp":
+        return _UCD.match(source.head) is not None
     begins = _BEGINS.get(source.suffix)
     return begins is None or source.head.lstrip().upper().startswith(begins)
 
