@@ -299,7 +299,7 @@ _PLY = (
         # Its reader waits for more lines at the end of the file, for ever.
         ("hang.mdpax", "Begin Nodes\n1 0 0 0\n", "busy too long"),
         ("huge.ply", _PLY, "cannot read as ply|code"),
-        ("text.vtk", "once upon a time", "cannot read as vtk"),
+        ("text.vtk", "once upon a time", "does not begin with `# vtk"),
         ("bytes.vtu", "\0\1\2", "cannot read as vtu"),
         ("far.avs", "3 1 0 0 0\n1 0 0 0\n2 1 0 0\n3 1 1 0\n1 0 tri 1 2 7\n", "avsucd"),
     ],

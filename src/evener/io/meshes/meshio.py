@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from evener.files.temporary import private_folder
+from evener.graphs.cell_kernels import BASE
 from evener.graphs.foreign import MeshioMesh
 from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio_child
+from evener.io.meshes.polyhedra import is_polyhedral, make_polymesh
 from evener.io.meshes.rows import make_mesh
 from evener.io.sources import Source
 
@@ -77,7 +80,7 @@ def recognises(source: Source) -> bool:
     return begins is None or source.head.lstrip().upper().startswith(begins)
 
 
-def read(source: Source) -> Mesh:
+def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
     if source.suffix not in FORMATS:
         raise source.error(f"is of no format known by its suffix {source.suffix!r}")
@@ -102,10 +105,11 @@ def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
     except meshio_child.RefusedError as error:
         raise source.error(str(error)) from error
     mesh = _mesh(source, arrays, facts)
+    assert isinstance(mesh, Mesh)
     return mesh, source.notes
 
 
-def read_as(source: Source, name: str) -> Mesh:
+def read_as(source: Source, name: str) -> Mesh | PolyMesh:
     """Return the mesh that meshio's reader of this name finds."""
     with private_folder() as place:
         code = _run(source, name, place)
@@ -124,17 +128,25 @@ def read_as(source: Source, name: str) -> Mesh:
     return _mesh(source, arrays, facts)
 
 
-def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh:
+def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh | PolyMesh:
     """Return the Mesh of what the child's `extract` found, and note what it left out."""
     source.notes.extend(facts["notes"])
-    return make_mesh(
+    kinds = arrays["kinds"]
+    known = (BASE[np.clip(kinds, 0, 255)] > 0) | is_polyhedral(kinds)
+    if (bad := np.flatnonzero(~known | (kinds != np.clip(kinds, 0, 255)))).size:
+        raise source.error(f"has cells of VTK's type {kinds[bad[0]]}, which Evener does not know")
+    make = make_polymesh if is_polyhedral(kinds).any() else make_mesh
+    faces = {key: arrays[key] for key in ("faces_of", "face_sizes", "face_corners")
+             if key in arrays}  # fmt: skip
+    return make(
         source,
         arrays["points"],
         arrays["counts"],
         arrays["corners"],
-        arrays["kinds"],
+        kinds,
         cell_data=_named(arrays, "cell", facts),
         point_data=_named(arrays, "point", facts),
+        **faces,
     )
 
 

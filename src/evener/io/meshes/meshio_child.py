@@ -29,6 +29,11 @@ _REMARK = "Warning:"
 _EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
 
 
+# Readers of ours, by the module that holds them; None of one leaves the file to meshio.
+_OWN = {
+    **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
+    **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
+}
 _WAY = "ParaView or Gmsh may read it, and write it as .vtk or .msh; or is it damaged?"
 
 
@@ -100,8 +105,8 @@ def _read(path: str, reader: str) -> Any:
     sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        own = _own()
-        if reader in ("cgns", "exodus", "netcdf"):
+        if reader in _OWN:
+            own = _own(_OWN[reader])
             try:
                 found = getattr(own, reader)(path)
             except own.UnreadError as error:
@@ -116,10 +121,10 @@ def _read(path: str, reader: str) -> Any:
         return reader_map[reader](path)
 
 
-def _own() -> Any:
-    """Return the module of our readers, which lies beside this program."""
-    place = Path(__file__).with_name("meshio_arrays.py")
-    spec = importlib.util.spec_from_file_location("meshio_arrays", place)
+def _own(name: str) -> Any:
+    """Return a module of our readers, which lie beside this program."""
+    place = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, place)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -132,19 +137,29 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Raises RefusedError for cells that no reader here knows.
     """
-    kinds, counts, corners = _cells(found)
+    notes: list[str] = list(getattr(found, "notes", ()))
+    arrays: dict[str, Any] = {}
+    if hasattr(found, "kinds"):  # as our readers of VTK return it
+        kinds, counts, corners, cell_data = (
+            found.kinds, found.counts, found.corners, found.cell_data
+        )  # fmt: skip
+        if found.faces is not None:
+            arrays["faces_of"] = np.array([sizes.size for sizes, _ in found.faces])
+            arrays["face_sizes"] = np.concatenate([sizes for sizes, _ in found.faces])
+            arrays["face_corners"] = np.concatenate([nodes for _, nodes in found.faces])
+    else:
+        kinds, counts, corners = _cells(found)
+        cell_data = _joined(found.cell_data, notes)
     points = np.asarray(found.points)
     if points.dtype.kind not in "iuf":
         raise RefusedError("has points that are no numbers")
     if points.ndim == 2 and points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
-    notes: list[str] = list(getattr(found, "notes", ()))
-    sizes = [len(block.data) for block in found.cells]
-    cell_data = _numeric(_joined(found.cell_data, notes), sum(sizes), notes)
+    cell_data = _numeric(cell_data, len(kinds), notes)
     point_data = _numeric(found.point_data, len(points), notes)
     if sets := [str(name) for name in getattr(found, "cell_sets", None) or ()]:
         notes.append(f"Sets of cells are not read: {', '.join(sets[:5])}.")
-    arrays = {"points": points, "kinds": kinds, "counts": counts, "corners": corners}
+    arrays |= {"points": points, "kinds": kinds, "counts": counts, "corners": corners}
     arrays |= {f"cell{i}": values for i, values in enumerate(cell_data.values())}
     arrays |= {f"point{i}": values for i, values in enumerate(point_data.values())}
     return arrays, {"cell": list(cell_data), "point": list(point_data), "notes": notes}
