@@ -136,6 +136,8 @@ FORMATS: tuple[Format, ...] = (
     Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
     Format("dot", "graph", "graphs.dot", (".dot", ".gv"), writes=True, directed=True),
+    Format("graphml", "graph", "graphs.graphml", (".graphml",), directed=True),
+    Format("dimacs", "graph", "graphs.dimacs", (".gr", ".col", ".dimacs"), directed=True),
     Format("off", "mesh", "meshes.off", (".off",)),
     Format("meshio", "mesh", "meshes.meshio"),
     Format(

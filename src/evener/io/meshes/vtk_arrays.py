@@ -110,7 +110,7 @@ def vtu(path: str) -> Any:
 
 def _in_all(fields: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
     """Return the fields that all pieces have in one shape."""
-    joined = {}
+    joined: dict[str, Any] = {}
     for name in fields[0]:
         parts = [piece.get(name) for piece in fields]
         shapes = {None if part is None else part.shape[1:] for part in parts}
