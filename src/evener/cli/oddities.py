@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 
 
 def notes_on(reading: Reading) -> list[str]:
-    """Return the oddities of what was read, each a sentence."""
+    """Return the oddities of a mesh that was read, each a sentence; of a graph, of its places."""
     graph = reading.undirected
-    return [f"{odd[0].upper()}{odd[1:]}." for odd in oddities(graph, graph.components()[0])]
+    if reading.mesh is None:
+        odd = [] if graph.coords is None else _odd_places(graph.coords)
+    else:
+        odd = oddities(graph, graph.components()[0])
+    return [f"{one[0].upper()}{one[1:]}." for one in odd]
 
 
 def oddities(graph: Graph | DirectedGraph, n_components: int) -> list[str]:

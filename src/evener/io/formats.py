@@ -207,8 +207,8 @@ def format_of(source: Source) -> Format:
     """
     refuse_foreign(source)
     named = [entry for entry in FORMATS if entry.shape and source.suffix in entry.suffixes]
-    signed = [entry for entry in FORMATS if not entry.shape]
-    for entry in (*signed, *(named or FORMATS)):
+    asked = [entry for entry in FORMATS if not entry.shape] + (named or list(FORMATS))
+    for entry in asked:
         if entry.recognises(source):
             return entry
     if named and source.is_text:
