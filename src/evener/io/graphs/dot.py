@@ -46,8 +46,8 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 def graph_of(source: Source, found: Found) -> Graph | DirectedGraph:
     """Return the graph of the nodes and edges found; notes say what was left out or merged."""
     if found.unread:
-        names = sorted(name.decode("utf-8", "replace") for name in found.unread)
-        source.notes.append(f"Attributes are not read: {', '.join(names[:5])}.")
+        unread = sorted(name.decode("utf-8", "replace") for name in found.unread)
+        source.notes.append(f"Attributes are not read: {', '.join(unread[:5])}.")
     n = len(found.number)
     if n == 0:
         raise source.error("has no node")

@@ -12,6 +12,7 @@ import numpy as np
 
 from evener.arrays import IntVector
 from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio
 from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
@@ -31,7 +32,7 @@ def recognises(source: Source) -> bool:
     return source.data[:64].lstrip().startswith((b"$MeshFormat", b"$Comments"))
 
 
-def read(source: Source) -> Mesh:
+def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
     found = read_elements(source)
     if found is None:

@@ -34,7 +34,7 @@ _ORDER = {
 }
 
 
-class UnreadError(Exception):
+class HdfUnreadError(Exception):
     """The file holds what is not read; the text completes `the file ...`, `way` is a hint."""
 
     def __init__(self, text: str, way: str = ""):
@@ -47,7 +47,7 @@ def _block(shape: str, nodes: Any) -> SimpleNamespace:
     size = nodes.shape[1]
     kind = _KINDS[shape].get(size) or _LAGRANGE.get(shape, 0)
     if not kind or size < min(_KINDS[shape]):
-        raise UnreadError(f"has cells of {size} points, called {shape}")
+        raise HdfUnreadError(f"has cells of {size} points, called {shape}")
     return SimpleNamespace(type=kind, data=nodes[:, _ORDER.get(kind, range(size))])
 
 
@@ -69,7 +69,7 @@ def _netcdf(path: str) -> _Variables:
     with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
         head = file.read(4)
     if head == b"CDF\x05":
-        raise UnreadError(
+        raise HdfUnreadError(
             "is netCDF of the kind CDF-5, which SciPy does not read",
             "nccopy -k netCDF-4 x.nc y.nc makes a file that is read.",
         )
@@ -119,7 +119,7 @@ def exodus(path: str) -> Any:
     else:
         axes = [name for name in ("coordx", "coordy", "coordz") if name in file.names]
         if not axes:
-            raise UnreadError("has no coordinates of Exodus")
+            raise HdfUnreadError("has no coordinates of Exodus")
         points = np.column_stack([file.values(name) for name in axes])
     n = sum(name.startswith("connect") and name[7:].isdigit() for name in file.names)
     ids = file.values("eb_prop1") if "eb_prop1" in file.names else np.arange(1, n + 1)
@@ -132,7 +132,7 @@ def exodus(path: str) -> Any:
         else:
             shapes = [shape for shape, names in _EXODUS.items() if name.startswith(names)]
             if not shapes or nodes.ndim != 2:
-                raise UnreadError(f"has elements of the type {name[:30]!r}, which is not known")
+                raise HdfUnreadError(f"has elements of the type {name[:30]!r}, which is not known")
             shape = "triangle" if name.startswith("SHELL") and nodes.shape[1] == 3 else shapes[0]
             cells.append(_block(shape, nodes - 1))
         blocks.append(np.full(len(cells[-1].data), int(ids[i - 1])))
@@ -171,7 +171,7 @@ def _polygons(nodes: Any, counts: Any) -> SimpleNamespace:
     """Return cells of these numbers of corners, which stand one after another in nodes."""
     ends = np.cumsum(counts)
     if counts.size == 0 or counts.min() < 3 or ends[-1] != nodes.size:
-        raise UnreadError("has polygons whose corners are not as many as it says")
+        raise HdfUnreadError("has polygons whose corners are not as many as it says")
     return SimpleNamespace(type=POLYGON, data=np.split(nodes, ends[:-1]))
 
 
@@ -186,7 +186,7 @@ def netcdf(path: str) -> Any:
     for name in file.names:
         if file.attribute(name, "cf_role") == "mesh_topology":
             return _ugrid(file, name)
-    raise UnreadError(
+    raise HdfUnreadError(
         "is netCDF without a mesh that is known: MPAS's verticesOnCell, or UGRID's mesh_topology",
         "Exodus files are known by the suffixes .e, .exo, .ex2 and .g.",
     )
@@ -195,11 +195,11 @@ def netcdf(path: str) -> Any:
 def _ugrid(file: _Variables, name: str) -> Any:
     """Return the faces of the topology of this name."""
     if file.attribute(name, "volume_node_connectivity"):
-        raise UnreadError("has a UGRID topology of volumes, of which only faces are read")
+        raise HdfUnreadError("has a UGRID topology of volumes, of which only faces are read")
     faces = file.attribute(name, "face_node_connectivity")
     places = str(file.attribute(name, "node_coordinates") or "").split()
     if faces not in file.names or len(places) < 2 or not set(places) <= set(file.names):
-        raise UnreadError("has a UGRID topology without faces and coordinates of its nodes")
+        raise HdfUnreadError("has a UGRID topology without faces and coordinates of its nodes")
     points = np.column_stack([file.values(place) for place in places])
     table = np.asarray(file.values(faces))
     if (
@@ -240,7 +240,7 @@ def cgns(path: str) -> Any:
     """
     with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
         if b"ADF Database" in file.read(64):
-            raise UnreadError(
+            raise HdfUnreadError(
                 "is CGNS in the old form ADF, which h5py does not read",
                 "adf2hdf x.cgns y.cgns, a program of CGNS, makes a file that is read.",
             )
@@ -253,7 +253,7 @@ def cgns(path: str) -> Any:
     zones = [zone for base in bases for _, zone in _children(base[1], "Zone_t")]
     names = [name for base in bases for name, _ in _children(base[1], "Zone_t")]
     if not zones:
-        raise UnreadError("has no zone")
+        raise HdfUnreadError("has no zone")
     points, cells, numbers, first = [], [], [], [0]
     for i, zone in enumerate(zones):
         own, blocks = _zone(zone)
@@ -303,11 +303,11 @@ def _zone(zone: Any) -> tuple[Any, list[Any]]:
     sizes = np.asarray(_data(zone))
     grids = [grid for _, grid in _children(zone, "GridCoordinates_t")]
     if not grids:
-        raise UnreadError("has a zone without coordinates")
+        raise HdfUnreadError("has a zone without coordinates")
     arrays = dict(_children(grids[0], "DataArray_t"))
     axes = [f"Coordinate{axis}" for axis in "XYZ" if f"Coordinate{axis}" in arrays]
     if not axes:
-        raise UnreadError(f"has coordinates {', '.join(arrays)[:60]}, not CoordinateX", _WAY)
+        raise HdfUnreadError(f"has coordinates {', '.join(arrays)[:60]}, not CoordinateX", _WAY)
     points = np.column_stack([_data(arrays[axis]).ravel() for axis in axes])
     kinds = [_word(kind) for _, kind in _children(zone, "ZoneType_t")]
     if kinds and kinds[0] == "Structured":
@@ -318,17 +318,17 @@ def _zone(zone: Any) -> tuple[Any, list[Any]]:
     )
     blocks = [block for section in sections for block in _section(section)]
     if not blocks:
-        raise UnreadError("has a zone without elements")
+        raise HdfUnreadError("has a zone without elements")
     declared, total = int(sizes.ravel()[1]), sum(len(block.data) for block in blocks)
     if declared > total:
-        raise UnreadError(f"declares a zone of {declared:,} cells, of which {total:,} are found")
+        raise HdfUnreadError(f"declares a zone of {declared:,} cells, of which {total:,} are found")
     return points, blocks
 
 
 def _grid(shape: Any, n: int) -> SimpleNamespace:
     """Return the cells of a structured zone with so many points along each axis."""
     if shape.size not in (2, 3) or int(np.prod(shape)) != n or shape.min() < 2:
-        raise UnreadError(f"has a structured zone of {shape.tolist()} points")
+        raise HdfUnreadError(f"has a structured zone of {shape.tolist()} points")
     numbers = np.arange(n).reshape(shape[::-1])
     low, high = slice(None, -1), slice(1, None)
     square = [(low, low), (low, high), (high, high), (high, low)]
@@ -347,14 +347,14 @@ def _section(section: Any) -> list[Any]:
     if kind in _CGNS:
         shape, size = _CGNS[kind]
         if nodes.size != n * size:
-            raise UnreadError(f"has {nodes.size:,} numbers for {n:,} elements of {size} points")
+            raise HdfUnreadError(f"has {nodes.size:,} numbers for {n:,} elements of {size} points")
         return [_block(shape, nodes.reshape(n, size) - 1)]
     if kind == _MIXED:
         return _mixed(nodes, n)
     if kind == _NGON and "ElementStartOffset" in section:
         return [_polygons(nodes - 1, np.diff(_data(section["ElementStartOffset"])))]
     what = "polyhedra (NFACE_n)" if kind == _NFACE else f"elements of the type {kind}"
-    raise UnreadError(f"has {what}, which are not read from CGNS", _WAY)
+    raise HdfUnreadError(f"has {what}, which are not read from CGNS", _WAY)
 
 
 def _mixed(nodes: Any, n: int) -> list[Any]:
@@ -364,7 +364,7 @@ def _mixed(nodes: Any, n: int) -> list[Any]:
     for _ in range(n):
         kind = int(nodes[at]) if at < nodes.size else -1
         if kind not in _CGNS or at + 1 + _CGNS[kind][1] > nodes.size:
-            raise UnreadError(f"has elements of the type {kind} in a mixed section", _WAY)
+            raise HdfUnreadError(f"has elements of the type {kind} in a mixed section", _WAY)
         if _CGNS[kind] != shape and rows:
             blocks.append(_block(shape[0], np.array(rows) - 1))
             rows = []
@@ -446,7 +446,7 @@ def _ranges(link: Any, zone: Any, other: Any) -> Any:
 def _number(at: Any, shape: Any) -> Any:
     """Return the numbers of points at (dim, s) of a grid, along the first axis first."""
     if (at < 0).any() or (at >= shape[:, None]).any():
-        raise UnreadError("connects points that a zone has not")
+        raise HdfUnreadError("connects points that a zone has not")
     return np.cumprod([1, *shape[:-1]]) @ at
 
 
@@ -459,7 +459,7 @@ def _one_for_all(points: Any, cells: list[Any], same: Any) -> int:
     from scipy.sparse.csgraph import connected_components
 
     if same.size and (same.min() < 0 or same.max() >= len(points)):
-        raise UnreadError("connects points that a zone has not")
+        raise HdfUnreadError("connects points that a zone has not")
     extent = float(np.ptp(points, axis=0).max())
     near = np.abs(points[same[0]] - points[same[1]]).max(axis=1, initial=0) <= 1e-6 * extent
     same = same[:, near]

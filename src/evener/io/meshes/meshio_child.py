@@ -54,18 +54,23 @@ def main(arguments: list[str]) -> None:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             arrays, facts = extract(_read(path, reader))
-    except RefusedError as error:
-        facts = {"error": str(error), "hint": error.way}
     except ImportError as error:
         facts = _lacking(error, reader)
     except (Exception, SystemExit) as error:
-        reason = " ".join(str(error).split())[:160] or type(error).__name__
-        facts = {"error": f"holds what Evener cannot read as {reader} ({reason})", "hint": _WAY}
+        facts = _refused(error, reader)
     facts["said"] = _remarks(said.getvalue())
     if arrays:
         with Path(folder, "arrays.npz").open("wb") as file:
             np.savez(file, **arrays)
     Path(folder, "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _refused(error: BaseException, reader: str) -> dict[str, Any]:
+    """Return the error of what is not read: in the words of our readers, or with meshio's."""
+    if hasattr(error, "way"):
+        return {"error": str(error), "hint": error.way or _WAY}
+    reason = " ".join(str(error).split())[:160] or type(error).__name__
+    return {"error": f"holds what Evener cannot read as {reader} ({reason})", "hint": _WAY}
 
 
 def _limit(seconds: int, room: int) -> None:
@@ -107,12 +112,7 @@ def _read(path: str, reader: str) -> Any:
         warnings.simplefilter("ignore")
         if reader in _OWN:
             own = _own(_OWN[reader])
-            try:
-                found = getattr(own, reader)(path)
-            except own.UnreadError as error:
-                refused = RefusedError(str(error))
-                refused.way = error.way or _WAY
-                raise refused from error
+            found = getattr(own, reader)(path)
             if found is not None:
                 return found
         import meshio  # noqa: F401  (fills the map of readers)

@@ -28,7 +28,7 @@ _TYPES = {
 _RAW = re.compile(rb"<AppendedData[^>]*encoding\s*=\s*[\"']raw[\"'][^>]*>\s*_", re.DOTALL)
 
 
-class UnreadError(Exception):
+class VtkUnreadError(Exception):
     """The file holds what is not read; the text completes `the file ...`, `way` is a hint."""
 
     def __init__(self, text: str, way: str = ""):
@@ -41,10 +41,10 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
     types, ends = cells["types"].astype(np.int64), cells["offsets"].astype(np.int64)
     corners = cells["connectivity"].astype(np.int64)
     if types.size != ends.size or (ends.size and ends[-1] != corners.size):
-        raise UnreadError(f"has {types.size:,} types for {ends.size:,} cells, or other corners")
+        raise VtkUnreadError(f"has {types.size:,} types for {ends.size:,} cells, or other corners")
     counts = np.diff(ends, prepend=0)
     if (counts < 0).any():
-        raise UnreadError("has cells whose corners end before they begin")
+        raise VtkUnreadError("has cells whose corners end before they begin")
     wedges = ends[(types == _WEDGE) & (counts == 6)] - 6
     if wedges.size:  # those of meshio turn the other way
         place = wedges[:, None] + np.arange(6)
@@ -56,12 +56,12 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
         fields["cell"] = {name: values[keep] for name, values in fields["cell"].items()}
         types, counts = types[keep], counts[keep]
     if not types.size:
-        raise UnreadError("has no cells")
+        raise VtkUnreadError("has no cells")
     grid = SimpleNamespace(points=points, kinds=types, counts=counts, corners=corners, notes=notes)
     grid.cell_data, grid.point_data = fields["cell"], fields["point"]
     grid.faces = cells.get("faces") if (types == _POLYHEDRON).any() else None
     if (types == _POLYHEDRON).any() and grid.faces is None:
-        raise UnreadError("has polyhedra without their faces")
+        raise VtkUnreadError("has polyhedra without their faces")
     return grid
 
 
@@ -78,7 +78,7 @@ def vtu(path: str) -> Any:
     root = ET.fromstring(data)
     grid = root.find("UnstructuredGrid")
     if root.tag != "VTKFile" or grid is None:
-        raise UnreadError(f"holds {root.get('type', 'no')[:40]!r} of VTK, no UnstructuredGrid")
+        raise VtkUnreadError(f"holds {root.get('type', 'no')[:40]!r} of VTK, no UnstructuredGrid")
     if raw is None:
         text = root.findtext("AppendedData") or ""
         appended = text.strip().removeprefix("_").encode()
@@ -86,7 +86,7 @@ def vtu(path: str) -> Any:
     pieces = [_piece(piece, reader) for piece in grid.findall("Piece")]
     pieces = [piece for piece in pieces if len(piece["points"]) and piece["types"].size]
     if not pieces:
-        raise UnreadError("has no cells")
+        raise VtkUnreadError("has no cells")
     notes: list[str] = []
     fields = {what: _in_all([piece[what] for piece in pieces], notes) for what in ("cell", "point")}
     joined: dict[str, Any] = {
@@ -128,7 +128,7 @@ def _piece(piece: ET.Element, reader: _Arrays) -> dict[str, Any]:
     place = piece.find("Points/DataArray")
     if not {"connectivity", "offsets", "types"} <= set(cells) or place is None:
         if n_points and n_cells:
-            raise UnreadError("has a piece without points or cells")
+            raise VtkUnreadError("has a piece without points or cells")
         empty = np.empty(0, np.int64)
         return {"points": np.empty((0, 3)), "types": empty, "cell": {}, "point": {}}
     found: dict[str, Any] = {
@@ -136,7 +136,9 @@ def _piece(piece: ET.Element, reader: _Arrays) -> dict[str, Any]:
     }
     found["points"] = reader.read(place).reshape(-1, 3)
     if found["types"].size != n_cells or len(found["points"]) != n_points:
-        raise UnreadError(f"declares {n_cells:,} cells and {n_points:,} points, and holds others")
+        raise VtkUnreadError(
+            f"declares {n_cells:,} cells and {n_points:,} points, and holds others"
+        )
     found["faces"] = None
     if (found["types"] == _POLYHEDRON).any():
         found["faces"] = _faces(found["types"], {name: reader.read(cells[name]) for name in cells})
@@ -167,7 +169,7 @@ def _faces(types: Any, arrays: dict[str, Any]) -> list[tuple[Any, Any]]:
             last = stop
         return listed
     if "faces" not in arrays or "faceoffsets" not in arrays:
-        raise UnreadError("has polyhedra without their faces")
+        raise VtkUnreadError("has polyhedra without their faces")
     stream, ends = arrays["faces"].astype(np.int64), arrays["faceoffsets"].astype(np.int64)
     start = 0
     for end, kind in zip(ends.tolist(), types.tolist(), strict=True):
@@ -183,12 +185,12 @@ def _stream(numbers: Any) -> tuple[Any, Any]:
     for _ in range(int(numbers[0]) if numbers.size else 0):
         size = int(numbers[at]) if at < numbers.size else 0
         if size < 3 or at + 1 + size > numbers.size:
-            raise UnreadError("has a polyhedron whose faces do not end where it does")
+            raise VtkUnreadError("has a polyhedron whose faces do not end where it does")
         sizes.append(size)
         nodes.append(numbers[at + 1 : at + 1 + size])
         at += 1 + size
     if at != numbers.size or not sizes:
-        raise UnreadError("has a polyhedron whose faces do not end where it does")
+        raise VtkUnreadError("has a polyhedron whose faces do not end where it does")
     return np.array(sizes), np.concatenate(nodes)
 
 
@@ -202,7 +204,7 @@ class _Arrays:
         unpack = {"": None, "vtkZLibDataCompressor": zlib.decompress,
                   "vtkLZMADataCompressor": lzma.decompress}  # fmt: skip
         if packing not in unpack:
-            raise UnreadError(f"is packed by {packing[:40]}, which is not read")
+            raise VtkUnreadError(f"is packed by {packing[:40]}, which is not read")
         self._unpack = unpack[packing]
         self._appended, self._is_raw = appended, is_raw
 
@@ -210,7 +212,7 @@ class _Arrays:
         """Return the numbers of a DataArray, without its shape."""
         kind, form = _TYPES.get(array.get("type", "")), array.get("format", "ascii")
         if kind is None:
-            raise UnreadError(f"has an array of the type {array.get('type')!r}")
+            raise VtkUnreadError(f"has an array of the type {array.get('type')!r}")
         if form == "ascii":
             return np.array((array.text or "").split(), np.float64 if kind[0] == "f" else np.int64)
         if form == "appended":
@@ -229,7 +231,7 @@ class _Arrays:
             return base64.b64decode(text[: -(-(width + n) // 3) * 4])[width : width + n]
         n_blocks = int(self._words(text, 1, is_raw)[0])
         if n_blocks > len(text):
-            raise UnreadError("declares more blocks than it has bytes")
+            raise VtkUnreadError("declares more blocks than it has bytes")
         lengths = self._words(text, 3 + n_blocks, is_raw)[3:].astype(np.int64)
         head = width * (3 + n_blocks)
         start = head if is_raw else -(-head // 3) * 4
@@ -272,7 +274,7 @@ def vtk(path: str) -> Any:
     with open(path, "rb") as file:  # noqa: PTH123 - as other readers open it
         text = _Legacy(file.read())
     if not text.line().startswith(b"# vtk DataFile"):
-        raise UnreadError("does not begin with `# vtk DataFile Version`")
+        raise VtkUnreadError("does not begin with `# vtk DataFile Version`")
     text.line()
     text.is_text = text.line().strip().upper() == b"ASCII"
     if [word.upper() for word in text.words()] != ["DATASET", "UNSTRUCTURED_GRID"]:
@@ -294,9 +296,9 @@ def vtk(path: str) -> Any:
             while text.line().strip():
                 pass
         elif not _attribute(key, words, text, fields.get(into, {}), n):
-            raise UnreadError(f"has a section {words[0][:30]!r}, which Evener does not know")
+            raise VtkUnreadError(f"has a section {words[0][:30]!r}, which Evener does not know")
     if "types" not in cells or "offsets" not in cells:
-        raise UnreadError("has no cells")
+        raise VtkUnreadError("has no cells")
     _note_polyhedra(cells)
     return _grid(cells, points, fields, notes)
 
@@ -386,30 +388,30 @@ class _Legacy:
         heads, at = np.empty(n, np.int64), 0
         for cell in range(n):
             if at >= size or stream[at] < 0:
-                raise UnreadError("has lists of corners that do not end where they say")
+                raise VtkUnreadError("has lists of corners that do not end where they say")
             heads[cell] = at
             at += 1 + int(stream[at])
         if at != size:
-            raise UnreadError("has lists of corners that do not end where they say")
+            raise VtkUnreadError("has lists of corners that do not end where they say")
         counts = stream[heads]
         return {"offsets": np.cumsum(counts), "connectivity": np.delete(stream, heads)}
 
     def numbers(self, kind: str, count: int) -> Any:
         """Return numbers of a type of VTK's; None for text, which is passed over."""
         if count < 0 or count > len(self._data):
-            raise UnreadError(f"declares {count:,} numbers, more than it can hold")
+            raise VtkUnreadError(f"declares {count:,} numbers, more than it can hold")
         kind = kind.lower()
         if kind == "string" and self.is_text:
             for _ in range(count):
                 self.line()
             return None
         if kind not in _LEGACY:
-            raise UnreadError(f"has numbers of the type {kind[:30]!r}")
+            raise VtkUnreadError(f"has numbers of the type {kind[:30]!r}")
         if not self.is_text:
             size = -(-count // 8) if kind == "bit" else count * int(_LEGACY[kind][1])
             data = self._data[self.at : self.at + size]
             if len(data) < size:
-                raise UnreadError("ends within its numbers")
+                raise VtkUnreadError("ends within its numbers")
             self.at += size
             if kind == "bit":
                 return np.unpackbits(np.frombuffer(data, np.uint8))[:count]
@@ -418,5 +420,5 @@ class _Legacy:
         while len(words) < count and self.at < len(self._data):
             words += self.line().split()
         if len(words) != count:
-            raise UnreadError(f"has {len(words):,} numbers where {count:,} are declared")
+            raise VtkUnreadError(f"has {len(words):,} numbers where {count:,} are declared")
         return np.array(words).astype(np.float64 if _LEGACY[kind][0] == "f" else np.int64)
