@@ -94,6 +94,7 @@ def test_arcs_of_dimacs(put):
         ("p sp 3 1\na 1 2 7 8\n", "the lines must be"),
         ("p sp 3 1\na 1 x 7\n", "'x'"),
         ("p sp 3 1\na 1 2 -7\n", "negative"),
+        ("p sp 3 1\na 1 2 inf\n", "finite"),
         ("p sp 99999999999 1\na 1 2 7\n", "99,999,999,999"),
     ],
 )

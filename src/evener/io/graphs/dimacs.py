@@ -10,6 +10,7 @@ from evener.arrays import FloatArray
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
+from evener.io.entries import whole_where_all_are
 from evener.io.graphs.edges import said_of_lines
 from evener.io.sources import Source
 
@@ -44,9 +45,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
         u, v = table[bad[0], :2].tolist()
         raise source.error(f"has the edge {u:g} {v:g}: vertices are numbered 1 to {n}")
     u, v = (table[:, end].astype(np.int64) - 1 for end in (0, 1))
-    weights = table[:, 2].copy() if table.shape[1] == 3 else None
-    if weights is not None and (weights == np.rint(weights)).all():
-        weights = weights.astype(np.int64)
+    weights = whole_where_all_are(table[:, 2].copy()) if table.shape[1] == 3 else None
     make = DirectedGraph.from_arcs if directed else Graph.from_edges
     graph = make(n, u, v, weights=weights)
     loops = int(np.count_nonzero(u == v))
