@@ -383,6 +383,7 @@ def test_numba_is_named_by_kernels_alone():
 # Functions that take more arguments than others may, each with the reason.
 MANY_ARGUMENTS = {
     "io.read.read": "public; a keyword for each thing that a file may need",
+    "io.plans.partitions.part_pieces": "as write_part, whose bytes it makes",
     "io.plans.partitions.write_part": "public; a keyword for each thing that a format may need",
     "sizing.layered.layered_sizes": "public; a keyword for each option",
     "sizing.tiling.methods.tile": "public; a keyword for each option of a method",

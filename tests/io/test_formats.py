@@ -63,6 +63,40 @@ def test_where_content_leaves_a_choice_the_suffix_decides(put):
     assert read(put(ring, "a.csv")).format == "edges"
 
 
+K5 = "% K5 with one comment\n5 10\n2 3 4 5\n1 3 4 5\n1 2 4 5\n1 2 3 5\n1 2 3 4\n"
+FOUR = "1 2 1 1234567\n2 3 1 1234568\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "format_", "n", "m"),
+    [
+        ("k5.graph", K5, "metis", 5, 10),
+        ("k5.txt", K5, "metis", 5, 10),
+        ("two.mesh", "% c\n2 1\n5 1 2 3\n6 2 3 4\n", "metis-mesh", 2, 1),
+        ("bare.mtx", "5 5 4\n1 2 1\n2 3 1\n3 4 1\n4 5 -1\n", "triplets", 5, 4),
+    ],
+)
+def test_a_comment_or_a_header_makes_no_other_format(put, name, text, format_, n, m):
+    reading = read(put(text, name))
+    assert (reading.format, reading.graph.n, reading.graph.m) == (format_, n, m)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "taken"),
+    [
+        ("four.edges", "# src dst w t\n" + FOUR, "not of 4 fields", "edges because of its suffix"),
+        ("out.asym", "% asym\n" + FOUR, "is text", "--format"),
+        ("cart.tri", "3 1\n0. 0. 0.\n1. 0. 0.\n0. 1. 0.\n1 2 3\n", "'0.'", "triplets because"),
+        ("x.graph", "once upon\n", "must be whole numbers", "metis because of its suffix .graph"),
+        ("x.txt", "2 1\n2\n3\n", "out of range", "metis because of its content"),
+    ],
+)
+def test_a_refusal_says_what_the_file_was_taken_for(put, name, text, words, taken):
+    with pytest.raises(InputError, match=words) as caught:
+        read(put(text, name))
+    assert taken in caught.value.hint
+
+
 def test_named(put):
     ring = put("3 3\n2 3\n1 3\n1 2\n", "a.graph")
     assert read(ring, format="edges").graph.labels.tolist() == [1, 2, 3]

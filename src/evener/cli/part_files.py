@@ -87,6 +87,7 @@ def export_part(options: PartFileOptions, output: str, out: Output) -> int:
         by=recorded_reading(plan).get("by", "cells"),
         devices=plan.platform.names,
         terms=promise_to_dict(promise_of(plan)),
+        first=plan.graph.get("first_label", 0),
     )
     if reading is not None and not is_its:
         out.note(f"note: not recounted: the plan was not made from {options.mesh}")

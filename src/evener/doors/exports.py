@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evener.doors import gmsh_files, mfem_files, openfoam, petsc_files, vtk_files
+from evener.doors import gmsh_files, mfem_files, ocean_files, openfoam, petsc_files, vtk_files
 from evener.doors.requests import ExportFiles, ExportRequest
 from evener.errors import InputError, UsageError
 from evener.files.together import write_together
@@ -29,12 +29,14 @@ class Door(NamedTuple):
 
 
 DOORS: dict[str, Door] = {
+    "adcirc": Door(ocean_files.adcirc),
     "gmsh": Door(gmsh_files.files, needs="mesh"),
     "gmsh2": Door(gmsh_files.files_2, needs="mesh"),
     "mfem": Door(mfem_files.files),
     "openfoam": Door(openfoam.files, needs="mesh"),
     "petsc": Door(petsc_files.files),
     "pvtu": Door(vtk_files.files, needs="mesh"),
+    "schism": Door(ocean_files.schism),
 }
 _PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
 

@@ -60,6 +60,20 @@ class Graph(AdjacencyLists):
         """(i,) the vertices without an edge."""
         return np.flatnonzero(self.degrees == 0)
 
+    @property
+    def first_label(self) -> int | None:
+        """The number of the first vertex where labels count on from it; 0 without labels.
+
+        None where labels are names, or numbers in another order or with gaps.
+        """
+        if self.labels is None:
+            return 0
+        if self.labels.dtype.kind not in "iu" or self.n == 0:
+            return None
+        first = int(self.labels[0])
+        counted = np.array_equal(self.labels, np.arange(first, first + self.n))
+        return first if counted else None
+
     def arcs_in(self) -> Arcs:
         """Return the arcs that reach each vertex: as each edge goes both ways, those that leave."""
         return self.arcs_out()

@@ -1,7 +1,8 @@
 """The formats that can be read, one entry each, and how a file's format is recognised.
 
-Entries are asked in the order of FORMATS: signatures first, shapes of numbers last. Some files that
-are not read look like others; refuse_foreign names them and what to do.
+A signature in the content decides first. The suffix decides among formats that have none, and the
+shape of the numbers where the suffix says nothing. Some files that are not read look like others;
+refuse_foreign names them and what to do.
 """
 
 from __future__ import annotations
@@ -68,11 +69,13 @@ class Format:
     read returns a Graph where `what` is "graph", a Mesh where it is "mesh" and an (n, d) array
     where it is "coords"; it raises InputError and nothing else. recognises never raises.
     Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
-    choose the format of a file to be written; the first is the usual one. of: in a module of
-    several formats, what its functions' names end with, as recognises_fesom. directed: whether it
-    can hold arcs; read(source, directed=True) then returns a DirectedGraph where the file holds
-    arcs, and write takes one. stores: entries of a "matrix" or "lines" of an edge list; the module
-    then has entries(source, with_values=) -> Entries, or None for a file that holds none.
+    choose the format of a file to be written; the first is the usual one. shape: the content has no
+    signature, and its numbers alone may be another format's: the suffix comes before them. of: in a
+    module of several formats, what its functions' names end with, as recognises_fesom. directed:
+    whether it can hold arcs; read(source, directed=True) then returns a DirectedGraph where the
+    file holds arcs, and write takes one. stores: entries of a "matrix" or "lines" of an edge list;
+    the module then has entries(source, with_values=) -> Entries, or None for a file that holds
+    none.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     writes: bool = False
+    shape: bool = False
     of: str = ""
     directed: bool = False
     stores: Literal["", "matrix", "lines"] = ""
@@ -132,8 +136,10 @@ FORMATS: tuple[Format, ...] = (
     Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
     Format("dot", "graph", "graphs.dot", (".dot", ".gv"), writes=True, directed=True),
+    Format("graphml", "graph", "graphs.graphml", (".graphml",), directed=True),
+    Format("dimacs", "graph", "graphs.dimacs", (".gr", ".col", ".dimacs"), directed=True),
+    Format("off", "mesh", "meshes.off", (".off",)),
     Format("meshio", "mesh", "meshes.meshio"),
-    # Told by their shape from here on.
     Format(
         "harwell-boeing",
         "graph",
@@ -143,16 +149,28 @@ FORMATS: tuple[Format, ...] = (
         stores="matrix",
     ),
     Format("scotch", "graph", "graphs.scotch", (".grf", ".src"), writes=True),
-    Format("fort14", "mesh", "meshes.ocean", (".14", ".grd"), of="fort14"),
-    Format("scotch-mesh", "mesh", "meshes.unplaced", of="scotch"),
-    Format("metis-mesh", "mesh", "meshes.unplaced", of="metis"),
-    Format("metis", "graph", "graphs.metis", (".graph", ".metis", ".chaco"), writes=True),
-    Format("coordinates", "coords", "coordinates", (".xyz",)),
+    Format("fort14", "mesh", "meshes.ocean", (".14", ".grd", ".gr3"), shape=True, of="fort14"),
+    Format("kratos", "mesh", "meshes.kratos", (".mdpa",), shape=True),
+    Format("abaqus", "mesh", "meshes.abaqus", (".inp",), shape=True),
+    Format("nastran", "mesh", "meshes.nastran", (".bdf", ".nas", ".fem"), shape=True),
+    Format("tetgen", "mesh", "meshes.tetgen", (".ele", ".node"), shape=True),
+    Format("scotch-mesh", "mesh", "meshes.unplaced", shape=True, of="scotch"),
+    Format("metis-mesh", "mesh", "meshes.unplaced", (".mesh",), shape=True, of="metis"),
+    Format(
+        "metis",
+        "graph",
+        "graphs.metis",
+        (".graph", ".metis", ".chaco"),
+        writes=True,
+        shape=True,
+    ),
+    Format("coordinates", "coords", "coordinates", (".xyz",), shape=True),
     Format(
         "triplets",
         "graph",
         "graphs.pairs",
-        (".triplet", ".tri", ".ijv"),
+        (".triplet", ".triplets", ".tri", ".ijv", ".mtx"),
+        shape=True,
         directed=True,
         stores="matrix",
     ),
@@ -162,6 +180,7 @@ FORMATS: tuple[Format, ...] = (
         "graphs.edges",
         (".csv", ".tsv", ".edgelist", ".edges", ".el"),
         writes=True,
+        shape=True,
         directed=True,
         stores="lines",
     ),
@@ -180,10 +199,26 @@ def format_named(name: str) -> Format:
 
 
 def format_of(source: Source) -> Format:
-    """Return the first format that recognises `source`; InputError where none does."""
+    """Return the format of `source`; InputError where none recognises it.
+
+    Formats with a signature are asked first. Then the suffix decides: text that its formats do not
+    recognise is read as the first of them, which says what is wrong with it. All are asked where
+    the suffix is of none.
+    """
     refuse_foreign(source)
-    for entry in FORMATS:
+    named = [entry for entry in FORMATS if entry.shape and source.suffix in entry.suffixes]
+    asked = [entry for entry in FORMATS if not entry.shape] + (named or list(FORMATS))
+    for entry in asked:
         if entry.recognises(source):
             return entry
+    if named and source.is_text:
+        return named[0]
     message, hint = what_it_seems(source)
     raise source.error(message, hint=hint)
+
+
+def why_taken(entry: Format, source: Source) -> str:
+    """Return the sentence that says which format a file was taken for, and why."""
+    by_suffix = entry.name == "meshio" or (entry.shape and source.suffix in entry.suffixes)
+    why = f"its suffix {source.suffix}" if by_suffix else "its content"
+    return f"Read as {entry.name} because of {why}; --format NAME says otherwise."

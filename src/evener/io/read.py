@@ -14,7 +14,7 @@ from evener.files.steps import LoggedSteps
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.coordinates import read_coordinates
-from evener.io.formats import Format, format_named, format_of
+from evener.io.formats import Format, format_named, format_of, why_taken
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
 from evener.io.weights import find_weights, without_folder
@@ -90,7 +90,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     entry = format_of(source) if format is None else format_named(format)
     tell("parsing", 0.2)
     with _said_of(source):
-        held = _parse(entry, source, directed=directed)
+        held = _parse(entry, source, directed=directed, sure=format is not None)
         mesh = held if entry.what == "mesh" else None
         if mesh is not None:
             tell("making the graph", 0.5)
@@ -129,13 +129,20 @@ def read_graph(path: str | Path, **options: Any) -> Graph | DirectedGraph:
     return read(path, **options).graph
 
 
-def _parse(entry: Format, source: Source, *, directed: bool) -> Any:
+def _parse(entry: Format, source: Source, *, directed: bool, sure: bool) -> Any:
+    """Return what the file holds. sure: whether the format was named, not recognised."""
     if entry.what == "coords":
         raise source.error(
             "holds coordinates, but no graph or mesh",
             hint="--coords FILE gives a graph its coordinates.",
         )
-    return entry.read(source, directed=directed)
+    try:
+        return entry.read(source, directed=directed)
+    except InputError as error:
+        if not sure and error.file in (None, str(source.path)):
+            hints = (error.hint, why_taken(entry, source))
+            error.hint = " ".join(hint for hint in hints if hint)
+        raise
 
 
 def _both_ways(source: Source, graph: Graph) -> DirectedGraph:

@@ -194,6 +194,7 @@ def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell:
 def describe(graph: Graph) -> dict[str, Any]:
     """Return the graph's counts and the bytes of its vertices and edges, for the plan's record."""
     several = graph.n_constraints > 1
+    numbered = graph.labels is not None and graph.labels.dtype.kind in "iu"
     return {
         "vertices": graph.n,
         "edges": graph.m,
@@ -202,6 +203,7 @@ def describe(graph: Graph) -> dict[str, Any]:
         "unit_weights": graph.is_unit,
         "bytes_per_vertex": graph.bytes_per_vertex,
         "bytes_per_edge": graph.bytes_per_edge,
+        **({"first_label": graph.first_label} if numbered else {}),
     }
 
 

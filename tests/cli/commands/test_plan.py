@@ -32,6 +32,22 @@ def test_two_words_make_a_plan(evener, grid_file, tmp_path):
     assert len(part) == 120
 
 
+def test_what_is_odd_about_a_mesh_is_said(evener, tmp_path):
+    """Cells with points of their own, as discontinuous Galerkin codes write them."""
+    places = [(x + a, b) for x in range(6) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    points = "".join(f"{x} {y} 0\n" for x, y in places)
+    cells = "".join(f"4 {i} {i + 1} {i + 2} {i + 3}\n" for i in range(0, 24, 4))
+    path = tmp_path / "dg.off"
+    path.write_text(f"OFF\n24 6 0\n{points}{cells}")
+    words = ["plan", path, "--k", 2, "-o", tmp_path / "x.plan"]
+    said, told = evener(*words), evener("info", path)
+    assert "note: 6 vertices have no neighbour." in said.err
+    assert "6 vertices have no neighbour" in told.out
+    assert "6 vertices have no neighbour." in read_plan(tmp_path / "x.plan").notes
+    path.write_text(f"OFF\n24 12 0\n{points}{cells}{cells}")
+    assert "6 vertices lie where another does." in evener(*words).err
+
+
 def test_default_name_is_the_graphs_here(evener, grid_file, tmp_path, monkeypatch):
     here = tmp_path / "here"
     here.mkdir()

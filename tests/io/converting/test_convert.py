@@ -27,7 +27,7 @@ from tests.examples import with_examples
 from tests.io.graph_samples import GRAPHS
 from tests.io.mutations import mutated
 
-WHOLE = ("array.mtx", "skew.mtx", "names.csv")
+WHOLE = ("array.mtx", "skew.mtx", "names.csv", "weights.edgelist")
 STREAMED = [
     name
     for name in GRAPHS

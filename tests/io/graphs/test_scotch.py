@@ -3,7 +3,7 @@
 import pytest
 
 from evener.errors import InputError
-from evener.io import read_graph
+from evener.io import read, read_graph, write_graph
 
 # A triangle 0-1-2 with a tail 2-3.
 PLAIN = "0\n4\t8\n0\t000\n2\t1\t2\n2\t0\t2\n3\t0\t1\t3\n1\t2\n"
@@ -20,6 +20,15 @@ NEIGHBOURS = [1, 2, 0, 2, 0, 1, 3, 2]
 )
 def test_same_graph(put, text):
     assert read_graph(put(text, "g.grf"), format="scotch").adjncy.tolist() == NEIGHBOURS
+
+
+def test_numbers_from_1_are_kept(put, tmp_path):
+    text = "0\n4 8\n1 000\n2 2 4\n2 1 3\n2 2 4\n2 1 3\n"
+    reading = read(put(text, "one.grf"))
+    assert reading.graph.labels.tolist() == [1, 2, 3, 4]
+    assert reading.notes == ("Vertices are counted from 1: labels keep that.",)
+    write_graph(tmp_path / "again.grf", reading.graph)
+    assert (tmp_path / "again.grf").read_text().split() == text.split()
 
 
 def test_labels_are_kept(put):

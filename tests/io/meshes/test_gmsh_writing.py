@@ -256,7 +256,7 @@ def test_any_mesh_reads_back(tmp_path_factory, data):
 def random_elements(draw):
     """Return elements of all dimensions and types with tags, entities and groups at random."""
     n_points, n = int(draw.integers(30, 60)), int(draw.integers(1, 40))
-    types = draw.choice(list(KINDS), n)
+    types = draw.choice([one for one, (_, size) in KINDS.items() if size <= 27], n)
     types[0] = draw.choice([1, 2, 4])
     entities = draw.integers(1, 4, n)
     groups = entities * draw.integers(0, 2) * 3  # one group for an entity, or none

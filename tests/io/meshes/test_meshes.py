@@ -9,7 +9,7 @@ import pytest
 from evener.errors import EvenerError, InputError, UsageError
 from evener.graphs.mesh import HEXAHEDRON, POLYGON, QUAD, TETRA, TRIANGLE
 from evener.io import read
-from evener.io.meshes import meshio_child
+from evener.io.meshes import meshio, meshio_child
 from tests.io import mesh_samples as samples
 
 
@@ -187,7 +187,8 @@ REFUSED = [
     ("harbour.14", "2 4\n", "3 4\n", 9, "not '='"),
     ("harbour.14", "2 4\n", "2 400000\n", 2, "ends before the 400,000 points"),
     ("harbour.14", "2 3 1 3 4", "2 3 1 3 5", None, "no point 5"),
-    ("harbour.14", "2 3 1 3 4", "2 4 1 3 4", 8, "only triangles"),
+    ("harbour.14", "2 3 1 3 4", "2 4 1 3 4", 8, "needs 4 corners"),
+    ("harbour.14", "2 3 1 3 4", "2 5 1 3 4", 8, "3 or 4 corners"),
     ("two.mesh", "Vertices 5", "Vertices 6", 4, "Vertices speaks of 6 entries"),
     ("two.mesh", "1 2 3 4 10", "1 2 3 6 10", 11, "no point 6"),
     ("two.mesh", "Dimension 3", "Dimension 5", 3, "Dimension must be 2 or 3"),
@@ -278,8 +279,10 @@ def test_by_meshio(put, capfd, name, monkeypatch):
 def test_meshio_of_a_packed_file_with_fields(put):
     import gzip
 
-    text = "OFF\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n3 0 1 2\n3 0 2 3\n"
-    reading = read(put(gzip.compress(text.encode()), "a.off.gz"))
+    text = "4 2 0 1 0\n" + "1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n1 7 tri 1 2 3\n2 8 tri 1 3 4\n"
+    text += "1 1\nheat, K\n1 5\n2 6\n"
+    reading = read(put(gzip.compress(text.encode()), "a.inp.gz"))
+    assert reading.mesh.cell_data["heat"].tolist() == [5, 6]
     assert (reading.format, reading.graph.n, reading.mesh.points.shape) == ("meshio", 2, (4, 2))
 
 
@@ -294,16 +297,15 @@ _PLY = (
     ("name", "content", "words"),
     [
         # Its reader waits for more lines at the end of the file, for ever.
-        ("hang.mdpa", "Begin Nodes\n1 0 0 0\n", "busy too long"),
-        ("exit.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=NONE\n1, 1\n", "no abaqus mesh"),
-        ("huge.ply", _PLY, "no ply mesh|code"),
-        ("points.off", "OFF\n2 0 0\n0 0 0\n1 0 0\n", "no cells|no off mesh"),
-        ("text.vtk", "once upon a time", "no vtk mesh"),
-        ("bytes.vtu", "\0\1\2", "no vtu mesh"),
-        ("far.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n1 1 0\n3 0 1 7\n", "corner 7"),
+        ("hang.mdpax", "Begin Nodes\n1 0 0 0\n", "busy too long"),
+        ("huge.ply", _PLY, "cannot read as ply|code"),
+        ("text.vtk", "once upon a time", "does not begin with `# vtk"),
+        ("bytes.vtu", "\0\1\2", "cannot read as vtu"),
+        ("far.avs", "3 1 0 0 0\n1 0 0 0\n2 1 0 0\n3 1 1 0\n1 0 tri 1 2 7\n", "avsucd"),
     ],
 )
-def test_meshio_at_its_worst(put, capfd, name, content, words):
+def test_meshio_at_its_worst(put, capfd, monkeypatch, name, content, words):
+    monkeypatch.setitem(meshio.FORMATS, ".mdpax", "mdpa")  # which Evener does not read so
     with pytest.raises(InputError, match=words) as raised:
         read(put(content, name))
     assert str(raised.value).count("\n") <= 2

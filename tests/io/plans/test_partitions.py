@@ -1,6 +1,8 @@
 """Partitions written in every format, read back, and refused where they do not fit."""
 
 import json
+import shutil
+import subprocess
 
 import meshio
 import numpy as np
@@ -80,6 +82,43 @@ def test_as_the_tools_have_them(tmp_path):
     assert read_part(tmp_path / "x", 4).tolist() == PART.tolist()
     assert json.loads(written("json", devices=names))["devices"] == names
     assert read_part(tmp_path / "x", 4).tolist() == PART.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "numbers"),
+    [(None, [0, 1, 2, 3]), ([1, 2, 3, 4], [1, 2, 3, 4]), ([9, 5, 7, 6], [9, 5, 7, 6]),
+     (list("abcd"), [0, 1, 2, 3])],
+)  # fmt: skip
+def test_scotch_mappings_have_the_numbers_of_the_file(tmp_path, labels, numbers):
+    graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], labels=labels)
+    path = tmp_path / "x.map"
+    write_part(path, PART, "scotch", graph=graph)
+    assert np.loadtxt(path, int, skiprows=1).tolist() == [
+        *map(list, zip(numbers, PART.tolist(), strict=True))
+    ]
+    assert read_part(path, 4, labels=graph.labels).tolist() == PART.tolist()
+    plan = ev.plan(graph, 3)
+    if graph.first_label is not None or labels == list("abcd"):
+        write_part(path, PART, "scotch", first=plan.graph.get("first_label", 0))
+        assert np.loadtxt(path, int, skiprows=1)[:, 0].tolist() == numbers
+    else:
+        with pytest.raises(UsageError, match="needs the graph"):
+            write_part(path, PART, "scotch", first=plan.graph["first_label"])
+
+
+@pytest.mark.doors
+def test_scotch_counts_the_same_cut(tmp_path):
+    if shutil.which("gmtst") is None:
+        pytest.skip("Scotch's gmtst is not installed: `apt install scotch`")
+    ring = "0\n4 8\n1 000\n2 2 4\n2 1 3\n2 2 4\n2 3 1\n"
+    (tmp_path / "one.grf").write_text(ring)
+    (tmp_path / "two.tgt").write_text("cmplt 2\n")
+    plan = ev.plan(tmp_path / "one.grf", 2, objective="cut")
+    first = plan.graph["first_label"]
+    write_part(tmp_path / "one.map", plan.partition.part, "scotch", first=first)
+    names = [tmp_path / name for name in ("one.grf", "two.tgt", "one.map")]
+    said = subprocess.run(["gmtst", *names], capture_output=True, text=True, check=True).stdout
+    assert f"({plan.evaluation.edge_cut:g})" in said.split("CommCutSz")[0].split("CommExpan")[1]
 
 
 def test_labels(tmp_path):

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.oddities import oddities
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -70,7 +71,9 @@ def describe(reading: Reading) -> dict[str, Any]:
         "bytes_per_edge": graph.bytes_per_edge,
         "mesh": None if reading.mesh is None else _mesh_of(reading.mesh),
     }
-    facts["odd"] = _oddities(graph, facts)
+    facts["odd"] = oddities(graph, n_components)
+    if facts["mesh"] is not None and facts["mesh"]["unused_points"]:
+        facts["odd"].append(f"{facts['mesh']['unused_points']:,} points belong to no cell")
     facts["notes"] = list(reading.notes)
     facts["inputs"] = reading.inputs
     return facts
@@ -145,47 +148,6 @@ def _mesh_of(mesh: Any) -> dict[str, Any]:
     }
     facts["cell_fields"], facts["point_fields"] = sorted(mesh.cell_data), sorted(mesh.point_data)
     return facts
-
-
-def _oddities(graph: Graph | DirectedGraph, facts: dict[str, Any]) -> list[str]:
-    """Return what is unusual about a graph, and matters when it is divided."""
-
-    odd = []
-    alone = graph.isolated.size
-    if alone:
-        odd.append(f"{alone:,} vertices have no neighbour")
-    if facts["components"] - alone > 1:
-        odd.append(f"it is in {facts['components']:,} pieces")
-    kinds = {"degree": "neighbours" if graph.symmetric else "arcs that leave it",
-             "in_degree": "arcs that reach it"}  # fmt: skip
-    for kind, what in kinds.items():
-        degree = facts.get(kind, {"max": 0})
-        if degree["max"] > 100 and degree["max"] > 20 * degree["mean"]:
-            odd.append(f"one vertex has {degree['max']:,} {what}, the mean is {degree['mean']:.1f}")
-    for i, weight in enumerate(facts["vertex_weights"] or []):
-        which = f"vertex weight {i}" if graph.n_constraints > 1 else "the vertex weight"
-        if weight["total"] == 0:
-            odd.append(f"{which} is zero everywhere")
-        elif weight["max"] > 0.01 * weight["total"] and graph.n > 1000:
-            share = 100 * weight["max"] / weight["total"]
-            odd.append(f"{which} of a single vertex is {share:.1f} % of the total")
-    odd += _odd_coordinates(graph)
-    unused = 0 if facts["mesh"] is None else facts["mesh"]["unused_points"]
-    if unused:
-        odd.append(f"{unused:,} points belong to no cell")
-    return odd
-
-
-def _odd_coordinates(graph: Graph | DirectedGraph) -> list[str]:
-    import numpy as np
-
-    if graph.coords is None:
-        return []
-    coords = graph.coords[np.lexsort(graph.coords.T)]
-    twice = int(np.count_nonzero((coords[1:] == coords[:-1]).all(axis=1)))
-    flat = np.flatnonzero(np.ptp(coords, axis=0) == 0).tolist()
-    odd = [f"{twice:,} vertices lie where another does"] if twice else []
-    return odd + [f"all vertices have the same {'xyz'[axis]}" for axis in flat]
 
 
 def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ from evener.cli.machines import (
     machine_of,
     machine_options_from,
 )
+from evener.cli.oddities import notes_on
 from evener.cli.plan_cut import (
     add_cut_option,
     cut_to_dict,
@@ -238,9 +239,12 @@ def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Ou
 def _planned(
     reading: Reading, how_read: ReadOptions, options: PlanOptions, platform: Platform, out: Output
 ) -> Plan:
-    """Return a plan for the vertices of a graph that was read."""
+    """Return a plan for the vertices of a graph that was read; notes on it go to stderr."""
     from evener.planning.plan import plan
 
+    odd = notes_on(reading)
+    for note in odd:
+        out.note(f"note: {note}")
     with out.progress("Planning") as progress:
         return plan(
             reading.graph,
@@ -248,7 +252,7 @@ def _planned(
             options,
             inputs=reading.inputs,
             reading=how_read.recorded(),
-            notes=reading.notes,
+            notes=(*reading.notes, *odd),
             progress=progress,
         )
 

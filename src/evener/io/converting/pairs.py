@@ -146,6 +146,7 @@ def fill_from_lines(blocks: TextBlocks, source: Window, spool: Spool, memory: in
         raise source.error("holds nothing but comments")
     if not layout.numbered:
         raise WholeNeeded("its vertices have names")
+    edges.refuse_whole(source, layout)
     edges.check_columns(source, layout)
     weighted = layout.n_columns == 3
     kept = PairSpool(spool, memory // 4)

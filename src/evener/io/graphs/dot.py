@@ -40,10 +40,14 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
     directed: a `digraph` is read as a DirectedGraph; without it, it is refused.
     """
-    return _graph(source, Reader(source, directed=directed).read())
+    return graph_of(source, Reader(source, directed=directed).read())
 
 
-def _graph(source: Source, found: Found) -> Graph | DirectedGraph:
+def graph_of(source: Source, found: Found) -> Graph | DirectedGraph:
+    """Return the graph of the nodes and edges found; notes say what was left out or merged."""
+    if found.unread:
+        unread = sorted(name.decode("utf-8", "replace") for name in found.unread)
+        source.notes.append(f"Attributes are not read: {', '.join(unread[:5])}.")
     n = len(found.number)
     if n == 0:
         raise source.error("has no node")

@@ -15,6 +15,7 @@ from evener.io.text import shown
 # Tokens: names, numbers, texts in quotes and marks.
 
 # All quantifiers are possessive, so that matching takes linear time.
+_READ = {b"weight", b"pos"}  # attributes of nodes and edges
 _SKIPPED = rb"(?:[^\S\n]++|\n[ \t]*+(?:#[^\n]*+)?|//[^\n]*+|(?>/\*.*?\*/))"
 _FIRST = rb"(?:\A[ \t]*+#[^\n]*+)?" + _SKIPPED + rb"*+"
 BEGINS = re.compile(
@@ -79,7 +80,7 @@ class Found:
     directed: whether edges are arcs from u to v. number: of each node, by its name, in order; at:
     the byte where it first stands; loads, places: `weight` and `pos` of those that have them. u, v:
     the nodes each edge joins; weights: of edges, 1 where none is stated; any_weight: whether one
-    is.
+    is. unread: names of other attributes of nodes and edges.
     """
 
     number: dict[bytes, int] = field(default_factory=dict)
@@ -91,6 +92,7 @@ class Found:
     weights: list[float] = field(default_factory=list)
     any_weight: bool = False
     directed: bool = False
+    unread: set[bytes] = field(default_factory=set)
 
 
 class Reader:
@@ -161,6 +163,7 @@ class Reader:
         if word in (b"graph", b"node", b"edge") and self._is(b"["):
             own = self._attributes()
             if word != b"graph":
+                self._found.unread |= own.keys() - _READ
                 self._defaults[-1][word == b"edge"].update(own)
             return 0
         if self._is(b"="):
@@ -187,6 +190,7 @@ class Reader:
                 )
             ends.append(self._node(self._name()))
         own = self._attributes()
+        self._found.unread |= own.keys() - _READ
         if len(ends) == 1:
             self._describe(ends[0], own)
             return

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from evener.arrays import IntArray, IntVector
 from evener.errors import InputError
 from evener.io.graphs.edges import EdgeStream
-from evener.io.graphs.pairs import layout_of
+from evener.io.graphs.pairs import layout_of, may_have_header
 from evener.io.graphs.streams import WholeNeeded, head_of
 
 ROWS = 2**19  # of a piece of an array; a piece of text has about as many
@@ -138,6 +138,12 @@ def _lines_of(path: Path) -> EdgeStream:
             "cannot be read in pieces: its lines are not `u v` or `u v weight` with whole numbers",
             file=str(path),
             hint="Edge lists and .npy arrays (m, 2) can; other files are split without --stream.",
+        )
+    if may_have_header(head, layout):
+        raise InputError(
+            "cannot be read in pieces: its first line may count the others",
+            file=str(path),
+            hint="Take the line out, or split the file without --stream.",
         )
     return EdgeStream(
         head, 0, True, weighted=layout.n_columns == 3, start=layout.start, layout=layout

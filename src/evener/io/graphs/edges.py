@@ -24,8 +24,10 @@ from evener.io.graphs.pairs import (
     Layout,
     Pairs,
     begins_with_numbers,
+    below_header,
     fields_of,
     layout_of,
+    may_have_header,
     parse_pairs,
     read_pairs,
     refuse_pairs,
@@ -46,6 +48,11 @@ _HEADINGS = {
     *(b"source target from to src dst u v id1 id2 id_1 id_2 node1 node2 node_1 node_2".split()),
     *(b"fromnodeid tonodeid weight start end tail head".split()),
 }
+# The attributes of an edge as networkx writes them, their names, and the weight among them.
+_BRACES = re.compile(rb"[ \t,;]*\{([^{}\n]*)\}")
+_FILLED = re.compile(rb"\{[^{}\n]+\}")
+_KEY = re.compile(rb"[{,]?\s*['\"]([^'\"]{1,40})['\"]\s*:")
+_WEIGHT = re.compile(rb"['\"]weight['\"]\s*:\s*([^\s,}]+)")
 # Fields that are read correctly without quotes: no separator, comment or quote at the beginning.
 _BARE = re.compile(r"""[^\s,"#%]([^,]*[^\s,])?""")
 
@@ -81,9 +88,45 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 def entries(source: Source, *, with_values: bool = True) -> Entries:  # noqa: ARG001 - kept if any
     """Return the lines in their order, those that join a vertex to itself or repeat included."""
     layout = layout_of(source)
+    if layout is not None and b"{" in layout.first:
+        source = _with_weights(source)
+        layout = layout_of(source)
     if layout is None:
         raise source.error("holds nothing but comments")
+    _note_column(source, layout)
     return _numbered(source, layout) if layout.numbered else _named(source, layout)
+
+
+def _with_weights(source: Source) -> Source:
+    """Return the source of networkx's lines `u v {'weight': 3}` as lines `u v 3`.
+
+    Where some edges have no weight it is 1, as in networkx. Adds a note on attributes left out.
+    """
+    keys = set(_KEY.findall(b"\n".join(_BRACES.findall(source.data))))
+    weighted = b"weight" in keys
+    if left_out := sorted(key.decode("utf-8", "replace") for key in keys - {b"weight"}):
+        source.notes.append(f"Attributes of edges are not read: {', '.join(left_out[:5])}.")
+
+    def weight(match: re.Match[bytes]) -> bytes:
+        found = _WEIGHT.search(match[1])
+        without[0] += found is None
+        return b" " + (found[1] if found else b"1") if weighted else b""
+
+    without = [0]
+    data = _BRACES.sub(weight, source.data)
+    if weighted and without[0]:
+        source.notes.append(f"Of {without[0]:,} edges no weight is stated: 1 is taken.")
+    return Source(source.path, source.name, data, source.sha256, notes=source.notes)
+
+
+def _note_column(source: Source, layout: Layout) -> None:
+    """Add a note where the heading of the third column names no weight."""
+    heading = source.data[: layout.start].rstrip().rsplit(b"\n", 1)[-1].lstrip(b"#% \t")
+    words = [word.strip(b"\"'") for word in fields_of(heading)]
+    if layout.n_columns == len(words) == 3 and words[0].lower() in _HEADINGS:
+        name = words[2].decode("utf-8", "replace")
+        if name.lower() not in ("weight", "w", "value"):
+            source.notes.append(f"The column {name[:40]!r} is taken for the edges' weight.")
 
 
 def _first(source: Source, start: int) -> list[bytes]:
@@ -92,6 +135,7 @@ def _first(source: Source, start: int) -> list[bytes]:
 
 
 def _numbered(source: Source, layout: Layout) -> Entries:
+    layout = below_header(source, layout, matrix=False)
     check_columns(source, layout)
     pairs = read_pairs(source, layout, matrix=False)
     u, v, ids = _relabelled(pairs.u, pairs.v)
@@ -223,6 +267,14 @@ def _labels(
         raise source.error("has names that are not UTF-8 text") from error
 
 
+def refuse_whole(head: Window, layout: Layout) -> None:
+    """Raise WholeNeeded for lines that are not read one by one: a header, attributes."""
+    if may_have_header(head, layout):
+        raise WholeNeeded("its first line may count the others")
+    if _FILLED.search(head.data):
+        raise WholeNeeded("its edges have attributes")
+
+
 def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
     """Return the lines' edges or arcs in pieces; n: how many vertices there must be.
 
@@ -233,6 +285,7 @@ def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
         raise WholeNeeded("its name does not say that it is an edge list")
     if not layout.numbered:
         raise WholeNeeded("its vertices have names")
+    refuse_whole(head, layout)
     check_columns(head, layout)
     made = EdgeStream(
         head,

@@ -48,11 +48,11 @@ def recognises(source: Source) -> bool:
     offset, line = found
     fields = line.split()
     if not 2 <= len(fields) <= 4 or not all(field.isdigit() for field in fields):
-        return source.suffix in _SUFFIXES
+        return False
     if source.suffix in _SUFFIXES:
         return True
-    if source.suffix in {".csv", ".tsv", ".edgelist", ".edges", ".el", ".triplet"}:
-        return False
+    if set(b"".join(fields[2:3])) - set(b"01") or int(b"".join(fields[3:]) or b"0") > 99:
+        return False  # neither flags nor a number of weights
     body = source.data[text.after_line(source, offset) :]
     n = int(fields[0])
     rows = body.rstrip(b"\n").count(b"\n") + 1 - body.count(b"\n%") - body.startswith(b"%")
@@ -260,4 +260,6 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
 
 
 def _left_out(graph: Graph) -> list[str]:
-    return [] if graph.labels is None else ["The vertices' labels are not kept by this format."]
+    if graph.first_label in (0, 1):  # the format counts from 1, however its input did
+        return []
+    return ["The vertices' labels are not kept by this format."]

@@ -37,12 +37,16 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the lines begin, how many fields each has, whether they begin with whole numbers."""
+    """Where the lines begin, how many fields each has, whether they begin with whole numbers.
+
+    header: the numbers of the line above them that counts them; empty where there is none.
+    """
 
     start: int
     n_columns: int
     numbered: bool
     first: bytes
+    header: tuple[int, ...] = ()
 
 
 def layout_of(source: Source) -> Layout | None:
@@ -59,6 +63,58 @@ def layout_of(source: Source) -> Layout | None:
         start, line = more[0]
     numbered = begins_with_numbers(line)
     return Layout(start, len(fields_of(line)), numbered, line)
+
+
+def below_header(source: Source, layout: Layout, *, matrix: bool) -> Layout:
+    """Return the layout without the first line, if that is a header, and note it.
+
+    A header counts the lines below it and, of a matrix, rows and columns: `rows columns entries`;
+    of an edge list `vertices edges`, or as of a square matrix. Where the line may as well be the
+    first edge, it is.
+    """
+    fields = fields_of(layout.first)
+    if not layout.numbered or not all(field.isdigit() for field in fields[:3]):
+        return layout
+    start = text.after_line(source, layout.start)
+    below = next(text.lines(source, b"#%", start), None)
+    numbers = [int(field) for field in fields[:3]]
+    if below is None or not begins_with_numbers(below[1]) or numbers[-1] != _rows(source, start):
+        return layout
+    found = Layout(start, len(fields_of(below[1])), True, below[1], header=tuple(numbers))
+    pairs = read_pairs(source, found, matrix=True)
+    base = min(int(pairs.u.min()), int(pairs.v.min()), 1)
+    rows, columns = (int(ends.max()) + 1 - base for ends in (pairs.u, pairs.v))
+    if len(numbers) == 3:
+        fits = numbers[0] >= rows and numbers[1] >= columns
+        fits = fits and (matrix or numbers[0] == numbers[1])
+        what = f"{numbers[0]:,} rows, {numbers[1]:,} columns and {numbers[2]:,} entries"
+    else:
+        n, m = numbers
+        fits = n == max(rows, columns) and (m == n or m > n + 1 or found.n_columns != len(fields))
+        what = f"{n:,} vertices and {m:,} edges"
+    if not fits:
+        return layout
+    source.notes.append(f"Line {source.line_at(layout.start)} is a header: {what}.")
+    return found
+
+
+def may_have_header(window: Source, layout: Layout) -> bool:
+    """Whether the first line of a file whose beginning is at hand may count the others."""
+    if len(window.data) == window.extent:
+        whole = Source(window.path, window.name, window.data, "")
+        return below_header(whole, layout, matrix=False) is not layout
+    fields = fields_of(layout.first)[:3]
+    if not layout.numbered or not all(field.isdigit() for field in fields):
+        return False
+    rows = _rows(window, layout.start) * (window.extent / len(window.data))
+    return 0.5 * rows < int(fields[-1]) < 2 * rows
+
+
+def _rows(source: Source, start: int) -> int:
+    """Return how many lines from `start` on are neither blank nor a comment."""
+    body = b"\n" + source.data[start:].strip()
+    comments = sum(body.count(mark) for mark in (b"\n%", b"\n#", b"\n\n", b"\n\r\n"))
+    return body.count(b"\n") - comments
 
 
 def fields_of(line: bytes) -> list[bytes]:
@@ -264,6 +320,8 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 def entries(source: Source, *, with_values: bool = False) -> Entries:
     """Return the entries as stored; the largest indices say how many rows and columns there are."""
     layout = layout_of(source)
+    if layout is not None:
+        layout = below_header(source, layout, matrix=True)
     if layout is None or not 2 <= layout.n_columns <= 4:
         raise source.error("the lines must be `row column [value]`")
     try:
@@ -279,6 +337,8 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
         raise source.error(f"the index {smallest} must not be negative")
     base = min(smallest, 1)
     rows, columns = (int(ends.max()) + 1 - base for ends in (pairs.u, pairs.v))
+    if len(layout.header) == 3:
+        rows, columns = layout.header[:2]
     text.check_vertices(source, max(rows, columns))
     source.notes.append(f"Bare triplets, taken as counted from {base}.")
     return Entries(rows, columns, pairs.u - base, pairs.v - base, pairs.weights)

@@ -30,7 +30,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Graph:
-    """Return the graph; labels, where the file has them, become Graph.labels."""
+    """Return the graph; labels, or numbers counted from 1, become Graph.labels."""
     from evener.io.graphs import lists_kernels as kernels
     from evener.io.number_kernels import OK
 
@@ -53,6 +53,9 @@ def read(source: Source) -> Graph:
         arrays["adjncy"], arrays["labels"] = _numbers_of(source, adjncy, labels), labels
     else:
         arrays["adjncy"] = _from_base(source, xadj, adjncy, base)
+        if base:
+            arrays["labels"] = np.arange(base, base + n)
+            source.notes.append(f"Vertices are counted from {base}: labels keep that.")
     if has_weights:
         arrays["vwgt"] = text.weights_of(vwgt, place)
     if has_edge_weights:
@@ -141,7 +144,8 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
             hint="--constraint I chooses one.",
         )
     flags = f"0{int(graph.adjwgt is not None and graph.m > 0)}{int(graph.vwgt is not None)}"
-    header = f"0\n{graph.n} {graph.adjncy.size}\n0 {flags}\n"
-    left_out = [] if graph.labels is None else ["The vertices' labels are not kept: numbers are."]
-    body = text.lists_text(graph, base=0, with_degree=True, edge_first=True)
+    base = graph.first_label if graph.first_label in (0, 1) else None
+    left_out = [] if base is not None else ["The vertices' labels are not kept: numbers are."]
+    header = f"0\n{graph.n} {graph.adjncy.size}\n{base or 0} {flags}\n"
+    body = text.lists_text(graph, base=base or 0, with_degree=True, edge_first=True)
     return header.encode() + body, left_out

@@ -12,10 +12,11 @@ import numpy as np
 
 from evener.arrays import IntVector
 from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio
 from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
-from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
+from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order, once
 from evener.io.meshes.gmsh_numbers import known_types, places
 from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
@@ -31,7 +32,7 @@ def recognises(source: Source) -> bool:
     return source.data[:64].lstrip().startswith((b"$MeshFormat", b"$Comments"))
 
 
-def read(source: Source) -> Mesh:
+def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
     found = read_elements(source)
     if found is None:
@@ -56,9 +57,10 @@ def read_elements(source: Source) -> GmshElements | None:
             raise source.error(f"has no section ${name}")
     names = source.data[slice(*sections.get("PhysicalNames", (0, 0)))].strip()
     if binary:
-        return read_binary(source, sections, version, names)
+        found = read_binary(source, sections, version, names)
+        return once(source, found) if found is not None and version < 4 else found
     if version < 4:
-        return _read_2(source, sections, names)
+        return once(source, _read_2(source, sections, names))
     return MshBlocks(source, sections, version).read(names)
 
 
@@ -86,7 +88,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
 def _format(source: Source, sections: dict[str, tuple[int, int]]) -> tuple[float, bool]:
     start, stop = sections.get("MeshFormat", (0, 0))
     words = source.data[start:stop].split(maxsplit=3)
-    match = re.fullmatch(rb"\d\.?\d{0,3}", words[0]) if len(words) > 2 else None
+    match = re.fullmatch(rb"\d(\.\d{0,15})?", words[0]) if len(words) > 2 else None
     if match is None or words[1] not in (b"0", b"1"):
         raise source.error("has no $MeshFormat with a version that is known", line=1)
     version = float(words[0])

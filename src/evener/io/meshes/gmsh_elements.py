@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, IntVector
 from evener.errors import InputError
 from evener.graphs.cell_kernels import DIM
 from evener.graphs.mesh import Mesh
+from evener.io.sources import Source
+from evener.wording import plural
 
 # Gmsh's cell types: VTK's type and number of points.
 KINDS: dict[int, tuple[int, int]] = {
@@ -37,6 +40,45 @@ KINDS: dict[int, tuple[int, int]] = {
     21: (69, 10),
     29: (71, 20),
     36: (70, 16),
+    14: (74, 14),
+    # Of higher order: VTK's Lagrange cells, of any number of points, the corners first.
+    **dict(zip((27, 28, 62, 63, 64, 65, 66), ((68, n) for n in range(5, 12)), strict=True)),
+    23: (69, 15),
+    25: (69, 21),
+    42: (69, 28),
+    43: (69, 36),
+    44: (69, 45),
+    45: (69, 55),
+    46: (69, 66),
+    37: (70, 25),
+    38: (70, 36),
+    47: (70, 49),
+    48: (70, 64),
+    49: (70, 81),
+    50: (70, 100),
+    51: (70, 121),
+    30: (71, 35),
+    31: (71, 56),
+    71: (71, 84),
+    72: (71, 120),
+    73: (71, 165),
+    74: (71, 220),
+    75: (71, 286),
+    90: (73, 40),
+    91: (73, 75),
+    106: (73, 126),
+    107: (73, 196),
+    108: (73, 288),
+    109: (73, 405),
+    110: (73, 550),
+    **dict(zip(range(92, 99), ((72, n**3) for n in range(4, 11)), strict=True)),
+    118: (74, 30),
+    119: (74, 55),
+    120: (74, 91),
+    121: (74, 140),
+    122: (74, 204),
+    123: (74, 285),
+    124: (74, 385),
 }
 # VTK's order of the points, where it differs: VTK's point j is Gmsh's point ORDER[type][j].
 ORDER = {
@@ -92,6 +134,34 @@ class GmshElements:
         starts = np.zeros(self.types.size + 1, np.int64)
         np.cumsum(SIZES[self.types], out=starts[1:])
         return starts
+
+
+def once(source: Source, elements: GmshElements) -> GmshElements:
+    """Return the elements without cells that stand again, as in version 2 for a second group."""
+    keep = np.ones(elements.types.size, np.bool_)
+    starts = elements.starts
+    for number in np.unique(elements.types[elements.is_cell]):
+        some = np.flatnonzero(elements.types == number)
+        rows = elements.corners[starts[some][:, None] + np.arange(SIZES[number])]
+        keys = rows.astype(np.uint64) @ _mixed(rows.shape[1])  # modulo 2^64: equal for equal rows
+        order = np.argsort(keys, kind="stable")
+        again = keys[order[1:]] == keys[order[:-1]]
+        again &= (rows[order[1:]] == rows[order[:-1]]).all(axis=1)
+        keep[some[order[1:][again]]] = False
+    if keep.all():
+        return elements
+    cells = plural(int(keep.size - keep.sum()), "cell stands", "cells stand")
+    source.notes.append(f"{cells} again, for another physical group: each counts once.")
+    arrays = ("types", "tags", "entities", "groups", "partitions")
+    kept = {name: getattr(elements, name)[keep] for name in arrays}
+    return replace(
+        elements, corners=elements.corners[np.repeat(keep, SIZES[elements.types])], **kept
+    )
+
+
+def _mixed(width: int) -> npt.NDArray[np.uint64]:
+    """Return factors that make a number of each row of corners."""
+    return np.random.default_rng(1).integers(2**63, size=width, dtype=np.uint64) * 2 + 1
 
 
 def elements_of(mesh: Mesh) -> GmshElements:

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from evener.files.temporary import private_folder
+from evener.graphs.cell_kernels import BASE
 from evener.graphs.foreign import MeshioMesh
 from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio_child
+from evener.io.meshes.polyhedra import is_polyhedral, make_polymesh
 from evener.io.meshes.rows import make_mesh
 from evener.io.sources import Source
 
@@ -30,23 +33,19 @@ FORMATS = {
     ".med": "med",
     ".h5m": "h5m",
     ".hmf": "hmf",
-    ".inp": "abaqus",
+    ".inp": "avsucd",
     ".avs": "avsucd",
     ".exo": "exodus",
     ".ex2": "exodus",
     ".e": "exodus",
-    ".bdf": "nastran",
-    ".nas": "nastran",
-    ".fem": "nastran",
-    ".off": "off",
+    ".g": "exodus",
+    ".gen": "exodus",
+    ".nc": "netcdf",
     ".ply": "ply",
     ".stl": "stl",
-    ".mdpa": "mdpa",
     ".f3grid": "flac3d",
     ".vol": "netgen",
     ".ugrid": "ugrid",
-    ".ele": "tetgen",
-    ".node": "tetgen",
     ".dat": "tecplot",
     ".tec": "tecplot",
     ".post": "permas",
@@ -57,6 +56,8 @@ FORMATS = {
 }
 # Beginnings of the content required of suffixes that other formats use, too.
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
+# The first line of an AVS UCD file, whose suffix may be Abaqus's: five counts.
+_UCD = re.compile(rb"(?:#[^\n]*\n|\s)*\d+(?:[ \t]+\d+){4}[ \t\r]*\n")
 
 # Where the numbers of an XDMF file are: FILE:/DATA between two tags.
 _HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
@@ -73,11 +74,13 @@ def recognises(source: Source) -> bool:
     """Return whether meshio reads the suffix."""
     if source.folder or source.suffix not in FORMATS:
         return False
+    if source.suffix == ".inp":
+        return _UCD.match(source.head) is not None
     begins = _BEGINS.get(source.suffix)
     return begins is None or source.head.lstrip().upper().startswith(begins)
 
 
-def read(source: Source) -> Mesh:
+def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
     if source.suffix not in FORMATS:
         raise source.error(f"is of no format known by its suffix {source.suffix!r}")
@@ -102,10 +105,11 @@ def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
     except meshio_child.RefusedError as error:
         raise source.error(str(error)) from error
     mesh = _mesh(source, arrays, facts)
+    assert isinstance(mesh, Mesh)
     return mesh, source.notes
 
 
-def read_as(source: Source, name: str) -> Mesh:
+def read_as(source: Source, name: str) -> Mesh | PolyMesh:
     """Return the mesh that meshio's reader of this name finds."""
     with private_folder() as place:
         code = _run(source, name, place)
@@ -124,17 +128,25 @@ def read_as(source: Source, name: str) -> Mesh:
     return _mesh(source, arrays, facts)
 
 
-def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh:
+def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh | PolyMesh:
     """Return the Mesh of what the child's `extract` found, and note what it left out."""
     source.notes.extend(facts["notes"])
-    return make_mesh(
+    kinds = arrays["kinds"]
+    known = (BASE[np.clip(kinds, 0, 255)] > 0) | is_polyhedral(kinds)
+    if (bad := np.flatnonzero(~known | (kinds != np.clip(kinds, 0, 255)))).size:
+        raise source.error(f"has cells of VTK's type {kinds[bad[0]]}, which Evener does not know")
+    make = make_polymesh if is_polyhedral(kinds).any() else make_mesh
+    faces = {key: arrays[key] for key in ("faces_of", "face_sizes", "face_corners")
+             if key in arrays}  # fmt: skip
+    return make(
         source,
         arrays["points"],
         arrays["counts"],
         arrays["corners"],
-        arrays["kinds"],
+        kinds,
         cell_data=_named(arrays, "cell", facts),
         point_data=_named(arrays, "point", facts),
+        **faces,
     )
 
 

@@ -10,6 +10,7 @@ memory.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -28,8 +29,18 @@ _REMARK = "Warning:"
 _EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
 
 
+# Readers of ours, by the module that holds them; None of one leaves the file to meshio.
+_OWN = {
+    **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
+    **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
+}
+_WAY = "ParaView or Gmsh may read it, and write it as .vtk or .msh; or is it damaged?"
+
+
 class RefusedError(Exception):
-    """What meshio read is no mesh for us; its text completes `the file ...`."""
+    """What was read is no mesh for us; its text completes `the file ...`, `way` is a hint."""
+
+    way = _WAY
 
 
 def main(arguments: list[str]) -> None:
@@ -43,18 +54,23 @@ def main(arguments: list[str]) -> None:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             arrays, facts = extract(_read(path, reader))
-    except RefusedError as error:
-        facts = {"error": str(error)}
     except ImportError as error:
         facts = _lacking(error, reader)
     except (Exception, SystemExit) as error:
-        reason = " ".join(str(error).split())[:160] or type(error).__name__
-        facts = {"error": f"is no {reader} mesh that meshio can read ({reason})"}
+        facts = _refused(error, reader)
     facts["said"] = _remarks(said.getvalue())
     if arrays:
         with Path(folder, "arrays.npz").open("wb") as file:
             np.savez(file, **arrays)
     Path(folder, "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _refused(error: BaseException, reader: str) -> dict[str, Any]:
+    """Return the error of what is not read: in the words of our readers, or with meshio's."""
+    if hasattr(error, "way"):
+        return {"error": str(error), "hint": error.way or _WAY}
+    reason = " ".join(str(error).split())[:160] or type(error).__name__
+    return {"error": f"holds what Evener cannot read as {reader} ({reason})", "hint": _WAY}
 
 
 def _limit(seconds: int, room: int) -> None:
@@ -90,13 +106,30 @@ def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _read(path: str, reader: str) -> Any:
-    import meshio  # noqa: F401  (fills the map of readers)
-    from meshio._helpers import reader_map
-
+    """Return what our reader of this name finds, or meshio's where there is none."""
     sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        if reader in _OWN:
+            own = _own(_OWN[reader])
+            found = getattr(own, reader)(path)
+            if found is not None:
+                return found
+        import meshio  # noqa: F401  (fills the map of readers)
+        from meshio._helpers import reader_map
+
         return reader_map[reader](path)
+
+
+def _own(name: str) -> Any:
+    """Return a module of our readers, which lie beside this program."""
+    place = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -104,17 +137,29 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Raises RefusedError for cells that no reader here knows.
     """
-    kinds, counts, corners = _cells(found)
+    notes: list[str] = list(getattr(found, "notes", ()))
+    arrays: dict[str, Any] = {}
+    if hasattr(found, "kinds"):  # as our readers of VTK return it
+        kinds, counts, corners, cell_data = (
+            found.kinds, found.counts, found.corners, found.cell_data
+        )  # fmt: skip
+        if found.faces is not None:
+            arrays["faces_of"] = np.array([sizes.size for sizes, _ in found.faces])
+            arrays["face_sizes"] = np.concatenate([sizes for sizes, _ in found.faces])
+            arrays["face_corners"] = np.concatenate([nodes for _, nodes in found.faces])
+    else:
+        kinds, counts, corners = _cells(found)
+        cell_data = _joined(found.cell_data, notes)
     points = np.asarray(found.points)
     if points.dtype.kind not in "iuf":
         raise RefusedError("has points that are no numbers")
     if points.ndim == 2 and points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
-    notes: list[str] = []
-    sizes = [len(block.data) for block in found.cells]
-    cell_data = _numeric(_joined(found.cell_data, notes), sum(sizes))
-    point_data = _numeric(found.point_data, len(points))
-    arrays = {"points": points, "kinds": kinds, "counts": counts, "corners": corners}
+    cell_data = _numeric(cell_data, len(kinds), notes)
+    point_data = _numeric(found.point_data, len(points), notes)
+    if sets := [str(name) for name in getattr(found, "cell_sets", None) or ()]:
+        notes.append(f"Sets of cells are not read: {', '.join(sets[:5])}.")
+    arrays |= {"points": points, "kinds": kinds, "counts": counts, "corners": corners}
     arrays |= {f"cell{i}": values for i, values in enumerate(cell_data.values())}
     arrays |= {f"point{i}": values for i, values in enumerate(point_data.values())}
     return arrays, {"cell": list(cell_data), "point": list(point_data), "notes": notes}
@@ -122,14 +167,11 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _cells(found: Any) -> tuple[Any, Any, Any]:
     """VTK types, numbers of corners, and corners of all cells."""
-    from meshio._vtk_common import meshio_to_vtk_type
-
     kinds, counts, corners = [], [], []
     for block in found.cells:
-        polygon = _POLYGON if block.type.startswith("polygon") else 0
-        kind = meshio_to_vtk_type.get(block.type, polygon)
-        if kind == 0 or block.type.startswith("polyhedron"):
-            raise RefusedError(f"has cells of the type {block.type}, which is not known")
+        kind = block.type if isinstance(block.type, int) else _kind(block.type)
+        if not kind:
+            raise RefusedError(f"has cells of the type {block.type}, which Evener does not know")
         if not len(block.data):
             continue
         if kind == _POLYGON:  # their numbers of corners may differ
@@ -151,6 +193,15 @@ def _cells(found: Any) -> tuple[Any, Any, Any]:
     return np.concatenate(kinds), np.concatenate(counts), joined
 
 
+def _kind(name: str) -> int:
+    """Return VTK's type of meshio's type of cells; 0 for those that are not known."""
+    from meshio._vtk_common import meshio_to_vtk_type
+
+    if name.startswith("polyhedron"):
+        return 0
+    return int(meshio_to_vtk_type.get(name, _POLYGON if name.startswith("polygon") else 0))
+
+
 def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     """Fields with the same numbers for all cells; a note names the others."""
     joined: dict[str, Any] = {}
@@ -162,13 +213,16 @@ def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     return joined
 
 
-def _numeric(fields: dict[str, Any], n: int) -> dict[str, Any]:
+def _numeric(fields: dict[str, Any], n: int, notes: list[str]) -> dict[str, Any]:
+    """Fields of numbers with one row for each of n; a note names the others."""
     arrays = {str(name): np.asarray(values) for name, values in fields.items()}
-    return {
+    kept = {
         name: values
         for name, values in arrays.items()
         if values.dtype.kind in "biuf" and values.ndim and len(values) == n
     }
+    notes += [f"The field {name!r} is not read." for name in arrays if name not in kept]
+    return kept
 
 
 def _lacking(error: ImportError, reader: str) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Triangle meshes of ocean models, ADCIRC and FESOM: points by number, then three points a cell.
+"""Meshes of ocean models, ADCIRC, SCHISM and FESOM: points by number, then the points of a cell.
 
-ADCIRC's grids, fort.14: title; cells and points; `id x y depth`; `id 3 a b c`; boundaries. The
-depth is a field of the points, not a third coordinate. FESOM has two files, each headed by a count:
-nod2d.out (id, longitude, latitude, flag) and elem2d.out (three points).
+ADCIRC's grids, fort.14, and SCHISM's, hgrid.gr3: title; cells and points; `id x y depth`; `id 3 a b
+c`, of quadrilaterals `id 4 a b c d`; boundaries. The depth is a field of the points, no third
+coordinate. FESOM has two files, each headed by a count: nod2d.out (id, longitude, latitude, flag)
+and elem2d.out (three points).
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import re
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.graphs.mesh import TRIANGLE, Fields, Mesh
-from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
+from evener.graphs.mesh import QUAD, TRIANGLE, Fields, Mesh
+from evener.io.meshes.rows import FileRows, make_mesh, ragged, renumber, scan
 from evener.io.sources import Source
 
 # The title, the two counts and the first point of a fort.14 grid.
 _START = re.compile(
-    rb"[^\n]*\n[ \t]*(\d{1,12})[ \t,]+(\d{1,12})(?:[ \t!][^\n]*|\r)?\n"
+    rb"[^\n]*\n[ \t]*(\d{1,12})[ \t,]+(\d{1,12})[ \t\r]*(?:[^-+.\d\s][^\n]*)?\n"
     rb"[ \t]*\d+(?:[ \t]+[-+.\deEdD]+){3}\s"
 )
 _POINTS, _CELLS = "nod2d.out", "elem2d.out"  # of FESOM
@@ -27,15 +28,13 @@ _POINTS, _CELLS = "nod2d.out", "elem2d.out"  # of FESOM
 def recognises_fort14(source: Source) -> bool:
     """Return whether line 2 has two counts and line 3 four numbers; or by part of the name."""
     name = source.name.lower()
-    named = name.endswith((".14", ".grd")) or "fort.14" in name
-    first = source.head.split(b"\n", 1)[0]
-    return _START.match(source.head) is not None and (
-        named or re.search(rb"[A-Za-z]", first) is not None
-    )
+    named = name.endswith((".14", ".grd", ".gr3")) or "fort.14" in name
+    title = re.match(rb"[^\n%#]*[A-Za-z][^\n]*\n", source.head)
+    return _START.match(source.head) is not None and (named or title is not None)
 
 
 def read_fort14(source: Source) -> Mesh:
-    """Return the triangles, with `depth` as a field of the points."""
+    """Return the cells, with `depth` as a field of the points."""
     start = _START.match(source.head)
     if start is None:
         raise source.error("line 2 of a fort.14 grid holds its numbers of cells and points", line=2)
@@ -48,13 +47,16 @@ def read_fort14(source: Source) -> Mesh:
     stop = int(ends[lines]) if lines < ends.size else len(source.data)
     points = scan(source, int(ends[1]), middle).expect(n_points, "points")
     cells = scan(source, middle, stop).expect(n_cells, "cells")
-    table = points.columns(1, 4, at_most=8)
     ids = points.integers(points.first[:-1], "the number of a point")
-    if (bad := np.flatnonzero(cells.columns(1, 2, at_most=8)[:, 0] != 3)).size:
-        cells.refuse(int(bad[0]), "only triangles are known: the second number must be 3")
-    cells.columns(0, 5, at_most=8)
+    sizes = cells.whole_columns(1, 2, "the number of corners", at_most=9)[:, 0]
+    if (bad := np.flatnonzero((sizes != 3) & (sizes != 4))).size:
+        cells.refuse(int(bad[0]), "a cell has 3 or 4 corners: the second number must say so")
+    if (bad := np.flatnonzero(cells.counts < 2 + sizes)).size:
+        cells.refuse(int(bad[0]), f"the cell needs {sizes[bad[0]]} corners")
+    if (table := points.columns(1, 4, at_most=8)).size and points.counts.max() > 4:
+        source.notes.append("Columns behind the depth of the points are not read.")
     fields = {"depth": table[:, 2].copy()}
-    return _triangles(source, table[:, :2], ids, cells, 2, fields)
+    return _cells(source, table[:, :2], ids, cells, 2, sizes, fields)
 
 
 def recognises_fesom(source: Source) -> bool:
@@ -77,7 +79,7 @@ def read_fesom(source: Source) -> Mesh:
     fields = {}
     if (points.counts == 4).all():
         fields["flag"] = points.whole_columns(3, 4, "the flag of a point")[:, 0]
-    return _triangles(source, table, ids, cells, 0, fields)
+    return _cells(source, table, ids, cells, 0, np.full(len(cells), 3), fields)
 
 
 def _counted(source: Source, what: str) -> FileRows:
@@ -90,14 +92,20 @@ def _counted(source: Source, what: str) -> FileRows:
     return rows.part(1, len(rows)).expect(n, what)
 
 
-def _triangles(
-    source: Source, points: FloatArray, ids: IntArray, cells: FileRows, column: int, fields: Fields
+def _cells(
+    source: Source,
+    points: FloatArray,
+    ids: IntArray,
+    cells: FileRows,
+    column: int,
+    sizes: IntArray,
+    fields: Fields,
 ) -> Mesh:
-    """Return the mesh of cells with three points from `column` on; ids (p,) name the points."""
-    index = (cells.first[:-1, None] + np.arange(column, column + 3)).ravel()
+    """Return the mesh of cells whose points stand from `column` on; ids (p,) name the points."""
+    index = ragged(cells.first[:-1] + column, sizes)
     if (ids == np.arange(1, ids.size + 1)).all():
         corners = cells.corners(index, 1, ids.size)
     else:
         corners = renumber(cells.source, ids, cells.integers(index, "the number of a point"))
-    sizes, kinds = np.full(len(cells), 3), np.full(len(cells), TRIANGLE)
+    kinds = np.where(sizes == 3, TRIANGLE, QUAD)
     return make_mesh(source, points, sizes, corners, kinds, point_data=fields)

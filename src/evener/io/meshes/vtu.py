@@ -15,12 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
+from evener.graphs.cell_kernels import BASE, CORNERS
 from evener.graphs.mesh import WEDGE, Mesh
 from evener.graphs.polymesh import PolyMesh
 
 _BLOCK = 2**20  # bytes compressed at a time; a multiple of every item's size
 _LEVEL = 1  # a tenth larger than at 6, three times as fast
 _POLYHEDRON = 42
+# Points of the largest Lagrange cells (68 to 74) whose order of points is VTK's; others have 0.
+_MOST_POINTS = np.zeros(256, np.int64)
+_MOST_POINTS[68:75] = [4, 10, 16, 20, 1, 1, 1]
+_LINEAR = np.array([0, 1, 3, 5, 9, 10, 12, 13, 14, 7, 41, 8, 11], np.uint8)  # by base
 _NAMES = {
     **{np.dtype(f"i{size}"): f"Int{8 * size}" for size in (1, 2, 4, 8)},
     **{np.dtype(f"u{size}"): f"UInt{8 * size}" for size in (1, 2, 4, 8)},
@@ -93,6 +98,17 @@ def _ids_in(fields: Fields) -> str:
 
 
 def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
+    """Cells with all their points, or those of order 4 and above by their corners alone."""
+    sizes = np.diff(mesh.offsets)
+    most = _MOST_POINTS[mesh.kinds]
+    if ((most > 0) & (sizes > most)).any():
+        bases = BASE[mesh.kinds]
+        size = np.where((most > 0) & (sizes > most), CORNERS[bases], sizes)
+        place = np.arange(mesh.corners.size) - np.repeat(mesh.offsets[:-1], sizes)
+        corners = mesh.corners[place < np.repeat(size, sizes)]
+        kinds = np.where(size < sizes, _LINEAR[bases], mesh.kinds)
+        offsets = np.concatenate([[0], np.cumsum(size)])
+        mesh = Mesh(mesh.points, offsets, corners, kinds)
     corners = mesh.corners
     wedges = mesh.offsets[:-1][mesh.kinds == WEDGE]
     if wedges.size:

@@ -312,6 +312,9 @@ def _described(graph: dict[str, Any]) -> dict[str, Any]:
     for key, kind in _GRAPH_FIELDS.items():
         if not isinstance(graph[key], kind) or not np.isfinite(float(graph[key])):
             raise InputError(f"the manifest's {key} is {graph[key]!r}")
+    first = graph.get("first_label", 0)
+    if first is not None and type(first) is not int:
+        raise InputError(f"the manifest's first_label is {first!r}")
     return graph
 
 

@@ -39,6 +39,7 @@ class _Subject:
     fields: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     devices: Sequence[str] | None = None
     terms: Mapping[str, Any] | None = None
+    first: int | None = 0
 
     @cached_property
     def labels(self) -> list[str] | None:
@@ -66,12 +67,15 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
     fields: Mapping[str, npt.ArrayLike] | None = None,
     devices: Sequence[str] | None = None,
     terms: Mapping[str, Any] | None = None,
+    first: int | None = 0,
 ) -> None:
     """Write `part` (n,), the block of each vertex, in the format `to`, a key of EXPORTS.
 
-    mesh: what vtu and openfoam need; graph: where csv and json find labels. by: whether vertices
-    are the mesh's cells or points. fields: further arrays (n,), which only vtu holds. devices:
-    the name of each block's device; csv, json, rows and binary hold them.
+    mesh: what vtu and openfoam need; graph: where csv, json and scotch find labels. first: the
+    label of the first vertex, from which the others count on, where there is no graph; None if
+    they do not. by: whether vertices are the mesh's cells or points. fields: further arrays (n,),
+    which only vtu holds. devices: the name of each block's device; csv, json, rows and binary
+    hold them.
     terms: what the plan promises (evener.io.plans.promises), which json, npz and rows hold whole;
     openfoam and vtu name its workload and verdict in a comment.
 
@@ -79,13 +83,14 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
     for a part that does not fit the mesh, the graph or the devices.
     """
     pieces = part_pieces(
-        part, to, mesh=mesh, graph=graph, by=by, fields=fields, devices=devices, terms=terms
-    )
+        part, to, mesh=mesh, graph=graph, by=by, fields=fields, devices=devices, terms=terms,
+        first=first,
+    )  # fmt: skip
     with atomic_write(path) as file:
         file.writelines(pieces)
 
 
-def part_pieces(
+def part_pieces(  # noqa: PLR0913 - as write_part
     part: npt.ArrayLike,
     to: str,
     *,
@@ -95,6 +100,7 @@ def part_pieces(
     fields: Mapping[str, npt.ArrayLike] | None = None,
     devices: Sequence[str] | None = None,
     terms: Mapping[str, Any] | None = None,
+    first: int | None = 0,
 ) -> Iterable[bytes]:
     """Return the bytes that `write_part` writes, piece by piece; raises what that does."""
     if to not in EXPORTS:
@@ -117,7 +123,8 @@ def part_pieces(
     for name, values in arrays.items():
         if values.ndim == 0 or len(values) != blocks.size:
             raise InputError(f"the field {name!r} is not of {blocks.size} vertices")
-    return export.pieces(_Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices, terms))
+    part = blocks.astype(np.int32)
+    return export.pieces(_Subject(part, mesh, graph, by, arrays, devices, terms, first))
 
 
 def _fits(n: int, mesh: Mesh | PolyMesh | None, graph: Graph | None, by: str) -> None:
@@ -137,9 +144,24 @@ def _metis(subject: _Subject) -> Iterator[bytes]:
 
 
 def _scotch(subject: _Subject) -> Iterator[bytes]:
-    """Yield Scotch's mapping: the number of vertices, then lines of vertex and block, from 0."""
-    yield b"%d\n" % subject.part.size
-    yield from _rows([np.arange(subject.part.size), subject.part], "%d\t%d\n")
+    """Yield Scotch's mapping: the number of vertices, then lines of vertex and block.
+
+    Vertices go by their numbers in the graph file; by their places, from 0, where they have names.
+    """
+    n = subject.part.size
+    numbers = np.arange(n)
+    labels = None if subject.graph is None else subject.graph.labels
+    if labels is not None:
+        numbers = np.asarray(labels) if labels.dtype.kind in "iu" else numbers
+    elif subject.first is None:
+        raise UsageError(
+            "scotch needs the graph, whose vertices have numbers of their own",
+            hint="Name the graph file after the plan.",
+        )
+    else:
+        numbers = numbers + subject.first
+    yield b"%d\n" % n
+    yield from _rows([numbers, subject.part], "%d\t%d\n")
 
 
 def _binary(subject: _Subject) -> Iterator[bytes]:

@@ -248,14 +248,20 @@ def _scatter(
     return out
 
 
-def _read_numbers(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
-    """Read METIS's lines of a block, or Scotch's: n, then lines of a vertex and its block."""
+def _read_numbers(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
+    """Read METIS's lines of a block, or Scotch's: n, then lines of a vertex and its block.
+
+    ADCIRC's partmesh.txt counts blocks from 1; SCHISM's partition.prop has a cell, from 1, and its
+    block a line.
+    """
     rows = scan(source, comment=b"%")
     if not len(rows):
         raise source.error("holds no numbers")
     counts = rows.counts
     if len(rows) > 1 and counts[0] == 1 and counts[1] == 2:
-        return _mapping(source, rows, n)
+        return _mapping(source, rows, n, labels)
+    if len(rows) == n and (counts == 2).all():
+        return _pairs(source, rows, n, labels)
     if (bad := np.flatnonzero(counts != 1)).size:
         if len(rows) == 1:  # all on one line
             return rows.integers(np.arange(rows.values.size), "a block")
@@ -265,13 +271,21 @@ def _read_numbers(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
     blocks = rows.integers(np.arange(rows.values.size), "a block")
     if (bad := np.flatnonzero(blocks < 0)).size:
         rows.refuse(int(bad[0]), f"the block {blocks[bad[0]]} is below 0")
-    return blocks
+    return blocks - 1 if source.name == "partmesh.txt" and blocks.min(initial=1) == 1 else blocks
 
 
-def _mapping(source: Source, rows: FileRows, n: int) -> npt.NDArray[np.int64]:
+def _mapping(source: Source, rows: FileRows, n: int, labels: Labels) -> npt.NDArray[np.int64]:
+    """Return the blocks; vertices go by the graph's labels, else by numbers from 0 or from 1."""
     count = int(rows.integers(np.zeros(1, np.int64), "the number of vertices")[0])
-    body = rows.part(1, len(rows)).expect(count, "vertices")
+    return _pairs(source, rows.part(1, len(rows)).expect(count, "vertices"), n, labels)
+
+
+def _pairs(source: Source, body: FileRows, n: int, labels: Labels) -> npt.NDArray[np.int64]:
+    """Return the blocks of lines of a vertex and its block."""
     pairs = body.whole_columns(0, 2, "a vertex or block")
     newlines = np.flatnonzero(source.array == 10)
     lines = np.searchsorted(newlines, body.place) + 1
-    return _scatter(source, _from_zero(pairs[:, 0], n), pairs[:, 1], n, lines)
+    index = {label: vertex for vertex, label in enumerate(labels or ())}
+    named = [index.get(str(number), -1) for number in pairs[:, 0].tolist()] if index else [-1]
+    vertices = _from_zero(pairs[:, 0], n) if -1 in named else np.array(named, np.int64)
+    return _scatter(source, vertices, pairs[:, 1], n, lines)

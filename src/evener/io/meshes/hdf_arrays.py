@@ -1,0 +1,475 @@
+"""Meshes in HDF5 and netCDF, for the program of `meshio_child`: CGNS, Exodus, MPAS, UGRID.
+
+Loaded by its path, so that nothing but NumPy, SciPy and h5py needs to be found. A mesh is returned
+as meshio has them; the type of a block of cells is VTK's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+POLYGON = 7
+# VTK's types by shape and number of points; other numbers are VTK's Lagrange cells.
+_KINDS = {
+    "point": {1: 1},
+    "line": {2: 3, 3: 21, 4: 35},
+    "triangle": {3: 5, 6: 22, 7: 34},
+    "quad": {4: 9, 8: 23, 9: 28},
+    "tetra": {4: 10, 10: 24},
+    "pyramid": {5: 14, 13: 27},
+    "wedge": {6: 13, 15: 26, 18: 32},
+    "hexa": {8: 12, 20: 25, 27: 29},
+}
+_LAGRANGE = dict(zip(list(_KINDS)[1:], (68, 69, 70, 71, 74, 73, 72), strict=True))
+# VTK's order of the points, where that of CGNS and Exodus differs: there edges at the top are last.
+_ORDER = {
+    26: [*range(9), 12, 13, 14, 9, 10, 11],
+    32: [*range(9), 12, 13, 14, 9, 10, 11, 15, 16, 17],
+    25: [*range(12), *range(16, 20), *range(12, 16)],
+    29: [*range(12), *range(16, 20), *range(12, 16), *range(20, 27)],
+}
+
+
+class HdfUnreadError(Exception):
+    """The file holds what is not read; the text completes `the file ...`, `way` is a hint."""
+
+    def __init__(self, text: str, way: str = ""):
+        super().__init__(text)
+        self.way = way
+
+
+def _block(shape: str, nodes: Any) -> SimpleNamespace:
+    """Return a block of cells of this shape; nodes (n, size), from 0."""
+    size = nodes.shape[1]
+    kind = _KINDS[shape].get(size) or _LAGRANGE.get(shape, 0)
+    if not kind or size < min(_KINDS[shape]):
+        raise HdfUnreadError(f"has cells of {size} points, called {shape}")
+    return SimpleNamespace(type=kind, data=nodes[:, _ORDER.get(kind, range(size))])
+
+
+def _mesh(points: Any, cells: list[Any], cell_data: dict[str, Any], notes: list[str]) -> Any:
+    fields = {"cell_data": cell_data, "point_data": {}, "cell_sets": {}, "notes": notes}
+    return SimpleNamespace(points=points, cells=cells, **fields)
+
+
+class _Variables(NamedTuple):
+    """The variables of a netCDF file: their names, values, and attributes as text or numbers."""
+
+    names: list[str]
+    values: Callable[[str], Any]
+    attribute: Callable[[str, str], Any]
+
+
+def _netcdf(path: str) -> _Variables:
+    """Open a netCDF file: classic by SciPy, of version 4 by h5py."""
+    with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
+        head = file.read(4)
+    if head == b"CDF\x05":
+        raise HdfUnreadError(
+            "is netCDF of the kind CDF-5, which SciPy does not read",
+            "nccopy -k netCDF-4 x.nc y.nc makes a file that is read.",
+        )
+    if head[:3] == b"CDF":
+        from scipy.io import netcdf_file
+
+        classic = netcdf_file(path, mmap=False)
+        found = classic.variables
+        return _Variables(
+            list(found),
+            lambda name: found[name][...].copy(),
+            lambda name, key: _text(getattr(found[name], key, None)),
+        )
+    import h5py
+
+    whole = h5py.File(path, "r")
+    return _Variables(
+        [name for name in whole if isinstance(whole[name], h5py.Dataset)],
+        lambda name: whole[name][...],
+        lambda name, key: _text(whole[name].attrs.get(key)),
+    )
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.ravel()[0]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+_EXODUS = {
+    "point": ("SPHERE", "CIRCLE", "POINT", "NODE"),
+    "line": ("BAR", "BEAM", "TRUSS", "ROD", "EDGE", "LINE"),
+    "triangle": ("TRI",),  # TRIANGLE, TRISHELL, too
+    "quad": ("QUAD", "SHELL"),
+    "tetra": ("TET",),
+    "pyramid": ("PYR",),
+    "wedge": ("WED", "PENTA", "PRISM"),
+    "hexa": ("HEX",),
+}
+
+
+def exodus(path: str) -> Any:
+    """Return the blocks of an Exodus file; `block` is a field: the number of each cell's block."""
+    file = _netcdf(path)
+    if "coord" in file.names:
+        points = file.values("coord").T
+    else:
+        axes = [name for name in ("coordx", "coordy", "coordz") if name in file.names]
+        if not axes:
+            raise HdfUnreadError("has no coordinates of Exodus")
+        points = np.column_stack([file.values(name) for name in axes])
+    n = sum(name.startswith("connect") and name[7:].isdigit() for name in file.names)
+    ids = file.values("eb_prop1") if "eb_prop1" in file.names else np.arange(1, n + 1)
+    cells, blocks, numbers = [], [], []
+    for i in range(1, n + 1):
+        name = str(file.attribute(f"connect{i}", "elem_type") or "").upper()
+        nodes = np.asarray(file.values(f"connect{i}"))
+        if name == "NSIDED":
+            cells.append(_polygons(nodes.ravel() - 1, file.values(f"ebepecnt{i}")))
+        else:
+            shapes = [shape for shape, names in _EXODUS.items() if name.startswith(names)]
+            if not shapes or nodes.ndim != 2:
+                raise HdfUnreadError(f"has elements of the type {name[:30]!r}, which is not known")
+            shape = "triangle" if name.startswith("SHELL") and nodes.shape[1] == 3 else shapes[0]
+            cells.append(_block(shape, nodes - 1))
+        blocks.append(np.full(len(cells[-1].data), int(ids[i - 1])))
+        numbers.append(i)
+    data = {"block": blocks} if len(blocks) > 1 else {}
+    notes: list[str] = []
+    data |= _exodus_fields(file, [len(block.data) for block in cells], notes)
+    return _mesh(points, cells, data, notes)
+
+
+def _exodus_fields(file: _Variables, sizes: list[int], notes: list[str]) -> dict[str, Any]:
+    """Return the element variables that all blocks have, at the last time."""
+    if "name_elem_var" not in file.names:
+        return {}
+    fields: dict[str, Any] = {}
+    steps = 0
+    for v, letters in enumerate(file.values("name_elem_var"), 1):
+        name = b"".join(np.asarray(letters, "S1").tolist()).decode("utf-8", "replace").strip()
+        parts = []
+        for block, size in enumerate(sizes, 1):
+            variable = f"vals_elem_var{v}eb{block}"
+            values = file.values(variable) if variable in file.names else np.empty((0, 0))
+            if len(values) and len(values[-1]) == size:
+                parts.append(np.asarray(values[-1], np.float64))
+                steps = max(steps, len(values))
+        if len(parts) == len(sizes):
+            fields[name] = parts
+        else:
+            notes.append(f"The field {name!r} is not of all blocks: left out.")
+    if steps > 1:
+        notes.append(f"Of {steps:,} times of the fields the last is read.")
+    return fields
+
+
+def _polygons(nodes: Any, counts: Any) -> SimpleNamespace:
+    """Return cells of these numbers of corners, which stand one after another in nodes."""
+    ends = np.cumsum(counts)
+    if counts.size == 0 or counts.min() < 3 or ends[-1] != nodes.size:
+        raise HdfUnreadError("has polygons whose corners are not as many as it says")
+    return SimpleNamespace(type=POLYGON, data=np.split(nodes, ends[:-1]))
+
+
+def netcdf(path: str) -> Any:
+    """Return the cells of an MPAS mesh, or the faces of a UGRID topology."""
+    file = _netcdf(path)
+    if {"verticesOnCell", "nEdgesOnCell", "xVertex", "yVertex", "zVertex"} <= set(file.names):
+        points = np.column_stack([file.values(f"{axis}Vertex") for axis in "xyz"])
+        table, counts = file.values("verticesOnCell"), file.values("nEdgesOnCell")
+        inside = np.arange(table.shape[1]) < np.asarray(counts)[:, None]
+        return _mesh(points, [_polygons(table[inside] - 1, counts)], {}, [])
+    for name in file.names:
+        if file.attribute(name, "cf_role") == "mesh_topology":
+            return _ugrid(file, name)
+    raise HdfUnreadError(
+        "is netCDF without a mesh that is known: MPAS's verticesOnCell, or UGRID's mesh_topology",
+        "Exodus files are known by the suffixes .e, .exo, .ex2 and .g.",
+    )
+
+
+def _ugrid(file: _Variables, name: str) -> Any:
+    """Return the faces of the topology of this name."""
+    if file.attribute(name, "volume_node_connectivity"):
+        raise HdfUnreadError("has a UGRID topology of volumes, of which only faces are read")
+    faces = file.attribute(name, "face_node_connectivity")
+    places = str(file.attribute(name, "node_coordinates") or "").split()
+    if faces not in file.names or len(places) < 2 or not set(places) <= set(file.names):
+        raise HdfUnreadError("has a UGRID topology without faces and coordinates of its nodes")
+    points = np.column_stack([file.values(place) for place in places])
+    table = np.asarray(file.values(faces))
+    if (
+        table.ndim == 2
+        and str(file.attribute(name, "face_dimension") or "")
+        and (table.shape[0] < table.shape[1] and table.shape[0] <= 8)
+    ):
+        table = table.T  # the nodes of a face stand in columns
+    start, fill = file.attribute(faces, "start_index"), file.attribute(faces, "_FillValue")
+    base = 0 if start is None else int(start)
+    inside = (table >= base) & (table < base + len(points))
+    if fill is not None:
+        inside &= table != fill
+    return _mesh(points, [_polygons(table[inside] - base, inside.sum(axis=1))], {}, [])
+
+
+# CGNS: elements of one type have a shape and a number of points.
+_CGNS = {
+    2: ("point", 1), 3: ("line", 2), 4: ("line", 3), 24: ("line", 4), 40: ("line", 5),
+    5: ("triangle", 3), 6: ("triangle", 6), 25: ("triangle", 9), 26: ("triangle", 10),
+    41: ("triangle", 12), 42: ("triangle", 15), 7: ("quad", 4), 8: ("quad", 8), 9: ("quad", 9),
+    27: ("quad", 12), 28: ("quad", 16), 43: ("quad", 16), 44: ("quad", 25), 10: ("tetra", 4),
+    11: ("tetra", 10), 29: ("tetra", 16), 30: ("tetra", 20), 45: ("tetra", 22), 46: ("tetra", 34),
+    47: ("tetra", 35), 12: ("pyramid", 5), 21: ("pyramid", 13), 13: ("pyramid", 14),
+    31: ("pyramid", 21), 32: ("pyramid", 29), 33: ("pyramid", 30), 14: ("wedge", 6),
+    15: ("wedge", 15), 16: ("wedge", 18), 34: ("wedge", 24), 35: ("wedge", 38), 36: ("wedge", 40),
+    17: ("hexa", 8), 18: ("hexa", 20), 19: ("hexa", 27), 37: ("hexa", 32), 38: ("hexa", 56),
+    39: ("hexa", 64),
+}  # fmt: skip
+_MIXED, _NGON, _NFACE = 20, 22, 23
+_WAY = "ParaView or Gmsh (gmsh x.cgns -save -o x.msh) may read it, and write what is read."
+
+
+def cgns(path: str) -> Any:
+    """Return the zones of a CGNS base; None for a file without CGNS's labels.
+
+    Points that 1-to-1 connections of zones name on both sides are one. `zone` is a field.
+    """
+    with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
+        if b"ADF Database" in file.read(64):
+            raise HdfUnreadError(
+                "is CGNS in the old form ADF, which h5py does not read",
+                "adf2hdf x.cgns y.cgns, a program of CGNS, makes a file that is read.",
+            )
+    import h5py
+
+    whole = h5py.File(path, "r")
+    bases = list(_children(whole, "CGNSBase_t"))
+    if not bases:
+        return None
+    zones = [zone for base in bases for _, zone in _children(base[1], "Zone_t")]
+    names = [name for base in bases for name, _ in _children(base[1], "Zone_t")]
+    if not zones:
+        raise HdfUnreadError("has no zone")
+    points, cells, numbers, first = [], [], [], [0]
+    for i, zone in enumerate(zones):
+        own, blocks = _zone(zone)
+        for block in blocks:
+            data = (
+                [row + first[-1] for row in block.data]
+                if block.type == POLYGON
+                else (block.data + first[-1])
+            )
+            cells.append(SimpleNamespace(type=block.type, data=data))
+            numbers.append(np.full(len(data), i))
+        points.append(own)
+        first.append(first[-1] + len(own))
+    joined, notes = np.concatenate(points), list[str]()
+    if len(zones) > 1:
+        same, periodic = _connections(zones, names, first)
+        places = _one_for_all(joined, cells, same)
+        notes.append(
+            f"{len(zones):,} zones, joined at {places:,} points."
+            if places
+            else f"{len(zones):,} zones, of which the file connects no points: not joined."
+        )
+        if periodic:
+            notes.append(f"{periodic:,} periodic connections of zones are not read.")
+    return _mesh(joined, cells, {"zone": numbers} if len(zones) > 1 else {}, notes)
+
+
+def _children(node: Any, label: str) -> Iterator[tuple[str, Any]]:
+    """Yield names and nodes of this label below a node."""
+    for name in node:
+        child = node[name]
+        if hasattr(child, "keys") and _text(child.attrs.get("label")) == label:
+            yield name, child
+
+
+def _data(node: Any) -> Any:
+    return node[" data"][...]
+
+
+def _word(node: Any) -> str:
+    """Return the text that a node holds as characters."""
+    return bytes(_data(node).astype(np.uint8).ravel()).decode("latin-1").strip("\0 ")
+
+
+def _zone(zone: Any) -> tuple[Any, list[Any]]:
+    """Return the points (p, 3) of a zone, and its blocks of cells."""
+    sizes = np.asarray(_data(zone))
+    grids = [grid for _, grid in _children(zone, "GridCoordinates_t")]
+    if not grids:
+        raise HdfUnreadError("has a zone without coordinates")
+    arrays = dict(_children(grids[0], "DataArray_t"))
+    axes = [f"Coordinate{axis}" for axis in "XYZ" if f"Coordinate{axis}" in arrays]
+    if not axes:
+        raise HdfUnreadError(f"has coordinates {', '.join(arrays)[:60]}, not CoordinateX", _WAY)
+    points = np.column_stack([_data(arrays[axis]).ravel() for axis in axes])
+    kinds = [_word(kind) for _, kind in _children(zone, "ZoneType_t")]
+    if kinds and kinds[0] == "Structured":
+        return points, [_grid(sizes[0].astype(np.int64), len(points))]
+    sections = sorted(
+        (section for _, section in _children(zone, "Elements_t")),
+        key=lambda section: int(_data(section["ElementRange"])[0]),
+    )
+    blocks = [block for section in sections for block in _section(section)]
+    if not blocks:
+        raise HdfUnreadError("has a zone without elements")
+    declared, total = int(sizes.ravel()[1]), sum(len(block.data) for block in blocks)
+    if declared > total:
+        raise HdfUnreadError(f"declares a zone of {declared:,} cells, of which {total:,} are found")
+    return points, blocks
+
+
+def _grid(shape: Any, n: int) -> SimpleNamespace:
+    """Return the cells of a structured zone with so many points along each axis."""
+    if shape.size not in (2, 3) or int(np.prod(shape)) != n or shape.min() < 2:
+        raise HdfUnreadError(f"has a structured zone of {shape.tolist()} points")
+    numbers = np.arange(n).reshape(shape[::-1])
+    low, high = slice(None, -1), slice(1, None)
+    square = [(low, low), (low, high), (high, high), (high, low)]
+    if shape.size == 2:
+        return _block("quad", np.stack([numbers[at].ravel() for at in square], axis=1))
+    corners = [(layer, *at) for layer in (low, high) for at in square]
+    return _block("hexa", np.stack([numbers[at].ravel() for at in corners], axis=1))
+
+
+def _section(section: Any) -> list[Any]:
+    """Return the blocks of cells of a section of elements."""
+    kind = int(_data(section)[0])
+    start, stop = (int(one) for one in _data(section["ElementRange"]))
+    nodes = np.asarray(_data(section["ElementConnectivity"])).ravel()
+    n = stop - start + 1
+    if kind in _CGNS:
+        shape, size = _CGNS[kind]
+        if nodes.size != n * size:
+            raise HdfUnreadError(f"has {nodes.size:,} numbers for {n:,} elements of {size} points")
+        return [_block(shape, nodes.reshape(n, size) - 1)]
+    if kind == _MIXED:
+        return _mixed(nodes, n)
+    if kind == _NGON and "ElementStartOffset" in section:
+        return [_polygons(nodes - 1, np.diff(_data(section["ElementStartOffset"])))]
+    what = "polyhedra (NFACE_n)" if kind == _NFACE else f"elements of the type {kind}"
+    raise HdfUnreadError(f"has {what}, which are not read from CGNS", _WAY)
+
+
+def _mixed(nodes: Any, n: int) -> list[Any]:
+    """Return blocks of the elements of a mixed section, in their order."""
+    blocks, at = [], 0
+    shape, rows = ("", 0), list[Any]()
+    for _ in range(n):
+        kind = int(nodes[at]) if at < nodes.size else -1
+        if kind not in _CGNS or at + 1 + _CGNS[kind][1] > nodes.size:
+            raise HdfUnreadError(f"has elements of the type {kind} in a mixed section", _WAY)
+        if _CGNS[kind] != shape and rows:
+            blocks.append(_block(shape[0], np.array(rows) - 1))
+            rows = []
+        shape = _CGNS[kind]
+        rows.append(nodes[at + 1 : at + 1 + shape[1]])
+        at += 1 + shape[1]
+    return [*blocks, _block(shape[0], np.array(rows) - 1)] if rows else blocks
+
+
+def _connections(zones: list[Any], names: list[str], first: list[int]) -> tuple[Any, int]:
+    """Return (2, s) points that are the same, and how many connections are periodic."""
+    same, periodic = [np.empty((2, 0), np.int64)], 0
+    for i, zone in enumerate(zones):
+        for _, group in _children(zone, "ZoneGridConnectivity_t"):
+            for label in ("GridConnectivity1to1_t", "GridConnectivity_t"):
+                for _, link in _children(group, label):
+                    donor = _word(link).rpartition("/")[2]
+                    if _is_periodic(link):
+                        periodic += 1
+                        continue
+                    if donor not in names:
+                        continue
+                    j = names.index(donor)
+                    pairs = (
+                        _ranges(link, zone, zones[j])
+                        if label.endswith("1to1_t")
+                        else (_lists(link))
+                    )
+                    if pairs is not None:
+                        same.append(pairs + np.array([[first[i]], [first[j]]]))
+    return np.concatenate(same, axis=1), periodic
+
+
+def _is_periodic(link: Any) -> bool:
+    return any(
+        next(_children(one, "Periodic_t"), None) is not None
+        for _, one in _children(link, "GridConnectivityProperty_t")
+    )
+
+
+def _lists(link: Any) -> Any:
+    """Return the points of both sides that a connection lists; None where it is of faces."""
+    kinds = [_word(one) for _, one in _children(link, "GridConnectivityType_t")]
+    places = [_word(one) for _, one in _children(link, "GridLocation_t")]
+    if kinds[:1] != ["Abutting1to1"] or places[:1] not in ([], ["Vertex"]):
+        return None
+    if "PointList" not in link or "PointListDonor" not in link:
+        return None
+    own, other = (np.asarray(_data(link[f"PointList{end}"])) for end in ("", "Donor"))
+    if own.size != other.size or 1 not in (*own.shape, own.ndim):
+        return None
+    return np.stack([own.ravel(), other.ravel()]).astype(np.int64) - 1
+
+
+def _ranges(link: Any, zone: Any, other: Any) -> Any:
+    """Return the points of both sides of a connection of two structured zones."""
+    shapes = [np.asarray(_data(one))[0].astype(np.int64) for one in (zone, other)]
+    own, donor = (
+        np.asarray(_data(link[name])).reshape(2, -1).astype(np.int64)
+        for name in ("PointRange", "PointRangeDonor")
+    )
+    dim = own.shape[1]
+    turn = (
+        np.asarray(_data(link["Transform"])).ravel() if "Transform" in link else np.arange(dim) + 1
+    )
+    steps = np.where(own[1] >= own[0], 1, -1)
+    counts = np.abs(own[1] - own[0]) + 1
+    at = np.stack([one.ravel() for one in np.indices(counts)])  # (dim, s) from the begin
+    mine = own[0][:, None] + steps[:, None] * at
+    theirs = np.repeat(donor[0][:, None], at.shape[1], axis=1)
+    for axis in range(dim):
+        to = abs(int(turn[axis])) - 1
+        theirs[to] += int(np.sign(turn[axis])) * steps[axis] * at[axis]
+    return np.stack(
+        [_number(one - 1, shape) for one, shape in zip((mine, theirs), shapes, strict=True)]
+    )
+
+
+def _number(at: Any, shape: Any) -> Any:
+    """Return the numbers of points at (dim, s) of a grid, along the first axis first."""
+    if (at < 0).any() or (at >= shape[:, None]).any():
+        raise HdfUnreadError("connects points that a zone has not")
+    return np.cumprod([1, *shape[:-1]]) @ at
+
+
+def _one_for_all(points: Any, cells: list[Any], same: Any) -> int:
+    """Give cells one number for points that are the same; return how many such points there are.
+
+    Connections of points that do not lie together are left out.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if same.size and (same.min() < 0 or same.max() >= len(points)):
+        raise HdfUnreadError("connects points that a zone has not")
+    extent = float(np.ptp(points, axis=0).max())
+    near = np.abs(points[same[0]] - points[same[1]]).max(axis=1, initial=0) <= 1e-6 * extent
+    same = same[:, near]
+    graph = coo_array((np.ones(same.shape[1], bool), (same[0], same[1])), shape=(len(points),) * 2)
+    _, label = connected_components(graph, directed=False)
+    lowest = np.full(len(points), len(points))
+    np.minimum.at(lowest, label, np.arange(len(points)))
+    for block in cells:
+        if block.type == POLYGON:
+            block.data = [lowest[label[row]] for row in block.data]
+        else:
+            block.data = lowest[label[block.data]]
+    return int(np.unique(same).size - np.unique(lowest[label[np.unique(same)]]).size)
