@@ -118,7 +118,7 @@ def test_the_slice_meets_all_blocks_where_it_can():
     part = np.where(inside, (X - 4) // 2, 4)
     graph = replace(BOX, coords=np.column_stack([X, Y, Z]).astype(float))
     *_, picture = draw(plan_of(graph, part, machine(5), epsilon=0.9), graph, None).pictures
-    assert picture.title == "Slice at the middle of y"
+    assert picture.title == "Slice at z = 1"
     image = pixels(picture)
     for block in range(5):
         assert (image[..., :3] == PALETTE[block]).all(axis=-1).mean() > 0.01, block
