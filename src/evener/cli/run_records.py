@@ -184,7 +184,7 @@ def _splitting(plan: EdgePlan) -> list[str]:
     for name, default in usual.items():
         value = plan.options.get(name, default)
         if value != default:
-            said = f"{value / 2**30:g}" if name == "memory" else str(value)  # given in GiB
+            said = f"{value:.0f}" if name == "memory" else str(value)  # [B]
             words += [f"--{name}", said]
     return words
 
