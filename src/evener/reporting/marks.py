@@ -237,7 +237,7 @@ def _unlikeness(colour: IntArray, pairs: IntArray) -> FloatArray:
     a, b = shown[pairs[0]], shown[pairs[1]]
     red = (a[:, 0] + b[:, 0]) / 512
     weights = np.stack([2 + red, np.full(red.size, 4.0), 3 - red], axis=1)
-    return np.sqrt((weights * (a - b) ** 2).sum(axis=1))
+    return np.asarray(np.sqrt((weights * (a - b) ** 2).sum(axis=1)))
 
 
 def in_css(colour: npt.NDArray[np.uint8]) -> list[str]:
