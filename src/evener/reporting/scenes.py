@@ -141,23 +141,25 @@ def _draw_body(
         cells, seen = raster.fill_nearest(
             frame.pixels(corners), triangles.owner, frame.width, frame.height
         )
-        views.append(View(f"Surface from the {view}", cells, _shading(corners)[seen], lined=True))
+        views.append(
+            OutsideView(f"Surface from the {view}", cells, _shading(corners)[seen], lined=True)
+        )
     what = "The surface has the colour of the device that holds the cell beneath"
     if not solid or coords is None:
         return _scene(what, tuple(_drawn(view, blocks) for view in views), blocks)
     return _with_slice(views, _cut_through(triangles, coords, blocks), what, blocks)
 
 
-class View(NamedTuple):
+class OutsideView(NamedTuple):
     """A body or a cloud from outside: title, vertex (h, w) and shade (h, w) of each pixel."""
 
     title: str
     cells: raster.Ids
-    shade: IntArray
+    shade: npt.NDArray[np.int64]
     lined: bool
 
 
-class Slice(NamedTuple):
+class CutPlane(NamedTuple):
     """A plane through a body or a cloud: title, vertex of each pixel of a frame, all its points."""
 
     title: str
@@ -165,11 +167,11 @@ class Slice(NamedTuple):
     points: FloatArray
 
 
-def _drawn(view: View, blocks: Blocks) -> Picture:
+def _drawn(view: OutsideView, blocks: Blocks) -> Picture:
     return draw_blocks(view.title, view.cells, blocks, shade=view.shade, lined=view.lined)
 
 
-def _with_slice(views: list[View], cut: Slice, what: str, blocks: Blocks) -> Scene:
+def _with_slice(views: list[OutsideView], cut: CutPlane, what: str, blocks: Blocks) -> Scene:
     """Return the views and the slice, without views of little more than one block it shows too."""
     whole = framing.frame_around(cut.points, blocks.wide, margin=0.02)
     met = blocks.part[_seen(cut.cells(whole.fitted(TRIAL)))]
@@ -200,7 +202,7 @@ def _shows_less(seen: IntArray, met: IntArray) -> bool:
     return bool(areas.max() > DOMINANT * areas.sum() and is_part and others.size > 1)
 
 
-def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> Slice:
+def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> CutPlane:
     """Return a slice of a body, coloured by the nearest vertex."""
     from scipy.spatial import cKDTree
 
@@ -216,7 +218,7 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> Sl
         ids[within] = nearest
         return ids
 
-    return Slice(title, cells, corners[..., :2].reshape(-1, 2))
+    return CutPlane(title, cells, corners[..., :2].reshape(-1, 2))
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
@@ -233,12 +235,12 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
         away = (z.max() - z) / (np.ptp(z) or 1.0)
         shade = (away * LIT).astype(np.int64)[cells]
         cells = np.where(cells >= 0, cells * step, raster.NOTHING).astype(np.int32)
-        views.append(View(f"From the {view}", cells, shade, lined=False))
+        views.append(OutsideView(f"From the {view}", cells, shade, lined=False))
     what = "Every vertex is a disc in the colour of its device, the farther the darker"
     return _with_slice(views, _slice(graph, coords, blocks), what, blocks)
 
 
-def _slice(graph: Graph, coords: FloatArray, blocks: Blocks) -> Slice:
+def _slice(graph: Graph, coords: FloatArray, blocks: Blocks) -> CutPlane:
     """Return a slice of a point cloud, coloured by the nearest vertex within its longest edge."""
     from scipy.spatial import cKDTree
 
@@ -252,7 +254,7 @@ def _slice(graph: Graph, coords: FloatArray, blocks: Blocks) -> Slice:
         ids = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
         return ids.reshape(frame.height, frame.width).astype(np.int32)
 
-    return Slice(title, cells, coords[:, order[:2]])
+    return CutPlane(title, cells, coords[:, order[:2]])
 
 
 def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:

@@ -165,7 +165,7 @@ def _refined(
     if by_seconds and scored(graph, given.part, contract, effort.objective).holds:
         kept = Enforced(given, 0, 0.0)  # a repair would give unused devices a vertex
     else:
-        kept = enforce(repairing, given, contract, names=names, fixed=effort.fixed)
+        kept = enforce(repairing, given, contract, names=list(names), fixed=effort.fixed)
     if by_seconds:
         own = own_contract(weighted, kept.partition, EPSILON)
         contract = replace(own, caps=contract.caps, may_be_unused=True)
