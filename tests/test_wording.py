@@ -13,6 +13,7 @@ import evener as ev
 from evener import wording
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.graphs.polymesh import PolyMesh
+from evener.plans.plan import Stage
 from evener.wording import brief, number, printable, ranges, shortened, spread, without_marks
 from tests.assertions import grid
 
@@ -147,6 +148,8 @@ def things():
         ev.map_blocks(GRAPH, part, PLATFORM, contract), ev.tile([1.0, 2.0], (40, 50)),
         ev.tile([1.0, 2.0], (40, 50)).tiling, *ev.compare(GRAPH, PLATFORM, "rcb"),
         ev.advise(GRAPH, 2), ev.advise(GRAPH, 2).best,
+        ev.run_program("bfs", GRAPH, part), ev.split(GRAPH, 2).metrics,
+        *ev.compare_edges(GRAPH, 2, ["hdrf"]), *ev.edge_shares(GRAPH, ev.split(GRAPH, 2)).values(),
     ]  # fmt: skip
 
 
@@ -176,6 +179,9 @@ def test_what_stands_there():
     assert repr(ev.Contract([4, 2], [3, 2], [5, 2], [1e9, np.inf], makespan=0.25)) == (
         "Contract(2 blocks, targets 2 to 4, memory of 1 capped,\n"
         "         low 2 to 3, high 2 to 5, done within 250 ms)"
+    )
+    assert repr(Stage("slabs", 31, 23, 58, 2, 1.0, 1.01, 0.00125)) == (
+        "Stage(slabs: edge cut 31, volume 58, 23 of one block at most, 0.00125 s)"
     )
     assert "41 devices" in repr(PLAN)
     assert f"edge cut {PLAN.evaluation.edge_cut:,.0f}" in repr(PLAN)

@@ -76,7 +76,7 @@ def _escaped(character: str) -> str:
 # Names in few words: runs of numbered devices as ranges; the nearest known name.
 
 SHOWN = 6  # ranges that are listed
-NEAR = 0.5  # min. similarity of a suggested name, difflib's ratio
+NEAR = 0.6  # min. similarity of a suggested name, difflib's ratio
 
 
 def ranges(names: Sequence[str], shown: int = SHOWN) -> str:

@@ -212,7 +212,7 @@ def test_the_command_that_helps_splits_again_with_the_measured_speeds(case):
     stream = {"stream": True, "method": "hep", "memory": 2.0**29, "buffer": None, "seed": 7}
     lines = replace(plan, of="file", options=stream)
     found = edge_commands(options, lines)["loads"][7:-2]
-    assert found == ["--stream", "--method", "hep", "--memory", "0.5"]
+    assert found == ["--stream", "--method", "hep", "--memory", "536870912"]
     arcs = replace(plan, of="arcs", options={"weighted": True, "seed": 3})
     assert edge_commands(options, arcs)["loads"][7:-2] == [
         "--as",

@@ -42,9 +42,9 @@ def test_files_and_options_stand_in_any_order(words):
     ("words", "said"),
     [
         ("report", "required: PLAN"),
-        ("report a b c", "more than is taken: c"),
+        ("report a b c", "no option or argument takes c"),
+        ("plan g --speeds 1 2 4", "takes 2 4; lists are written with commas, as 1,2,4"),
         ("report a --mesh b", "there is no option --mesh"),
-        ("convert a b -o c", "there is no option -o"),
         ("run a b", "one of --app and --program is needed"),
         ("export a", "required: --to"),
         ("machine", "required: KIND"),
@@ -55,6 +55,13 @@ def test_mistakes_are_usage_errors(words, said):
     with pytest.raises(UsageError, match=said) as caught:
         parse(words.split())
     assert caught.value.hint.startswith("See `evener ")
+
+
+@pytest.mark.parametrize("words", ["split g --report x.html", "plan g --k 2 --preset best"])
+def test_names_that_are_not_alike_are_not_asked_for(words):
+    with pytest.raises(UsageError) as caught:
+        parse(words.split())
+    assert "did you mean" not in caught.value.message
 
 
 def test_arguments_become_options_before_anything_else_sees_them():

@@ -149,7 +149,9 @@ def test_what_does_not_fit_is_refused_on_all_ranks(place, planned):
     ev.write_plan(folder / "mixed.plan", ev.plan(str(folder / "mixed.msh"), SPEEDS))
     (folder / "damaged.plan").write_bytes((folder / "mesh.plan").read_bytes()[:-200])
     told = results_of(place, 3, SOLVERS / "petsc_refusals.py", cwd=folder)
-    assert_refused(told, REFUSED)
+    # The wheels stand beside all that Evener needs, so that it reads other tools' text there.
+    text = {"text": ("InputError", "mesh.msh:1: ")} if place is WHEELS else {}
+    assert_refused(told, REFUSED | text)
     assert set(told[0]) == set(REFUSED)
 
 

@@ -147,6 +147,8 @@ def test_devices_and_tables_are_machines(files):
         (None, "None is no graph", "A graph is a file's name"),
         (3, "3 is no graph", "a SciPy sparse matrix"),
         ([[1], [0]], "a list is no graph", "a networkx graph"),
+        (np.array([[0, 1], [1, 2], [2, 3]]), "a numpy.ndarray is no graph", "(n, *edges.T)"),
+        (np.array([[0, 1, 2], [1, 2, 3]]), "a numpy.ndarray is no graph", "(n, *edges) makes"),
         (np.eye(3), "a numpy.ndarray is no graph", "scipy.sparse.csr_array(matrix)"),
         ("none.su2", "none.su2", "A graph is a file's name"),
         ("", "", "A graph is a file's name"),

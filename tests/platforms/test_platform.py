@@ -145,6 +145,8 @@ def test_a_speed_that_is_no_number_above_zero_is_refused(speed):
         (lambda: Link(0.0, math.inf), "beta of a link"),
         (lambda: Level(""), "level needs a name"),
         (lambda: Connection(("a", "a"), Link()), "two different places"),
+        (lambda: Platform([1, 2, 4]), "made of Device objects"),
+        (lambda: Platform(3), "made of Device objects"),
         (lambda: Platform(()), "at least one device"),
         (lambda: Platform((Device("a", 1.0), Device("a", 2.0))), "two devices are called 'a'"),
         (lambda: tree("n0", levels=("x", "x")), "two levels are called 'x'"),

@@ -23,6 +23,16 @@ def test_few_blocks_have_a_colour_each():
     assert len(set(colour.tolist())) == 16
 
 
+@pytest.mark.parametrize(("a", "b"), [(3, 12), (6, 9), (1, 13), (4, 7), (10, 14)])
+def test_like_colours_are_not_neighbours(a, b):
+    """Two greens, two oranges: the blocks that would have them touch."""
+    colour = block_colours(16, *both_ways([(a, b)]))
+    assert sorted(colour.tolist()) == list(range(16))
+    tones = np.array(PALETTE, float)[colour[[a, b]]]
+    assert np.abs(tones[0] - tones[1]).sum() > 130
+    assert (colour != np.arange(16)).sum() == 2  # all others have theirs still
+
+
 @with_examples(60)
 @given(st.integers(17, 60), st.data())
 def test_neighbours_differ_wherever_degrees_allow(k, data):

@@ -1,5 +1,7 @@
 """What notebooks show: nothing loaded, no script, names escaped, the figures of the objects."""
 
+import base64
+import io
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -7,6 +9,7 @@ from html.parser import HTMLParser
 import nbclient
 import nbformat
 import pytest
+from PIL import Image
 
 import evener as ev
 from evener.plans.plan import MOST_DRAWN
@@ -14,12 +17,17 @@ from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes
 
 EVIL = "<script>alert(1)</script>"
+# What JupyterLab leaves of a notebook that it does not trust; it drops <style> and <svg>.
+KEPT_TAGS = {
+    "b", "details", "div", "em", "i", "img", "p", "span", "summary", "table", "tbody", "td", "th",
+    "thead", "tr",
+}  # fmt: skip
 
 
 class Tags(HTMLParser):
     """Collects tags, what they load, and checks that each is closed."""
 
-    VOID = ("img", "image", "path", "rect", "circle", "meta")
+    VOID = ("img",)
 
     def __init__(self, html):
         super().__init__()
@@ -75,7 +83,7 @@ KINDS = (
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fragment_that_loads_nothing(shown, kind):
     tags = Tags(shown[kind])
-    assert not {"script", "link", "iframe", "html", "body"} & set(tags.tags)
+    assert set(tags.tags) <= KEPT_TAGS
     assert all(one.startswith("data:image/png;base64,") for one in tags.loads)
     assert not re.search(r"https?:|@import|url\(", shown[kind])
     assert EVIL not in shown[kind]
@@ -83,19 +91,21 @@ def test_a_fragment_that_loads_nothing(shown, kind):
 
 
 @pytest.mark.slow
-def test_a_plan_shows_the_report_s_pictures(shown, plan):
+def test_pictures_are_images(shown, plan):
     assert plan.verdict().split(";")[0] in shown["plan"].replace("\N{NO-BREAK SPACE}", " ")
-    assert "<image" in shown["plan"]
-    assert "<image" not in shown["without places"]
-    assert '<svg class="network"' in shown["without places"]
+    for kind in ("plan", "without places", "advice"):
+        (uri,) = Tags(shown[kind]).loads
+        picture = Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2])))
+        assert picture.getextrema()[0] == (0, 255), kind  # something is drawn
+    assert shown["plan"] != shown["without places"]
     assert "&lt;script&gt;" in shown["plan"]
-    assert "b&amp;b" in shown["platform"]
+    assert "&lt;script&gt;" in shown["platform"]
 
 
 @pytest.mark.slow
 def test_tables_hold_the_figures(shown, plan):
     for b, volume in enumerate(plan.certificate.volumes):
-        assert re.search(rf'<th scope="row" class="w">{b}</th>.*<td>{volume}</td>',
+        assert re.search(rf'<th scope="row"[^>]*>{b}</th>.*<td[^>]*>{volume}</td>',
                          shown["evaluation"])  # fmt: skip
     assert shown["comparisons"].count("<tr>") == 3
     assert "hilbert" not in shown["comparison"]
@@ -134,7 +144,7 @@ def test_in_a_notebook():
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
     nbclient.NotebookClient(book, timeout=120, kernel_name="python3").execute()
     _, plan, platform, figure, text, *others = [cell.outputs for cell in book.cells]
-    assert "<image" in plan[0].data["text/html"]
+    assert "<img" in plan[0].data["text/html"]
     assert plan[0].data["text/plain"].startswith("Plan(400 vertices, 2 devices")
     assert 'class="evener"' in platform[0].data["text/html"]
     assert figure[0].data["image/png"]

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from matplotlib import image as readers
 
+from evener.graphs.generating.grid import grid as cube
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import TETRA, Mesh
 from evener.reporting.marks import CHARACTER, OUTLINE, PALETTE, place_callouts, place_labels
-from evener.reporting.scenes import draw
+from evener.reporting.scenes import _cutting_plane, draw
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
 
@@ -105,6 +106,40 @@ def test_a_cloud_in_space():
     scene = draw(plan_of(graph, stripes(10, 30, 3), machine(3)), graph, None)
     assert len(scene.pictures) == 3
     assert all((pixels(p)[..., 3] > 0).any() for p in scene.pictures)
+
+
+BOX = cube((16, 8, 8))
+X, Y, Z = np.mgrid[:16, :8, :8].reshape(3, -1)
+
+
+def test_the_slice_meets_all_blocks_where_it_can():
+    """Four blocks at the lower middle of a wind tunnel, the fifth around them and outside."""
+    inside = (abs(Y - 3.5) < 2) & (Z < 3) & (X > 3) & (X < 12)
+    part = np.where(inside, (X - 4) // 2, 4)
+    graph = replace(BOX, coords=np.column_stack([X, Y, Z]).astype(float))
+    *_, picture = draw(plan_of(graph, part, machine(5), epsilon=0.9), graph, None).pictures
+    assert picture.title == "Slice at z = 1"
+    image = pixels(picture)
+    for block in range(5):
+        assert (image[..., :3] == PALETTE[block]).all(axis=-1).mean() > 0.01, block
+    assert (image[..., 3] == 0).mean() < 0.1  # the space between vertices is filled
+
+
+@pytest.mark.parametrize(
+    ("part", "title"),
+    [
+        (X // 4, "Slice at the middle of z"),
+        (Z // 2, "Slice at the middle of y"),
+        (np.where(Z < 1, X // 4, 4), "Slice at the middle of y"),
+        (np.where((Z < 3) & (Y < 3), X // 4, 4), "Slice at z = 1"),
+    ],
+)
+def test_where_the_slice_is(part, title):
+    coords = np.column_stack([X, Y, Z]).astype(float)
+    axes, height, found = _cutting_plane(coords, coords, part)
+    assert found == title
+    assert sorted(axes) == [0, 1, 2]
+    assert height == (1.0 if "=" in title else 3.5)
 
 
 def test_without_places_there_is_no_picture():

@@ -16,9 +16,34 @@ def test_random_graphs_and_partitions(seed):
         assert is_right(app, case), (app, case)
 
 
-def test_the_name_of_a_program_is_refused():
+def test_an_app_is_run_by_its_name():
+    graph = ev.Graph.from_edges(4, [0, 1], [1, 2])  # vertex 3 is alone
+    halves = ev.Partition(np.array([0, 0, 1, 1]), 2)
+    for run, blocks in ((ev.run_program, halves), (ev.run_on_edges, ev.split(graph, 2))):
+        found = run("bfs", graph, blocks, parameters={"source": 1})
+        assert found.values.tolist() == [1, 0, 1, -1]  # as `evener run -o` writes, not 2^31
+        found = run("pagerank", graph, blocks)
+        assert found.supersteps == 10
+        assert repr(found).startswith("ProgramRun(4 vertices, values ")
+        assert run("pagerank", graph, blocks, most=3).supersteps == 3
+
+
+ENDLESS = ev.VertexProgram(
+    init=lambda: 0.0, emit=lambda value: value, apply=lambda combined: combined, combine="sum"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("pagernk", "there is no app 'pagernk'; did you mean pagerank"),
+        (3, "3 is no vertex program"),
+        (ENDLESS, "does not end by itself"),
+    ],
+)
+def test_what_cannot_be_run(program, message):
     graph = grid((2, 2))
     whole = ev.Partition(np.zeros(4, int), 1)
     for run, blocks in ((ev.run_program, whole), (ev.run_on_edges, ev.split(graph, 1))):
-        with pytest.raises(ev.UsageError, match="'pagerank' is no vertex program"):
-            run("pagerank", graph, blocks)
+        with pytest.raises(ev.UsageError, match=message):
+            run(program, graph, blocks)

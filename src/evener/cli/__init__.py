@@ -107,6 +107,6 @@ def _help() -> str:
             "",
             "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
             "Exit codes: 0 success, 2 usage, 3 bad input, 4 infeasible, 5 tool failed,",
-            "6 output not written, 130 interrupt, 143 SIGTERM.",
+            "6 disk full or stdout closed, 130 interrupt, 143 SIGTERM.",
         ]
     )

@@ -39,12 +39,15 @@ def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
         "nodes",
         nargs="?",
         metavar="NODES",
-        help="as n[001-004] (default: those of the job, outside of one all)",
+        help="nodes, as n[001-004] (default: those of this job, or all nodes outside a job)",
     )
     _add_common(parser)
-    parser.add_argument("--partition", default="", metavar="P", help="nodes of this one only")
+    parser.add_argument("--partition", default="", metavar="P", help="only nodes of this partition")
     parser.add_argument(
-        "--from", dest="file", metavar="FILE", help="the text of `scontrol show node`"
+        "--from",
+        dest="file",
+        metavar="FILE",
+        help="read this file, the output of `scontrol show node`, not the cluster",
     )
 
 
@@ -64,7 +67,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--per",
         choices=PER,
         default="core",
-        help="what one device is (default core); gpu: GPUs alone, cores being theirs",
+        help="what one device is (default core; gpu: each GPU with its cores)",
     )
 
 

@@ -94,21 +94,21 @@ def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) ->
 
 def print_blocks(plan: EdgePlan, out: Output) -> None:
     """Print a row for each device: its work, how far off its target it is, vertices, memory."""
-    from evener.wording import memory, percent
+    from evener.wording import memory, signed_percent
 
     relative, metrics = plan.relative_loads, plan.metrics
     rows = [
         [
             name,
             f"{metrics.loads[b]:,.6g}" if metrics.loads[b] % 1 else f"{metrics.loads[b]:,.0f}",
-            percent(relative[b] - 1),
+            signed_percent(relative[b] - 1),
             f"{metrics.vertices[b]:,}",
             memory(metrics.bytes[b]),
         ]
         for b, name in enumerate(plan.platform.names)
     ]
     what = "work" if plan.options.get("weighted") else "edges"
-    columns = ("device", what, "of target", "vertices", "memory")
+    columns = ("device", what, "off target", "vertices", "memory")
     out.table(columns, rows, most=SHOWN, what="devices")
 
 

@@ -53,6 +53,7 @@ def shown_steps(*, wanted: bool) -> Iterator[None]:
         LOG.setLevel(before)
 
 
+BAR = 12  # columns of a progress bar
 SHOWN_AFTER = 1.0  # [s]: shorter work shows no bar
 
 
@@ -227,16 +228,20 @@ class Progress:
     def _open(self) -> None:
         from rich import progress
         from rich.console import Console
+        from rich.table import Column
 
         with self._lock:
             if self._timer is None:  # closed in the meantime
                 return
+            # The text comes last: of a narrow terminal it alone is cut, at its end.
+            whole = Column(ratio=1, no_wrap=True, overflow="ellipsis")
             self._bar = progress.Progress(
-                progress.TextColumn("{task.description}", markup=False),
-                progress.BarColumn(),
+                progress.BarColumn(BAR),
                 progress.TimeElapsedColumn(),
                 progress.TextColumn("left"),
                 progress.TimeRemainingColumn(),
+                progress.TextColumn("{task.description}", markup=False, table_column=whole),
+                expand=True,
                 console=Console(stderr=True, color_system=_colours()),
                 transient=True,
             )

@@ -120,7 +120,9 @@ def parse(words: Sequence[str]) -> Parsed:
         args, extra = parser.parse_known_intermixed_args(given)
     if extra:
         before = "; a program's words come after --" if _takes_program(parser) else ""
-        parser.error(f"more than is taken: {' '.join(extra)}{before}")
+        if all(re.fullmatch(r"[\d.,e+-]+", word) for word in extra):
+            before = "; lists are written with commas, as 1,2,4"
+        parser.error(f"no option or argument takes {' '.join(extra)}{before}")
     if program is not None:
         args.program = program
     _refuse_second_stdin(args)

@@ -76,8 +76,8 @@ COMMANDS = {
     ),
     "machine": Command(
         "evener.cli.commands.machine",
-        "make or draw a machine file: papers' machines, this computer",
-        "evener machine topo1 --k 24 --fast 4 -o cluster.toml",
+        "describe this computer or a cluster in a machine file, or draw one",
+        "evener machine here --measure -o machine.toml",
     ),
     "replay": Command(
         "evener.cli.commands.replay",

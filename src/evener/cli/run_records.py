@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from evener.planning.breakdown import Breakdown
     from evener.plans.edge_plan import EdgePlan
     from evener.plans.plan import Plan
+    from evener.platforms.platform import Platform
     from evener.reporting.runs import RunAdvice
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
     from evener.running.program_run import ProgramRun
     from evener.running.slicing import RankParts
 
+PLAYED = "Threads of this computer stand in for devices that it does not have"
 SAMPLES = "run.samples"  # file of samples in a command, where none was asked for
 
 
@@ -55,20 +58,38 @@ def records_asked(options: RunOptions) -> list[str]:
     return asked
 
 
+def stood_in_for(options: RunOptions, platform: Platform) -> list[str]:
+    """Return the devices for which threads of this computer stand in: GPUs, and other hosts' ones.
+
+    For a run in one process without --devices; under MPI each process is where it was started.
+    """
+    from evener.doors.launching.placing import is_here
+
+    if options.devices is not None or options.emulate:
+        return []
+    return [
+        one.name
+        for one in platform.devices
+        if one.kind == "cuda" or one.gpu is not None or not is_here(one.node or "localhost")
+    ]
+
+
 def write_records(
     options: RunOptions,
     program: VertexProgram | Solver,
     graph: Graph | DirectedGraph | RankParts,
     division: Division,
     run: ProgramRun,
+    played: Sequence[str],
 ) -> RunAdvice:
     """Write page, samples and trace as far as they are asked for; return what would help.
 
-    run: on an emulated machine, as EmulatedMachineRun.recorded.
+    run: on an emulated machine, as EmulatedMachineRun.recorded. played: see `stood_in_for`.
     """
     from evener.io.machines.speeds import write_speeds
-    from evener.reporting.runs import advice_of, machine_names, write_run
+    from evener.reporting.runs import RunAdvice, advice_of, machine_names, write_run
     from evener.running.records import samples_of, trace_of, write_trace
+    from evener.wording import ranges
 
     platform, plan = division.platform, division.plan
     if options.trace is not None:
@@ -84,6 +105,8 @@ def write_records(
     if run.is_emulated:  # whose speeds are of arcs, not of the plan's units
         commands.pop("loads", None)
     advice = advice_of(breakdown, platform.names, commands)
+    if played:
+        advice = RunAdvice(f"{PLAYED}: these seconds say nothing of {ranges(played)}", "")
     if options.samples is None and f"--speeds {SAMPLES}" in advice.command:
         written = f"{advice.sentence}, which this run writes with --samples {SAMPLES}"
         advice = advice._replace(sentence=written)
@@ -161,7 +184,7 @@ def _splitting(plan: EdgePlan) -> list[str]:
     for name, default in usual.items():
         value = plan.options.get(name, default)
         if value != default:
-            said = f"{value / 2**30:g}" if name == "memory" else str(value)  # given in GiB
+            said = f"{value:.0f}" if name == "memory" else str(value)  # [B]
             words += [f"--{name}", said]
     return words
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evener.errors import UsageError
 
+LEAST_MEMORY = 2**20  # [B] that --memory may be: less is a number without its unit
 MAX_COUNT = 2**53  # a float64 holds every whole number up to this
 
 

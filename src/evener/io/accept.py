@@ -107,7 +107,10 @@ def take_graph(given: GraphLike) -> Taken:
         mesh, notes = mesh_of(given)
         return Taken(mesh.dual_graph(), mesh, notes=tuple(notes))
     hint = _GRAPHS
-    if isinstance(given, np.ndarray) and given.ndim == 2:
+    if isinstance(given, np.ndarray) and given.ndim == 2 and 2 in given.shape:
+        ends = "*edges" if given.shape[0] == 2 else "*edges.T"
+        hint = f"Of the ends of edges, Graph.from_edges(n, {ends}) makes a graph of n vertices."
+    elif isinstance(given, np.ndarray) and given.ndim == 2:
         hint = "Of a dense matrix, scipy.sparse.csr_array(matrix) has the entries that count."
     raise InputError(f"{_kind(given)} is no graph", hint=hint)
 

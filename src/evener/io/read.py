@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
 
 Progress = Callable[[str, float], None]
+_WHOLE_NUMBERS = re.compile(rb"'descr': '[<>|][iu]\d")  # in the header of an .npy file
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +133,11 @@ def read_graph(path: str | Path, **options: Any) -> Graph | DirectedGraph:
 
 def _parse(entry: Format, source: Source, *, directed: bool, sure: bool) -> Any:
     """Return what the file holds. sure: whether the format was named, not recognised."""
+    if entry.what == "coords" and _WHOLE_NUMBERS.search(source.head):
+        raise source.error(
+            "holds an array of whole numbers, but no graph or mesh",
+            hint="Graph.from_edges(n, u, v) takes arrays; a file of edges has two numbers a line.",
+        )
     if entry.what == "coords":
         raise source.error(
             "holds coordinates, but no graph or mesh",

@@ -315,7 +315,7 @@ def _open_folder(path: Path) -> Source:
                 content = hashlib.sha256(read_bytes(file)).digest()
                 digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content)
             return Source(inner, _case_of(inner), b"", digest.hexdigest(), folder=True)
-    hint = "The folders read are OpenFOAM's polyMesh and cases that hold one."
+    hint = "The folders read are OpenFOAM's polyMesh and cases that hold one: blockMesh makes it."
     raise InputError("is a folder without a mesh in it", file=path, hint=hint)
 
 

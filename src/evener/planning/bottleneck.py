@@ -189,7 +189,7 @@ def called(platform: Platform, chosen: Sequence[int]) -> str:
     if len(chosen) == 1:
         return name
     many = "both" if len(chosen) == 2 else f"all {len(chosen):,}"
-    return f"{many} {name.rstrip('0123456789') or 'numbered'} devices"
+    return f"{many} {name.rstrip('0123456789').rstrip('.-_/') or 'numbered'} devices"
 
 
 def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:

@@ -22,7 +22,7 @@ from evener.planning.split import (
 from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
 from evener.splitting.methods import METHODS, split_with
-from evener.wording import brief
+from evener.wording import duration, plural, two_lines
 
 WARMING_EDGES = 64  # of the path that each method divides first, so that its kernels are loaded
 
@@ -41,7 +41,13 @@ class EdgeComparison:
     note: str = ""
 
     def __repr__(self) -> str:
-        return brief(self)
+        if self.plan is None:
+            return two_lines("EdgeComparison", [self.method, "no blocks"], [self.note])
+        metrics, held = self.plan.metrics, int(self.plan.holds.sum())
+        first = self.method, f"{held:,} of {plural(self.plan.platform.k, 'contract')} kept"
+        figures = f"{metrics.copies:,} copies of vertices", f"replication {metrics.replication:.3f}"
+        spent = f"{duration(self.cpu_seconds)} of CPU"
+        return two_lines("EdgeComparison", first, [*figures, spent])
 
 
 def compare_edges(

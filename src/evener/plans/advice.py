@@ -83,9 +83,10 @@ class Advice:
             return "There is one device: use it."
         if not self.left_out:
             return f"Use all {k} devices: no set of fewer is faster."
-        out = ranges(self.left_out)
+        out = ranges(self.left_out, len(self.left_out))
         if self.best.devices.size < len(self.left_out):
-            alone = ranges([self.platform.names[i] for i in self.best.devices.tolist()])
+            used = [self.platform.names[i] for i in self.best.devices.tolist()]
+            alone = ranges(used, len(used))
             out = f"the other {len(self.left_out):,}"
             if self.everyone is not None:
                 return f"Use {alone} alone, leave {out} out: {self._faster()}."

@@ -12,7 +12,7 @@ from evener.errors import InputError
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
 from evener.graphs.lists import BYTES_PER_VERTEX
 from evener.plans import edge_partition_kernels as kernels
-from evener.wording import plural
+from evener.wording import brief, plural
 
 BYTES_PER_VALUE = 8.0  # of a vertex, in double precision
 
@@ -72,6 +72,9 @@ class EdgeMetrics:
     loads: FloatArray
     vertices: IntVector
     edges: IntVector
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def bytes(self) -> FloatArray:

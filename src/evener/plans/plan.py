@@ -304,6 +304,11 @@ class Stage:
     seconds: float | None = None
     role: str = ""
 
+    def __repr__(self) -> str:
+        seconds = "" if self.seconds is None else f", {number(self.seconds)} s"
+        sent = f"volume {self.total_volume:,}, {self.max_volume:,} of one block at most"
+        return f"Stage({self.name}: edge cut {number(self.edge_cut)}, {sent}{seconds})"
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -374,6 +379,22 @@ class Plan:
         Raises InputError where the graph is not the plan's.
         """
         return from_above("evener.reporting.figures:plan_figure")(self, graph)
+
+    def explain(self) -> str:
+        """Return why an iteration takes as long as it does, and what would make it faster.
+
+        The verdict, other partitions that were tried, the slowest device, changes of the machine
+        that help most, and the notes, as `evener plan` prints them.
+        """
+        text: str = from_above("evener.reporting.explanation:explanation")(self)
+        return text
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with a row for each device: its contract, its block, its times.
+
+        Raises ImportError where pandas is not installed.
+        """
+        return from_above("evener.reporting.certificates:certificate_frame")(self)
 
     @property
     def certificate(self) -> Certificate:

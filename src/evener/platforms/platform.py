@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -54,7 +54,13 @@ class Platform:
     name: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "devices", beside_hosts(self.devices, self.connections))
+        given = tuple(self.devices) if isinstance(self.devices, Iterable) else (self.devices,)
+        if not all(isinstance(one, Device) for one in given):
+            raise InputError(
+                "a Platform is made of Device objects",
+                hint="Platform.flat([1, 2, 4]) makes one of speeds.",
+            )
+        object.__setattr__(self, "devices", beside_hosts(given, self.connections))
         object.__setattr__(self, "levels", tuple(self.levels))
         object.__setattr__(self, "connections", tuple(self.connections))
         fault = find_fault(self.devices, self.levels, self.connections)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,6 +116,33 @@ def _further(plan: Plan, b: int) -> list[CertificateCell]:
             CertificateCell(signed_percent(float(off[b, i + 1])), _finite(off[b, i + 1])),
         ]
     return cells
+
+
+def certificate_frame(plan: Plan) -> Any:
+    """Return a pandas DataFrame of the certificate and the times, indexed by device.
+
+    Weights in units, memory in bytes, times in seconds, volumes in values; by the names of
+    Certificate, Contract and Prediction. Raises ImportError where pandas is not installed.
+    """
+    import pandas as pd
+
+    certificate, prediction = plan.certificate, plan.prediction
+    contract = certificate.contract
+    columns: dict[str, Any] = {
+        "holds": certificate.holds, "low": contract.low, "target": contract.targets,
+        "high": contract.high, "weight": certificate.weights,
+    }  # fmt: skip
+    for i, one in enumerate(contract.further, start=1):
+        columns |= {f"low_{i}": one.low, f"target_{i}": one.targets, f"high_{i}": one.high,
+                    f"weight_{i}": certificate.further[:, i - 1]}  # fmt: skip
+    columns |= {
+        "bytes": certificate.bytes, "cap": contract.caps, "vertices": certificate.vertices,
+        "boundary": certificate.boundary, "components": certificate.components,
+        "neighbours": certificate.neighbours, "volume": certificate.volumes,
+        "compute": prediction.compute, "communicate": prediction.communicate,
+        "seconds": prediction.ends,
+    }  # fmt: skip
+    return pd.DataFrame(columns, index=pd.Index(plan.platform.names, name="device"))
 
 
 def certified(plan: Plan) -> IntArray:

@@ -110,6 +110,14 @@ def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatAr
     return np.asarray(1.4 * (mean + around) / (degree + 1))
 
 
+def longest_edges(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
+    """(n,) length of each vertex's longest edge; the typical spacing of all where it has none."""
+    source = np.repeat(np.arange(xadj.size - 1), np.diff(xadj))
+    longest = np.zeros(xadj.size - 1)
+    np.maximum.at(longest, source, np.sqrt(((coords[source] - coords[adjncy]) ** 2).sum(axis=1)))
+    return np.where(longest > 0, longest, _typical_spacing(coords))
+
+
 def _typical_spacing(coords: FloatArray) -> float:
     extent = np.ptp(coords, axis=0)
     extent = extent[extent > 0]

@@ -178,6 +178,7 @@ PALETTE: tuple[tuple[int, int, int], ...] = (
 OUTLINE = (38, 42, 48)
 MAX_SITES = 200_000  # vertices at most among which neighbours are looked for
 NEAR = 6  # nearest vertices of each vertex that count as beside it
+UNLIKE = 125.0  # distance of two colours from which neighbours are easily told apart
 USUAL = 8  # first colours of PALETTE, the most distinct; others only where these do not suffice
 
 
@@ -188,7 +189,7 @@ def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[n
     those left to it, the colour used least, so that a map is colourful and not mostly blue.
     """
     if k <= len(PALETTE):
-        return np.arange(k, dtype=np.uint8)
+        return _told_apart(k, sender, receiver)
     around: list[list[int]] = [[] for _ in range(k)]
     for a, b in zip(sender.tolist(), receiver.tolist(), strict=True):
         around[a].append(b)
@@ -206,6 +207,37 @@ def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[n
             urgency[other] += seen[other, chosen] == 0
             seen[other, chosen] += 1
     return colour
+
+
+def _told_apart(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:
+    """(k,) a colour of its own for each of a few blocks; those of blocks that touch are unlike.
+
+    Block b has colour b unless that is like a neighbour's: it then swaps with the block that lets
+    the likest pair of neighbours be most unlike, as long as that helps.
+    """
+    colour = np.arange(k)
+    pairs = np.unique(
+        np.stack([np.minimum(sender, receiver), np.maximum(sender, receiver)]), axis=1
+    )
+    while pairs.size and (least := _unlikeness(colour, pairs)).min() < UNLIKE:
+        b = int(pairs[0, least.argmin()])
+        swaps = [colour.copy() for _ in range(k)]
+        for other, swapped in enumerate(swaps):
+            swapped[[b, other]] = swapped[[other, b]]
+        best = max(swaps, key=lambda one: sorted(_unlikeness(one, pairs)))
+        if sorted(_unlikeness(best, pairs)) <= sorted(least):
+            break
+        colour = best
+    return colour.astype(np.uint8)
+
+
+def _unlikeness(colour: IntArray, pairs: IntArray) -> FloatArray:
+    """(p,) how unlike the colours of pairs (2, p) of blocks are, by the weights of the eye."""
+    shown = np.array(PALETTE, np.float64)[colour]
+    a, b = shown[pairs[0]], shown[pairs[1]]
+    red = (a[:, 0] + b[:, 0]) / 512
+    weights = np.stack([2 + red, np.full(red.size, 4.0), 3 - red], axis=1)
+    return np.asarray(np.sqrt((weights * (a - b) ** 2).sum(axis=1)))
 
 
 def in_css(colour: npt.NDArray[np.uint8]) -> list[str]:

@@ -1,7 +1,7 @@
 """What a notebook shows of a Plan, Platform, Evaluation, Advice or comparison: `_repr_html_`.
 
-Fragments of HTML with the report's pictures: nothing is loaded, no script, every name escaped.
-Their style takes colours from the page around them, light or dark.
+Fragments of HTML with tables and one picture: nothing is loaded, no script, every name escaped.
+Pictures are images and styles are attributes, which notebooks show also where they trust nothing.
 """
 
 from __future__ import annotations
@@ -9,36 +9,31 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evener.plans.advice import Advice
 from evener.plans.plan import Evaluation, Plan
 from evener.platforms.platform import Platform
-from evener.reporting import bars
 from evener.reporting.certificates import certificate_columns, certificate_rows
 from evener.reporting.comparisons import compared, row_of
 from evener.reporting.headline import headline
 from evener.reporting.html import render
-from evener.reporting.networks import draw_network
 from evener.reporting.provenance import device_rows
-from evener.reporting.scenes import Scene, draw
-from evener.reporting.tables import clock_of
 from evener.wording import count, duration, memory, percent, plural, ranges, signed_percent
 
 if TYPE_CHECKING:
     from evener.planning.compare import Comparison
 
 MAX_ROWS = 40  # of a table; notebooks are kept with all that they show
-MAX_PICTURE_BYTES = 400_000
-SHRINK = (0.6, 0.4, 0.25, 0.15)
+PIXELS = 100  # CSS px that an inch of a figure is wide
 NAMED = 3  # ranges of names of a set of devices
 
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table: title, headings, rows of text; left: columns of words, the others are numbers.
+    """A table: title, headings or none, rows of text; left: columns of words, the others numbers.
 
     folded: whether it is opened by a click. rest: what is said of rows left out, or "".
     """
@@ -51,14 +46,21 @@ class ShownTable:
     rest: str = ""
 
 
+class ShownPicture(NamedTuple):
+    """A picture: data: URI of a PNG, width [CSS px], what it shows in words."""
+
+    uri: str
+    width: int
+    meaning: str
+
+
 def plan_html(plan: Plan) -> str:
-    """Return a plan: verdict, five figures, the picture of its blocks, the devices' times."""
-    scene = _scene(plan)
-    network = draw_network(plan) if scene is None else None
-    drawn = scene or network
-    colours = drawn.colours if drawn is not None else [""] * plan.platform.k
+    """Return a plan: verdict, the picture of blocks and times, five figures, the certificate."""
+    from evener.reporting.figures import plan_figure
+
+    figures = [[one.name, one.value, one.meaning] for one in headline(plan, None)]
     rows = certificate_rows(plan)
-    table = ShownTable(
+    certificate = ShownTable(
         "Certificate",
         [column.title for column in certificate_columns(plan)],
         [[cell.text for cell in row] for row in rows[:MAX_ROWS]],
@@ -70,13 +72,9 @@ def plan_html(plan: Plan) -> str:
     return _fragment(
         kind + f"{plural(plan.platform.k, 'device')}, blocks by {plan.tool}",
         plan.verdict(),
-        plan=plan,
-        figures=headline(plan, None),
-        scene=scene,
-        network=network,
-        devices=bars.device_bars(plan, colours),
-        clock=clock_of(plan),
-        tables=[table],
+        good=plan.certificate.all_hold,
+        picture=_picture(plan_figure(plan), "Blocks in colours; each device's predicted time"),
+        tables=[ShownTable("", [], figures, left=3), certificate],
     )
 
 
@@ -102,7 +100,7 @@ def platform_html(platform: Platform) -> str:
     said += f"memory {memory(float(memories.sum()))} in all" if memories.size else "no memory caps"
     if not platform.has_links:
         said += "; no links stated, so communication is free"
-    return _fragment(name, f"{said}.", speeds=_speed_bars(platform), tables=tables)
+    return _fragment(name, f"{said}.", tables=tables)
 
 
 def evaluation_html(judged: Evaluation) -> str:
@@ -126,12 +124,11 @@ def evaluation_html(judged: Evaluation) -> str:
         f"edge cut {count(judged.edge_cut)}, {plural(judged.total_volume, 'value')} sent."
     )
     table = ShownTable("Blocks", columns, rows, left=2, rest=_rest(k, "block"))
-    return _fragment("Evaluation", said, tables=[table])
+    return _fragment("Evaluation", said, good=judged.holds, tables=[table])
 
 
 def advice_html(advice: Advice) -> str:
     """Return advice: the verdict, the curve of time over devices, the sets that were weighed."""
-    from evener.reporting.plots import figure_bytes
     from evener.reporting.scaling_plots import draw_scaling
 
     names = advice.platform.names
@@ -147,9 +144,8 @@ def advice_html(advice: Advice) -> str:
     columns = ["devices", "which", "", "predicted", "speed-up", "efficiency"]
     table = ShownTable("Best set of each number", columns, rows, left=3,
                        rest=_rest(len(advice.choices), "set"))  # fmt: skip
-    picture = base64.b64encode(figure_bytes(draw_scaling(advice), "png")).decode()
-    uri = f"data:image/png;base64,{picture}"
-    return _fragment("Advice", advice.verdict(), image=uri, tables=[table])
+    picture = _picture(draw_scaling(advice), "Predicted time over the number of devices")
+    return _fragment("Advice", advice.verdict(), picture=picture, tables=[table])
 
 
 def comparisons_html(results: Sequence[Comparison]) -> str:
@@ -165,38 +161,25 @@ def comparisons_html(results: Sequence[Comparison]) -> str:
     return _fragment("Comparison", view.verdict, tables=[ShownTable("", columns, rows, left=2)])
 
 
-def _fragment(kind: str, verdict: str, **parts: Any) -> str:
-    """Return the template filled; parts that are left out are not shown."""
-    usual: dict[str, Any] = {
-        "figures": [], "scene": None, "network": None, "devices": None, "plan": None,
-        "clock": None, "speeds": [], "image": "", "tables": [],
-    }  # fmt: skip
-    return render("notebook.html.j2", kind=kind, verdict=verdict, **(usual | parts))
+def _fragment(
+    kind: str,
+    verdict: str,
+    *,
+    tables: Sequence[ShownTable],
+    good: bool | None = None,
+    picture: ShownPicture | None = None,
+) -> str:
+    """Return the template filled; good: whether every contract is kept, None without contracts."""
+    return render("notebook.html.j2", kind=kind, verdict=verdict, good=good, picture=picture,
+                  tables=tables)  # fmt: skip
 
 
-def _scene(plan: Plan) -> Scene | None:
-    """Return the picture of what the plan was made from; None without coordinates."""
-    if plan.source is None:
-        return None
-    graph, mesh = plan.source
-    for shrink in SHRINK:
-        scene = draw(plan, graph, mesh, shrink=shrink)
-        if scene is None or sum(len(one.uri) for one in scene.pictures) <= MAX_PICTURE_BYTES:
-            return scene
-    return None
+def _picture(figure: Any, meaning: str) -> ShownPicture:
+    from evener.reporting.plots import figure_bytes
 
-
-def _speed_bars(platform: Platform) -> list[tuple[str, float, str]]:
-    """Return name, length [%] and speed of each device; of many, of the first of each speed."""
-    speeds, names = platform.speeds, platform.names
-    shown = np.arange(platform.k)
-    if platform.k > bars.MAX_BARS:
-        _, shown = np.unique(-speeds, return_index=True)
-    most = float(speeds.max())
-    return [
-        (names[b], bars.place(100 * speeds[b] / most), f"{count(float(speeds[b]))}")
-        for b in shown[: bars.MAX_BARS].tolist()
-    ]
+    png = base64.b64encode(figure_bytes(figure, "png")).decode()
+    width = round(PIXELS * figure.get_size_inches()[0])
+    return ShownPicture(f"data:image/png;base64,{png}", width, meaning)
 
 
 def _bandwidth(beta: float) -> str:

@@ -249,7 +249,7 @@ def _bars(breakdown: Breakdown, names: Sequence[str], devices: Sequence[int]) ->
         own = table[:, b].tolist()
         split = ", ".join(f"{one} {duration(s)}" for one, s in zip(names_of, own, strict=True))
         lengths = [(one, place(scale * s)) for one, s in zip(names_of, own, strict=True)]
-        waits = percent(float(breakdown.waiting_share[b]))
+        waits = percent(float(breakdown.waiting_share[b])) if breakdown.loads[b] > 0 else "no load"
         bars.append(Bar(names[b], lengths, duration(sum(own)), waits, split))
     return bars
 

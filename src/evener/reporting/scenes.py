@@ -18,18 +18,22 @@ from evener.reporting import framing, raster
 from evener.reporting.framing import Frame
 from evener.reporting.marks import PALETTE, block_colours, in_css, pairs_side_by_side
 from evener.reporting.pictures import (
+    DOMINANT,
     FLAT,
     LIT,
     THIRD,
+    TRIAL,
     Blocks,
     Picture,
     draw_blocks,
     draw_with_insets,
 )
+from evener.wording import number
 
 WIDE, HALF = 1800, 880  # [pixels] width of a picture over the page, and of one of two in a row
 SQUARE = 1.05  # max. height / width of one of three pictures in a row
 MIN_IN_SLICE = 3  # blocks that a slice must show to be drawn
+MAX_HEIGHTS = 1000  # of planes that are tried on an axis
 MAX_SITES = 2_000_000  # points that are drawn, about the pixels of a picture
 
 
@@ -130,26 +134,79 @@ def _draw_sites(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
 def _draw_body(
     triangles: Triangles, coords: FloatArray | None, blocks: Blocks, *, solid: bool
 ) -> Scene:
-    pictures = []
+    views = []
     for view in framing.VIEW_ANGLES:
         corners = framing.turned(triangles.corners, view)
         frame = _one_of_three(corners[..., :2].reshape(-1, 2), blocks)
         cells, seen = raster.fill_nearest(
             frame.pixels(corners), triangles.owner, frame.width, frame.height
         )
-        shade = _shading(corners)[seen]
-        pictures.append(draw_blocks(f"Surface from the {view}", cells, blocks, shade=shade))
-    if solid and coords is not None:
-        pictures += _cut_through(triangles, coords, blocks)
+        views.append(
+            OutsideView(f"Surface from the {view}", cells, _shading(corners)[seen], lined=True)
+        )
     what = "The surface has the colour of the device that holds the cell beneath"
-    return _scene(what, tuple(pictures), blocks)
+    if not solid or coords is None:
+        return _scene(what, tuple(_drawn(view, blocks) for view in views), blocks)
+    return _with_slice(views, _cut_through(triangles, coords, blocks), what, blocks)
 
 
-def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tuple[Picture, ...]:
-    """Return a slice of a body across its shortest axis, coloured by the nearest vertex."""
+class OutsideView(NamedTuple):
+    """A body or a cloud from outside: title, vertex (h, w) and shade (h, w) of each pixel."""
+
+    title: str
+    cells: raster.Ids
+    shade: npt.NDArray[np.int64]
+    lined: bool
+
+
+class CutPlane(NamedTuple):
+    """A plane through a body or a cloud: title, vertex of each pixel of a frame, all its points."""
+
+    title: str
+    cells: Callable[[Frame], raster.Ids]
+    points: FloatArray
+
+
+def _drawn(view: OutsideView, blocks: Blocks) -> Picture:
+    return draw_blocks(view.title, view.cells, blocks, shade=view.shade, lined=view.lined)
+
+
+def _with_slice(views: list[OutsideView], cut: CutPlane, what: str, blocks: Blocks) -> Scene:
+    """Return the views and the slice, without views of little more than one block it shows too."""
+    whole = framing.frame_around(cut.points, blocks.wide, margin=0.02)
+    met = blocks.part[_seen(cut.cells(whole.fitted(TRIAL)))]
+    kept = [view for view in views if not _shows_less(blocks.part[_seen(view.cells)], met)]
+    if kept:
+        whole = _one_of_three(cut.points, blocks)
+        if whole.height < whole.width * FLAT:
+            whole = whole.fitted(blocks.wide)
+    ids = cut.cells(whole).ravel()
+    sites = whole.centres()[ids >= 0], ids[ids >= 0]
+    own = replace(blocks, beside=not kept)
+    slices = draw_with_insets(cut.cells, whole, sites, own, name=cut.title, least=MIN_IN_SLICE)
+    if not kept:
+        what = "Every point of the slice has the colour of the device that holds it"
+    return _scene(what, (*(_drawn(view, blocks) for view in kept), *slices), blocks)
+
+
+def _seen(cells: raster.Ids) -> IntArray:
+    """Return the vertex of each pixel that shows one."""
+    return cells[cells >= 0]
+
+
+def _shows_less(seen: IntArray, met: IntArray) -> bool:
+    """Return whether a picture of blocks `seen` is mostly of one, and one of `met` has them all."""
+    areas = np.bincount(seen, minlength=1)
+    others = np.flatnonzero(np.bincount(met, minlength=areas.size))
+    is_part = np.isin(np.flatnonzero(areas), others).all()
+    return bool(areas.max() > DOMINANT * areas.sum() and is_part and others.size > 1)
+
+
+def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> CutPlane:
+    """Return a slice of a body, coloured by the nearest vertex."""
     from scipy.spatial import cKDTree
 
-    order, height = _cutting_plane(triangles.corners.reshape(-1, 3))
+    order, height, title = _cutting_plane(triangles.corners.reshape(-1, 3), coords, blocks.part)
     corners = triangles.corners[..., order] - [0, 0, height]
     tree = cKDTree(coords[:, order])
 
@@ -161,22 +218,14 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tu
         ids[within] = nearest
         return ids
 
-    whole = _one_of_three(corners[..., :2].reshape(-1, 2), blocks)
-    if whole.height < whole.width * FLAT:
-        whole = whole.fitted(blocks.wide)
-    name = f"Slice at the middle of {'xyz'[order[2]]}"
-    seen = cells(whole).ravel()
-    sites = whole.centres()[seen >= 0], seen[seen >= 0]
-    own = replace(blocks, beside=False)
-    return draw_with_insets(cells, whole, sites, own, name=name, least=MIN_IN_SLICE)
+    return CutPlane(title, cells, corners[..., :2].reshape(-1, 2))
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
-    """Draw the vertices as discs, near ones in front, and a slice through the middle."""
-    pictures = []
+    """Draw the vertices as discs, near ones in front, and a slice."""
+    views = []
     step = -(-graph.n // MAX_SITES)
-    reach = framing.local_reach(graph.xadj, graph.adjncy, coords)
-    spacing = reach[::step] * step ** (1 / 3)
+    spacing = framing.local_reach(graph.xadj, graph.adjncy, coords)[::step] * step ** (1 / 3)
     for view in framing.VIEW_ANGLES:
         sites = framing.turned(coords[::step], view)
         frame = _one_of_three(sites[:, :2], blocks)
@@ -186,23 +235,26 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
         away = (z.max() - z) / (np.ptp(z) or 1.0)
         shade = (away * LIT).astype(np.int64)[cells]
         cells = np.where(cells >= 0, cells * step, raster.NOTHING).astype(np.int32)
-        pictures.append(draw_blocks(f"From the {view}", cells, blocks, shade=shade, lined=False))
-    pictures.append(_slice(coords, reach, blocks))
+        views.append(OutsideView(f"From the {view}", cells, shade, lined=False))
     what = "Every vertex is a disc in the colour of its device, the farther the darker"
-    return _scene(what, tuple(pictures), blocks)
+    return _with_slice(views, _slice(graph, coords, blocks), what, blocks)
 
 
-def _slice(coords: FloatArray, reach: FloatArray, blocks: Blocks) -> Picture:
-    """Return a slice of a point cloud across its shortest axis, coloured by the nearest vertex."""
+def _slice(graph: Graph, coords: FloatArray, blocks: Blocks) -> CutPlane:
+    """Return a slice of a point cloud, coloured by the nearest vertex within its longest edge."""
     from scipy.spatial import cKDTree
 
-    order, height = _cutting_plane(coords)
-    frame = _one_of_three(coords[:, order[:2]], blocks)
-    places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
-    distance, nearest = cKDTree(coords[:, order]).query(places)
-    cells = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
-    image = cells.reshape(frame.height, frame.width).astype(np.int32)
-    return draw_blocks(f"Slice at the middle of {'xyz'[order[2]]}", image, blocks)
+    order, height, title = _cutting_plane(coords, coords, blocks.part)
+    reach = framing.longest_edges(graph.xadj, graph.adjncy, coords)
+    tree = cKDTree(coords[:, order])
+
+    def cells(frame: Frame) -> raster.Ids:
+        places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
+        distance, nearest = tree.query(places)
+        ids = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
+        return ids.reshape(frame.height, frame.width).astype(np.int32)
+
+    return CutPlane(title, cells, coords[:, order[:2]])
 
 
 def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:
@@ -211,11 +263,44 @@ def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:
     return frame.fitted(round(blocks.wide * THIRD), SQUARE)
 
 
-def _cutting_plane(points: FloatArray) -> tuple[npt.NDArray[np.int64], float]:
-    """Return the axes by extent, longest first, and the middle of the last."""
-    order = np.argsort(-np.ptp(points, axis=0), kind="stable")
-    depth = points[:, order[2]]
-    return order, float(depth.min() + depth.max()) / 2
+def _cutting_plane(
+    points: FloatArray, sites: FloatArray, part: IntArray
+) -> tuple[npt.NDArray[np.int64], float, str]:
+    """Return the axes of a plane, its normal last, its height on that, and a title.
+
+    The plane is the one that meets most blocks; of several, one across the shortest axis, and the
+    nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the vertices.
+    """
+    axes = np.argsort(-np.ptp(points, axis=0), kind="stable")
+    best: tuple[int, int, float] | None = None
+    for rank, axis in enumerate(axes.tolist()):
+        low, high = _extents(sites[:, axis], part)
+        middle = float(points[:, axis].min() + points[:, axis].max()) / 2
+        tried = np.append((low + high)[:MAX_HEIGHTS] / 2, middle)
+        meets = ((low <= tried[:, None]) & (tried[:, None] <= high)).sum(axis=1)
+        at = int(np.lexsort((np.abs(tried - middle), -meets))[0])
+        found = int(meets[at]), rank, float(tried[at])
+        if best is None or found[:2] > best[:2]:
+            best, title = found, f"Slice at {'xyz'[axis]} = {number(found[2])}"
+            if tried[at] == middle:
+                title = f"Slice at the middle of {'xyz'[axis]}"
+    assert best is not None
+    normal = axes[best[1]]
+    return np.append(axes[axes != normal], normal), best[2], title
+
+
+def _extents(along: FloatArray, part: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return from where to where on an axis (b,) each block reaches that is not empty.
+
+    A tenth of its vertices at each end do not count, but half a vertex's usual space does.
+    """
+    order = np.lexsort((along, part))
+    sizes = np.bincount(part)
+    sizes = sizes[sizes > 0]
+    first = np.cumsum(sizes) - sizes
+    tail = sizes // 10
+    space = np.ptp(along) / max(along.size, 1) ** (1 / 3) / 2
+    return along[order[first + tail]] - space, along[order[first + sizes - 1 - tail]] + space
 
 
 def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:

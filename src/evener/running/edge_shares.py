@@ -22,7 +22,7 @@ from evener.plans.edge_plan import EdgePlan
 from evener.running import edge_shares_kernels as kernels
 from evener.running.edge_copies import Copies, by_device, copies_of
 from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, signed, unsigned
-from evener.wording import plural
+from evener.wording import brief, plural
 
 KINDS = ("graph", "arcs", "matrix")  # what the edges are, as EdgePlan.of
 NO_WEIGHTS = np.empty(0)
@@ -43,6 +43,9 @@ class EdgeShare:
     exchanged: LocalGraph
     computed: LocalGraph
     n_edges: int
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def n_interior(self) -> int:

@@ -36,6 +36,7 @@ from evener.running.local_graphs import LocalGraph
 from evener.running.on_device import RunWatch, wanted_arcs
 from evener.running.on_edges import run_on_shares
 from evener.running.program_run import ProgramRun
+from evener.wording import brief
 
 EMULATED_ACTIVITIES = ("computing", "communicating", "waiting")  # in this order
 ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost digits
@@ -94,6 +95,9 @@ class EmulatedMachineRun:
     computing: FloatArray
     communicating: FloatArray
     ends: FloatArray
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def values(self) -> npt.NDArray[Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from evener.errors import UsageError, one_of, shown
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
+from evener.running.apps.registry import App, find_app
 from evener.running.comm import Comm, run_threads
 from evener.running.devices import Cuda
 from evener.running.distributing import distribute, local_graph
@@ -36,25 +38,36 @@ from evener.wording import plural
 
 
 def run_program(
-    program: VertexProgram | Solver,
+    program: VertexProgram | Solver | str,
     graph: Graph | DirectedGraph,
     partition: Partition,
     *,
     comm: Comm | None = None,
     devices: Devices | None = None,
-    most: int = MOST,
+    most: int | None = None,
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on one device for each block, for up to `most` supersteps.
 
+    program: a program, or the name of an app of `evener run`, such as "pagerank", whose values are
+    those that `evener run -o` writes. most: None: until the program ends by itself, or as often as
+    the app does by default.
     comm: a rank for each device, each of which calls, or processes of MPI that have several devices
     each; None: devices are threads of this process.
     devices: of each the cores to which its threads are bound, or a CUDA device; None: one thread
-    each, not bound. Every rank gets the result. Raises UsageError where devices and blocks are not
-    equally many, InputError as Engine does, and ToolError where a device fails or does not answer.
+    each, not bound. Every rank gets the result. Raises UsageError for an unknown app, a program
+    that does not end by itself without `most`, and where devices and blocks are not equally many,
+    InputError as Engine does, and ToolError where a device fails or does not answer.
     """
-    refuse_no_program(program)
+    if isinstance(program, str):
+        app = find_app(program)
+        found = run_program(
+            program_of(app, graph), graph, partition, comm=comm, devices=devices,
+            most=app.iterations if most is None else most, watch=watch, parameters=parameters,
+        )  # fmt: skip
+        return replace(found, values=app.result(found.values))
+    most = supersteps_of(program, most)
     has_cuda = any(isinstance(device, Cuda) for device in devices or ())
     if watch.checkpoints is not None or watch.resume is not None:
         if has_cuda:
@@ -162,14 +175,25 @@ def _run(
     return on_own_parts(share, parts, k, comm, devices, watch)
 
 
-def refuse_no_program(program: object) -> None:
-    """Raise UsageError for anything but a program, such as the name of one."""
+def program_of(app: App, graph: Graph | DirectedGraph) -> VertexProgram | Solver:
+    """Return the program of an app for this graph."""
+    return app.program if app.program_for is None else app.program_for(graph)
+
+
+def supersteps_of(program: object, most: int | None) -> int:
+    """Return how many supersteps a program may take at most; None stands for no limit.
+
+    Raises UsageError for anything but a program, and for one that would not end.
+    """
     if not isinstance(program, VertexProgram | Solver):
         raise UsageError(
             f"{shown(program)} is no vertex program",
-            hint='evener.running.apps.registry.find_app("pagerank").program is one that is here; '
-            'VertexProgram.from_file("mine.py") reads yours.',
+            hint='Give the name of an app, such as "pagerank", or a VertexProgram: '
+            'VertexProgram.from_file("mine.py") reads one.',
         )
+    if most is None and not program.ends_by_itself:
+        raise UsageError(f"{program.name} does not end by itself", hint="Give most=N.")
+    return MOST if most is None else most
 
 
 def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.edge_plan import EdgePlan
+from evener.running.apps.registry import find_app
 from evener.running.comm import Comm
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
@@ -20,8 +22,9 @@ from evener.running.engine.solver import Solver
 from evener.running.executing import (
     on_own_parts,
     on_threads,
-    refuse_no_program,
+    program_of,
     refuse_other_numbers,
+    supersteps_of,
 )
 from evener.running.hybrid import devices_of_process
 from evener.running.keeping import identify, stretch_of
@@ -32,13 +35,13 @@ from evener.running.program_run import ProgramRun
 
 
 def run_on_edges(
-    program: VertexProgram | Solver,
+    program: VertexProgram | Solver | str,
     graph: Graph | DirectedGraph,
     divided: DividedEdges | EdgePlan,
     *,
     comm: Comm | None = None,
     devices: Devices | None = None,
-    most: int = MOST,
+    most: int | None = None,
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
@@ -48,7 +51,14 @@ def run_on_edges(
     UsageError for what edge partitions are not run with, InputError as Engine and `edge_shares` do,
     and ToolError where a device fails or does not answer.
     """
-    refuse_no_program(program)
+    if isinstance(program, str):
+        app = find_app(program)
+        found = run_on_edges(
+            program_of(app, graph), graph, divided, comm=comm, devices=devices,
+            most=app.iterations if most is None else most, watch=watch, parameters=parameters,
+        )  # fmt: skip
+        return replace(found, values=app.result(found.values))
+    most = supersteps_of(program, most)
     refuse_on_edges(program)
     _refuse(devices, watch)
     identify(program, graph, watch.checkpoints, watch.resume, parameters or {})

@@ -12,6 +12,7 @@ from evener.arrays import Part
 from evener.running.comm import Comm
 from evener.running.engine.recording import DeviceRun, Reordering, Superstep, VertexMove
 from evener.running.local_graphs import LocalGraph
+from evener.wording import duration, number, plural, spread, two_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,13 @@ class ProgramRun:
     asking: float = 0.0
     is_emulated: bool = False
     reorderings: tuple[Reordering, ...] = ()
+
+    def __repr__(self) -> str:
+        values = f"values {spread(self.values)}"
+        first = plural(self.values.size, "vertex", "vertices"), values
+        second = plural(self.supersteps, "superstep"), duration(self.seconds)
+        arcs = f"{number(self.edges)} arcs looked at"
+        return two_lines("ProgramRun", [*first, plural(len(self.steps), "device")], [*second, arcs])
 
     @property
     def supersteps(self) -> int:

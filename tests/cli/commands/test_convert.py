@@ -64,6 +64,14 @@ def test_the_format_may_be_named(convert, grid, tmp_path):
     assert (tmp_path / "b.dat").read_bytes().startswith(b"0\n6 14\n0 001\n")
 
 
+def test_the_output_is_an_option_too(convert, grid, tmp_path):
+    assert convert(grid, "-o", tmp_path / "b.grf", "--quiet") == (0, "", "")
+    assert read_graph(tmp_path / "b.grf").m == 7
+    for words in ([grid], [grid, "a.grf", "-o", "b.grf"]):
+        code, _, said = convert(*words)
+        assert (code, "OUTPUT is needed, once" in said) == (2, True)
+
+
 def test_onto_itself(convert, grid):
     before = grid.read_bytes()
     assert convert(grid, grid)[0] == 0

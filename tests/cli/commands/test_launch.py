@@ -151,7 +151,7 @@ def until(holds, seconds=60.0):
     ("words", "code", "said"),
     [
         (["m.toml"], 2, "no program is given"),
-        (["m.toml", "./solver"], 2, "more than is taken: ./solver; a program's words come after"),
+        (["m.toml", "./solver"], 2, "takes ./solver; a program's words come after"),
         (["m.toml", "--ranks", "3", "--", "./solver"], 2, "--ranks 3, and m.toml is for 2 devices"),
         (["m.toml", "--", "./none"], 3, "none: there is no such program"),
         (["m.toml", "--", "solver"], 3, "no program 'solver' in PATH\nDid you mean ./solver?"),

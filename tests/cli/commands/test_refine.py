@@ -41,6 +41,35 @@ def test_broken_contracts_are_repaired_first(evener, grid_file, part_file, tmp_p
     assert json.loads(again.out)["holds"] is True
 
 
+LINKED = "".join(f'[[device]]\nname = "d{i}"\nspeed = {s}e8\n' for i, s in enumerate((1, 1, 4)))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["x.part", "--machine", "m.toml"], ["x.part", "--as", "x.plan"], ["x.plan"],
+     ["x.part", "--machine", "m.toml", "--epsilon", "0.2"], ["x.part", "--speeds", "1,1,4"]],
+)  # fmt: skip
+def test_a_file_is_judged_as_evaluate_judges_it(evener, grid_file, tmp_path, monkeypatch, words):
+    """By seconds on a machine with links: equal thirds are no breach of targets there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.toml").write_text(LINKED + '[[level]]\nname = "net"\nalpha_us = 10\n')
+    (tmp_path / "x.part").write_text("\n".join(str(v % 3) for v in range(120)) + "\n")
+    assert evener("plan", grid_file, "--machine", "m.toml", "-o", "x.plan").code == 0
+    judged = json.loads(evener("evaluate", grid_file, *words, "--json").out)
+    refined = evener("refine", grid_file, *words, "-o", "y.part", "--json")
+    assert refined.code == 0, refined.err
+    found = json.loads(refined.out)
+    assert found["judged_by"] == judged["judged_by"]
+    assert found["before"]["blocks"] == judged["blocks"]
+    by_speed = words[-1] in ("0.2", "1,1,4")
+    assert (found["repaired"] > 0) == by_speed
+    assert found["after"]["edge_cut"] <= found["before"]["edge_cut"]
+    if not by_speed:  # each block keeps its work
+        given, after = ([one["weight"] for one in found[when]["blocks"]] for when in
+                        ("before", "after"))  # fmt: skip
+        assert after == pytest.approx(given, rel=0.03)
+
+
 @pytest.mark.parametrize("form", ["lines", "column", "npy"])
 def test_fixed_vertices_stay(evener, grid_file, part_file, tmp_path, form):
     fixed = (np.arange(120) % 5 == 0).astype(int)

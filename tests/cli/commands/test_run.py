@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -241,6 +242,35 @@ def test_a_policy_beside_our_plan(nodes, capsys, policy):
     assert ("on the emulated machine" in shown) == emulated
     assert ("CPUs' share of arcs" in shown) == (name != "C-PG")
     assert "r 20" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "stand in for gpu0 and gpu1"),
+        (["--emulate"], ""),
+        (["--emulate", "--no-own"], ""),
+    ],
+)
+def test_threads_that_stand_in_for_other_devices_are_named(nodes, capsys, words, said):
+    assert main(["run", *nodes, "--app", "pagerank", "--json", *words]) == 0
+    printed = capsys.readouterr()
+    assert (said in printed.err) and bool(said) == ("stand in for" in printed.err)
+    advice = json.loads(printed.out).get("advice")
+    if said:
+        assert advice["sentence"].endswith("these seconds say nothing of gpu0 and gpu1")
+        assert advice["command"] == ""
+
+
+def test_hosts_elsewhere_are_stood_in_for(case, capsys):
+    machine = case / "hosts.toml"
+    machine.write_text(
+        f'[[device]]\nname = "near"\nspeed = 1\nhost = "{socket.gethostname()}"\n'
+        '[[device]]\nname = "far"\nspeed = 1\nhost = "n07"\n'
+    )
+    words = ["run", str(case / "web.graph"), "--machine", str(machine), "--app", "pagerank"]
+    assert main(words) == 0
+    assert "threads of this computer stand in for far:" in capsys.readouterr().err
 
 
 def test_emulated_seconds_repeat(nodes, capsys):

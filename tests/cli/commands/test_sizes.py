@@ -167,7 +167,7 @@ def test_by_measuring(sizes, tmp_path, monkeypatch):
         (["--measure", "axpy", "--dynamic", "--epsilon", 0], "an --epsilon above zero"),
         (["--measure", "axpy", "--dynamic", "-o", "-"], "stdout has no place"),
         (["--measure", "axpy", "--dynamic", "--block", 8], "--block is of the kernel gemm"),
-        (["--measure", "axpy", "--dynamic", "--memory", 0], "--memory must be above zero"),
+        (["--measure", "axpy", "--dynamic", "--memory", 0], "a size must be above zero"),
     ],
 )
 def test_by_measuring_refused(sizes, words, message, tmp_path, monkeypatch):

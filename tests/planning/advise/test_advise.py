@@ -51,6 +51,16 @@ def test_no_set_of_devices_has_a_better_plan(speeds, alpha):
     assert advice.everyone.planned
 
 
+def test_a_verdict_names_every_device_that_is_left_out():
+    few = advise(GRAPH, machine([1e7, 5e7, 1e7], 1e-3), FAST)
+    names = [f"n{i}" if i % 2 else f"m{i}" for i in range(0, 40, 3)]  # of which none follow
+    platform = Platform(tuple(Device(name, 1.0) for name in names))
+    chosen = [replace(few.best, devices=np.arange(count)) for count in (7, 14)]
+    advice = replace(few, platform=platform, best=chosen[0], everyone=chosen[1])
+    assert all(name in advice.verdict() for name in advice.left_out)
+    assert " more" not in advice.verdict()
+
+
 def test_dear_messages_leave_one_device_and_say_so():
     advice = advise(GRAPH, machine([1e7, 5e7, 1e7], 1e-3), FAST)
     assert advice.best.devices.tolist() == [1]

@@ -113,7 +113,7 @@ def _price_columns(rows: list[Choice]) -> list[str]:
 
 
 def _cells(advice: Advice, choice: Choice, rows: list[Choice]) -> list[str]:
-    from evener.wording import NOTHING, duration, percent
+    from evener.wording import NOTHING, count, duration, percent
 
     cells = [
         _names(advice, choice),
@@ -124,7 +124,7 @@ def _cells(advice: Advice, choice: Choice, rows: list[Choice]) -> list[str]:
     for key in ("cost", "energy"):
         if any(getattr(c, key) is not None for c in rows):
             value = finite(getattr(choice, key))
-            cells.append(NOTHING if value is None else f"{value:.4g}")
+            cells.append(NOTHING if value is None else count(value))
     return [*cells, ", ".join(_marks(advice, choice))]
 
 

@@ -29,8 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source", metavar="INPUT", help="graph, matrix, mesh or stream graph to read"
     )
     parser.add_argument(
-        "target", metavar="OUTPUT", help="file to write; .zst, .gz, .xz, .bz2 compress it"
-    )
+        "target", nargs="?", metavar="OUTPUT",
+        help="file to write; .zst, .gz, .xz, .bz2 compress it",
+    )  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="OUTPUT", help="the same")
     parser.add_argument(
         "--to", choices=[*written, *OF_STREAMS], help="format of OUTPUT (default: by its suffix)"
     )
@@ -51,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the input, write the output, return 0."""
-    target = Path(args.target)
+    if (args.target is None) == (args.output is None):
+        raise UsageError("OUTPUT is needed, once", hint="evener convert INPUT OUTPUT")
+    target = Path(args.target or args.output)
     if args.memory is not None and args.memory < LEAST_MEMORY:
         raise UsageError("--memory must be at least 64MiB")
     if args.stream or args.to in OF_STREAMS or (args.to is None and _names_stream(target)):

@@ -90,14 +90,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     edges = edge_evaluation_options_from(args)
     if edges is not None:
         return evaluate_edge_partition(edges, out)
-    asked = _Asked(args.epsilon, args.shares)
-    platform, promise = _devices(machine_options_from(args), args.plan, args.part, out)
+    asked = AskedTerms(args.epsilon, args.shares)
+    platform, promise = judging_devices(machine_options_from(args), args.plan, args.part, out)
     workload = workload_options_from(args).workload(promise.workload if promise else None)
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
     reading = read_as(args.graph, recorded, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
     partition = partition_in(args.part, graph, platform.k)
-    terms = _terms(asked, promise, reading, platform, workload)
+    terms = judging_terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
     _print(judged, platform, out)
     out.say(f"{judged.verdict(platform)}")
@@ -108,14 +108,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-class _Asked(NamedTuple):
+class AskedTerms(NamedTuple):
     """--epsilon and --constraints; None and "" where they are not given."""
 
     epsilon: float | None
     shares: str
 
 
-def _devices(
+def judging_devices(
     machine: MachineOptions, plan: str | None, part: str, out: Output
 ) -> tuple[Platform, Promise | None]:
     """Return the machine, and the promise of the plan of --as or of the file of blocks, if any."""
@@ -150,20 +150,20 @@ def _refuse_broken_plan(part: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Terms:
+class JudgingTerms:
     """A contract, and in words where it comes from."""
 
     contract: Contract
     said: str
 
 
-def _terms(
-    asked: _Asked,
+def judging_terms(
+    asked: AskedTerms,
     promise: Promise | None,
     reading: Reading,
     platform: Platform,
     workload: Workload,
-) -> _Terms:
+) -> JudgingTerms:
     """Return the plan's own contract if graph, machine and workload are the same, else a like one.
 
     Without a plan: the contract that `evener plan` would make. --epsilon and --constraints ask for
@@ -180,10 +180,12 @@ def _terms(
         same_graph = not known or bool(known & set(reading.inputs.values()))
         if promise.digest == platform_digest(platform) and same_graph:
             if promise.workload == workload:
-                return _Terms(promise.contract, OWN)
+                return JudgingTerms(promise.contract, OWN)
             if promise.contract.may_be_unused:
                 contract = replace(contract_for_seconds(graph, platform, workload), further=())
-                return _Terms(contract, "the plan's contract without its time: another kernel")
+                return JudgingTerms(
+                    contract, "the plan's contract without its time: another kernel"
+                )
     options = {} if promise is None or by_speed else dict(promise.options)
     seconds = options.get("objective") == "seconds" or (
         promise is None
@@ -192,7 +194,7 @@ def _terms(
     )
     if seconds:
         contract = contract_for_seconds(graph, platform, workload)
-        return _Terms(
+        return JudgingTerms(
             contract, "memory, the user's limits and predicted time, as plans for seconds"
         )
     epsilon = options.get("epsilon", EPSILON) if asked.epsilon is None else asked.epsilon
@@ -200,7 +202,7 @@ def _terms(
     contract, _ = contract_for(
         workload.weighted(graph), platform, float(epsilon), shares=[s for s in shares if s]
     )
-    return _Terms(contract, f"sizes of least time, within {float(epsilon):.3g} of each")
+    return JudgingTerms(contract, f"sizes of least time, within {float(epsilon):.3g} of each")
 
 
 def _by_weight(certificate: Certificate) -> list[list[str]]:

@@ -81,7 +81,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     full = int(sizes.saturated.sum())
     out.say(
         f"It fits: {graph.n:,} vertices, {memory(graph.total_bytes)}; "
-        f"{full} of {platform.k} devices filled to their memory."
+        f"{full} of {platform.k} devices filled to their memory"
+        + (", the others take the rest." if full else ".")
     )
     return 0
 
@@ -106,8 +107,8 @@ def _fits_program(
     out.table(columns, rows, most=MAX_ROWS, what="devices")
     for one in least:
         of = "" if one.memory is None else f" of {memory(one.memory)}"
-        said = f"more than {MOST:,}" if one.devices is None else f"{one.devices:,}"
-        out.say(f"{program.name} needs {said} {one.kind}{of} alone.")
+        fits = f"does not fit on {MOST:,}" if one.devices is None else f"fits on {one.devices:,}"
+        out.say(f"{program.name} {fits} {one.kind}{of}, without other devices.")
     out.result({"fits": all(not device["short_bytes"] for device in devices),
                 "program": program.name, "vertices": graph.n,
                 "needed_bytes": sum(one.total for one in needed),
@@ -208,5 +209,6 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
          memory(d["short_bytes"])]
         for d in lacking
     ]  # fmt: skip
-    columns = ["device", "share by speed", "room [units]", "short [units]", "short"]
+    columns = ["device", "share by speed", "room [units]", "beyond it [units]", "beyond it"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
+    out.say("By speed alone, these devices would get more than their memory holds.")

@@ -36,8 +36,11 @@ TOPOLOGIES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a subcommand for each kind of machine."""
     kinds = parser.add_subparsers(dest="machine_kind", metavar="KIND", required=True)
-    for name, purpose in TOPOLOGIES.items():
-        _add_topology(_kind(kinds, name, purpose), name)
+    here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
+    add_here_arguments(here)
+    add_slurm_arguments(_kind(kinds, "slurm", "the nodes of a Slurm cluster, by scontrol"))
+    add_hosts_arguments(_kind(kinds, "hosts", "the computers of a hostfile, over mpiexec"))
+    _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
     flat = _kind(kinds, "flat", "devices of given speeds, free communication")
     flat.add_argument("--speeds", required=True, metavar="S,S,...", help="as 1,1,4")
     _add_grid(_kind(kinds, "grid", "a grid of devices, neighbours joined by links"))
@@ -50,11 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--arity", type=int, default=4, metavar="A", help="devices at a switch (default 4)"
     )
     _add_tree(_kind(kinds, "tree", "nodes of sockets of devices, some of them fast"))
-    here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
-    add_here_arguments(here)
-    add_slurm_arguments(_kind(kinds, "slurm", "the nodes of a Slurm cluster, by scontrol"))
-    add_hosts_arguments(_kind(kinds, "hosts", "the computers of a hostfile, over mpiexec"))
-    _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
+    for name, purpose in TOPOLOGIES.items():
+        _add_topology(_kind(kinds, name, purpose), name)
     show = _kind(kinds, "show", "draw a machine file's tree", writes=False)
     show.add_argument("file", metavar="FILE", help="a machine file")
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.machines import speeds_of as numbers_of
-from evener.cli.values import count, share
+from evener.cli.values import LEAST_MEMORY, count, share, size_in_bytes
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -179,9 +178,9 @@ def add_kernel_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGro
     )
     group.add_argument(
         "--memory",
-        type=float,
-        metavar="GIB",
-        help="memory that a device may use (default: its share of what is free)",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="memory that a device may use, as 4GiB (default: its share of what is free)",
     )
     return group
 
@@ -298,12 +297,12 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
 
 
 def memory_from(args: argparse.Namespace) -> float | None:
-    """Return --memory [B]; UsageError for one out of range."""
+    """Return --memory [B]; UsageError for less than LEAST_MEMORY, as where its unit is missing."""
     if args.memory is None:
         return None
-    if not 0 < args.memory < math.inf:
-        raise UsageError(f"--memory must be above zero, not {args.memory}")
-    return float(args.memory * 2.0**30)
+    if args.memory < LEAST_MEMORY:
+        raise UsageError(f"--memory {args.memory} is in bytes: give 1MiB or more, as 4GiB")
+    return float(args.memory)
 
 
 def kernel_options_from(args: argparse.Namespace, kernel: str) -> dict[str, Any]:

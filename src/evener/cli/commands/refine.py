@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from evener.cli.commands.evaluate import (
+    EPSILON,
+    AskedTerms,
+    JudgingTerms,
+    judging_devices,
+    judging_terms,
+)
 from evener.cli.graph_options import (
     add_reading_options,
     graph_to_divide,
+    read_as,
     read_options_from,
-    read_workload,
+    recorded_options,
 )
 from evener.cli.judged import (
     add_judging_options,
@@ -20,7 +29,7 @@ from evener.cli.judged import (
     print_time_remarks,
     workload_options_from,
 )
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import add_machine_options, machine_options_from
 from evener.cli.plan_options import add_effort_options
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
@@ -30,8 +39,9 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.partitioning.enforce import Enforced
-    from evener.plans.partition import Contract, Partition
+    from evener.plans.partition import Partition
     from evener.plans.plan import Evaluation
+    from evener.plans.workload import Workload
     from evener.platforms.platform import Platform
 
 PLAIN = ("metis", "scotch", "npy", "csv", "json")  # formats that need no mesh
@@ -43,6 +53,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json or a plan"
     )
+    parser.add_argument(
+        "--as", dest="plan", metavar="X.plan",
+        help="refine by this plan's machine, kernel, contract and reading options",
+    )  # fmt: skip
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to write")
     parser.add_argument("--to", choices=PLAIN, default="metis", help="format (default metis)")
     add_machine_options(parser)
@@ -58,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_effort_options(parser, "blocks")
     add_judging_options(parser)
     add_reading_options(parser)
+    parser.set_defaults(epsilon=None, by=None)  # None: as the plan has them
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -65,33 +80,39 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.plans.partitions import write_part
     from evener.io.weights import find_flags
     from evener.planning.evaluate import evaluate
-    from evener.sizing import contract_for
 
     _refuse_plan(args.output, args.to)
-    platform = machine_of(machine_options_from(args), out)
-    refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords, args.fixed])
-    reading = read_workload(args.graph, read_options_from(args), out)
+    refuse_outputs(
+        [args.output], [args.graph, args.part, args.machine, args.coords, args.fixed, args.plan]
+    )
+    asked = AskedTerms(args.epsilon, args.shares)
+    platform, promise = judging_devices(machine_options_from(args), args.plan, args.part, out)
+    workload = workload_options_from(args).workload(promise.workload if promise else None)
+    recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
+    reading = read_as(args.graph, recorded, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
     given = partition_in(args.part, graph, platform.k)
-    workload = workload_options_from(args).workload()
     fixed = None if args.fixed is None else find_flags(args.fixed, graph.n)
-    weighted = workload.weighted(graph)
-    contract, _ = contract_for(weighted, platform, args.epsilon)
+    terms = judging_terms(asked, promise, reading, platform, workload)
     with out.progress("Refining") as progress:
         progress("refining", 0.1)
-        kept, best = _refined(weighted, given, contract, effort_from(args, fixed), platform)
+        kept, best = _refined(
+            (graph, workload), given, terms, effort_from(args, fixed), platform.names
+        )
     before, after = (
-        evaluate(graph, partition, platform, contract, workload=workload)
+        evaluate(graph, partition, platform, terms.contract, workload=workload)
         for partition in (given, best)
     )
     write_part(args.output, best.part, args.to, graph=graph, devices=platform.names)
     _print(before, after, platform, out)
+    out.say(f"Judged by {terms.said}.")
     if kept.moved:
         out.say(f"Before that, {kept.moved:,} vertices moved to keep every contract.")
     out.say(f"Written: {args.output}")
     moved = int((best.part != given.part).sum())
     out.result({"objective": args.objective, "moved": moved, "repaired": kept.moved,
-                "written": args.output, "before": evaluation_to_dict(before, platform),
+                "judged_by": terms.said, "written": args.output,
+                "before": evaluation_to_dict(before, platform),
                 "after": evaluation_to_dict(after, platform)})  # fmt: skip
     return 0
 
@@ -123,14 +144,32 @@ def effort_from(args: argparse.Namespace, fixed: BoolArray | None) -> RefineEffo
 
 
 def _refined(
-    graph: Graph, given: Partition, contract: Contract, effort: RefineEffort, platform: Platform
+    divided: tuple[Graph, Workload],
+    given: Partition,
+    terms: JudgingTerms,
+    effort: RefineEffort,
+    names: Sequence[str],
 ) -> tuple[Enforced, Partition]:
-    """Return the partition after repair, and after refinement."""
-    from evener.partitioning.enforce import enforce
-    from evener.partitioning.refine import refine
+    """Return the partition after repair, and after refinement.
 
-    kept = enforce(graph, given, contract, names=platform.names, fixed=effort.fixed)
-    refined = refine(graph, kept.partition, contract, **vars(effort))
+    divided: the graph as it was read, and what an iteration does. A contract for seconds sets
+    memory alone: each block then keeps about the work that it was given.
+    """
+    from evener.partitioning.enforce import Enforced, enforce
+    from evener.partitioning.refine import own_contract, refine, scored
+
+    graph, workload = divided
+    weighted, contract = workload.weighted(graph), terms.contract
+    by_seconds = contract.may_be_unused
+    repairing = graph if by_seconds else weighted
+    if by_seconds and scored(graph, given.part, contract, effort.objective).holds:
+        kept = Enforced(given, 0, 0.0)  # a repair would give unused devices a vertex
+    else:
+        kept = enforce(repairing, given, contract, names=list(names), fixed=effort.fixed)
+    if by_seconds:
+        own = own_contract(weighted, kept.partition, EPSILON)
+        contract = replace(own, caps=contract.caps, may_be_unused=True)
+    refined = refine(weighted, kept.partition, contract, **vars(effort))
     return kept, refined.partition
 
 

@@ -25,11 +25,17 @@ from evener.cli.rank_parts import read_by_ranks
 from evener.cli.ranks import answered, own_ranks
 from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
-from evener.cli.run_records import add_record_options, records_asked, write_records
+from evener.cli.run_records import (
+    add_record_options,
+    records_asked,
+    stood_in_for,
+    write_records,
+)
 from evener.cli.run_summary import RunFound, say
 from evener.cli.stream_runs import run_stream_program
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
+from evener.wording import ranges
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -87,13 +93,19 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
         asked = replace(asked, program=asked.app.program_for(_whole(graph)))
     for division in divisions:
         _refuse_too_large(asked.program, graph, division, devices, options.emulate)
+    played = [] if comm is not None else stood_in_for(options, divisions[0].platform)
+    if played:
+        out.note(
+            f"note: threads of this computer stand in for {ranges(played)}: their seconds are not "
+            "those of the plan's devices. --emulate predicts these; mpiexec runs on them"
+        )
     said = []
     for division in divisions:
         found = _run(asked, graph, division, comm, devices, (out, options))
         right = verified(asked, _whole(graph), found.run) if speaks and options.verify else None
         said.append(say(asked, division, found, right, out))
         if speaks and division is divisions[0]:
-            said[0] |= _write(options, asked, graph, division, found, out)
+            said[0] |= _write(options, asked, graph, division, found, played, out)
     if written:
         out.say(f"Written: {', '.join(written)}")
     beside = {"beside": said[1:]} if options.plan is None else {}
@@ -267,6 +279,7 @@ def _write(
     graph: Graph | DirectedGraph | RankParts,
     division: Division,
     found: RunFound,
+    played: Sequence[str],
     out: Output,
 ) -> dict[str, Any]:
     """Write what is asked for of a run; print what would make it faster, and return it."""
@@ -281,6 +294,6 @@ def _write(
     if found.emulated is not None and not records_asked(options):
         return {}
     run = found.run if found.emulated is None else found.emulated.recorded()
-    advice = write_records(options, asked.program, graph, division, run)
+    advice = write_records(options, asked.program, graph, division, run, played)
     out.say(f"{advice.sentence}: {advice.command}" if advice.command else advice.sentence)
     return {"advice": advice._asdict()}

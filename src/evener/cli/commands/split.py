@@ -15,7 +15,7 @@ from evener.cli.edge_options import (
 )
 from evener.cli.judged import add_epsilon
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import count, positive_finite, refuse_outputs
+from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, size_in_bytes
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--memory",
-        type=positive_finite,
-        metavar="GIB",
-        help="for edges in memory, of --stream --method hep: those between hubs stay in the file "
-        "(default: hubs have 10 times the mean degree)",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="for edges in memory, as 4GiB, of --stream --method hep: those between hubs stay in "
+        "the file (default: hubs have 10 times the mean degree)",
     )
     add_machine_options(parser)
     add_edge_options(parser)
@@ -105,8 +105,9 @@ def stream_options_from(args: argparse.Namespace) -> StreamOptions:
     """Return how lines are divided as they are read."""
     from evener.planning.split_file import StreamOptions
 
-    memory = None if args.memory is None else args.memory * 2**30
-    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer, memory)
+    if args.memory is not None and args.memory < LEAST_MEMORY:
+        raise UsageError(f"--memory {args.memory} is in bytes: give 1MiB or more, as 4GiB")
+    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer, args.memory)
 
 
 def _streamed(
