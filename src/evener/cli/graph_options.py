@@ -28,6 +28,7 @@ class ReadOptions:
     format: str | None = None
     constraint: int | None = None
     directed: bool | None = None
+    couplings: bool | None = None
     bytes_per_vertex: float | None = None
     bytes_per_edge: float | None = None
     coords: str | None = None
@@ -55,6 +56,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "format": str,
     "constraint": int,
     "directed": bool,
+    "couplings": bool,
     "bytes_per_vertex": (int, float),
     "bytes_per_edge": (int, float),
     "coords": str,
@@ -85,6 +87,13 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         help="divide a mesh by its cells (default) or its points",
     )
     add_directed_option(group)
+    group.add_argument(
+        "--no-couplings",
+        dest="couplings",
+        action="store_false",
+        default=None,
+        help="leave out the periodic and cyclic couplings that a mesh file states",
+    )
     group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
     group.add_argument(
         "--weights",
@@ -135,6 +144,7 @@ def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
             **asdict(options),
             "by": options.by or "cells",
             "directed": options.directed or False,
+            "couplings": options.couplings is not False,
         }
         reading = read(path, progress=progress, **given)
     for note in reading.notes:

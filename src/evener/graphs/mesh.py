@@ -53,6 +53,37 @@ def checked_fields(fields: Fields, n: int, what: str) -> Fields:
     return checked
 
 
+def no_pairs() -> IntArray:
+    """Return (0, 2) int64: no cells are coupled."""
+    return np.empty((0, 2), np.int64)
+
+
+def checked_pairs(values: npt.ArrayLike, n_cells: int) -> IntArray:
+    """Return (p, 2) pairs of cells; InputError for other shapes and numbers of no cell."""
+    pairs = np.asarray(values)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise InputError(f"coupled must have two columns, not the shape {pairs.shape}")
+    cells = as_integers(pairs.ravel(), "coupled")
+    bad = np.flatnonzero((cells < 0) | (cells >= n_cells))
+    if bad.size:
+        raise InputError(f"coupled names cell {cells[bad[0]]}: there are {n_cells} (from 0)")
+    return cells.astype(np.int64).reshape(-1, 2)
+
+
+def graph_by_faces(n: int, u: IntArray, v: IntArray, coords: FloatArray | None) -> Graph:
+    """Return the graph of n cells; u[i], v[i]: the cells on both sides of face i.
+
+    Where any two cells share several faces, edges weigh the number of their faces.
+    """
+    graph = Graph.from_edges(n, u, v, coords=coords)
+    if graph.m == np.count_nonzero(u != v):
+        return graph
+    apart = u != v
+    low, high = np.minimum(u[apart], v[apart]), np.maximum(u[apart], v[apart])
+    pairs, faces = np.unique(low.astype(np.int64) * n + high, return_counts=True)
+    return Graph.from_edges(n, pairs // n, pairs % n, weights=faces, coords=coords)
+
+
 # VTK's cell types of most files; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
 TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
@@ -84,6 +115,7 @@ class Mesh:
     triangles, quads, polygons, tetrahedra, hexahedra, wedges, pyramids, their higher orders, and
     point sets (41), whose shape is unknown.
     cell_data, point_data: by name, arrays with one row a cell or point.
+    coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
 
     Raises InputError on anything else: corners out of range, a wrong number of corners, types not
     known or of several dimensions, coordinates that are not finite, fields of a wrong length.
@@ -95,6 +127,7 @@ class Mesh:
     kinds: IntArray
     cell_data: Fields = field(default_factory=dict)
     point_data: Fields = field(default_factory=dict)
+    coupled: IntArray = field(default_factory=no_pairs)
 
     def __post_init__(self) -> None:
         from evener.graphs import mesh_kernels as kernels
@@ -121,6 +154,7 @@ class Mesh:
             raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+        put(self, "coupled", checked_pairs(self.coupled, self.n_cells))
 
     def __repr__(self) -> str:
         corners = f"{spread(np.diff(self.offsets))} corners each"
@@ -169,19 +203,25 @@ class Mesh:
         """Return the graph of the cells; those sharing a face (in 2-D an edge) are neighbours.
 
         All cells that share one face are neighbours of each other, however many; cells of
-        unknown shape are neighbours where they share a point. Coordinates: the cell centres.
+        unknown shape are neighbours where they share a point; coupled cells are neighbours. With
+        coupled cells, edges weigh the number of faces where two cells share several.
+        Coordinates: the cell centres.
         """
         keys, order, cell_of, _ = self._sorted_faces()
         _, u, v = _runs(keys, order, cell_of, self.corners.size)
         coords = self.centres() if self.has_coordinates else None
-        return Graph.from_edges(self.n_cells, u, v, coords=coords)
+        if not self.coupled.size:
+            return Graph.from_edges(self.n_cells, u, v, coords=coords)
+        first, second = self.coupled.T
+        u, v = np.concatenate([u, first]), np.concatenate([v, second])
+        return graph_by_faces(self.n_cells, u, v, coords)
 
     def nodal_graph(self) -> Graph:
         """Return the graph of the points; the ends of a cell's edge are neighbours.
 
         A point amid an edge splits it; other points of higher order are neighbours of all corners
         of their cell. In cells of unknown shape all points are neighbours. Points that no cell
-        uses stay, without neighbours.
+        uses stay, without neighbours. Couplings are left out.
         """
         from evener.graphs import mesh_kernels as kernels
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -64,6 +64,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     format: str | None = None,  # noqa: A002
     constraint: int | None = None,
     directed: bool = False,
+    couplings: bool = True,
     bytes_per_vertex: float | None = None,
     bytes_per_edge: float | None = None,
     progress: Progress | None = None,
@@ -77,6 +78,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     the mesh file. constraint: which of several weights counts, from 0; all where None.
     directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
     them; edges of formats and meshes that have no direction are two arcs each.
+    couplings: whether cells that periodic or cyclic faces couple are neighbours.
     bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).
 
     Raises InputError for anything wrong in a file, UsageError for a wrong option.
@@ -94,6 +96,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         mesh = held if entry.what == "mesh" else None
         if mesh is not None:
             tell("making the graph", 0.5)
+            mesh = _coupled_as_asked(source, mesh, by, couplings)
         graph: Graph | DirectedGraph = held if mesh is None else _graph_of(mesh, by)
         if directed and isinstance(graph, Graph):
             graph = _both_ways(source, graph)
@@ -112,6 +115,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         "format": format,
         "constraint": constraint,
         "directed": directed or None,
+        "couplings": None if couplings else False,
         **sizes,
         "coords": None if coords is None else Path(coords).name,
         "weights": None if weights is None else without_folder(str(weights)),
@@ -155,6 +159,21 @@ def _said_of(source: Source) -> Iterator[None]:
         raise source.error(error.message, line=error.line, hint=error.hint) from error
     except MemoryError as error:
         raise source.error("needs more memory than there is") from error
+
+
+def _coupled_as_asked(source: Source, mesh: Mesh, by: str, couplings: bool) -> Mesh:
+    """Return the mesh with or without its couplings; a note says what became of them."""
+    n = len(mesh.coupled)
+    if not n:
+        return mesh
+    pairs = f"{plural(n, 'pair')} of periodic or cyclic faces"
+    if by == "points":
+        source.notes.append(f"{pairs} couple cells; a graph of points is without them.")
+    elif couplings:
+        source.notes.append(f"{pairs} couple cells, as inner faces do (--no-couplings: not).")
+    else:
+        source.notes.append(f"{pairs} are left out (--no-couplings).")
+    return mesh if couplings else replace(mesh, coupled=mesh.coupled[:0])
 
 
 def _graph_of(mesh: Mesh, by: str) -> Graph:

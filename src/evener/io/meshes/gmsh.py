@@ -17,6 +17,7 @@ from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
 from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
 from evener.io.meshes.gmsh_numbers import known_types, places
+from evener.io.meshes.gmsh_periodic import with_couplings
 from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
@@ -33,11 +34,13 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Mesh:
     """Return the cells of the highest dimension."""
-    found = read_elements(source)
+    found, sections = read_elements(source), _sections(source)
     if found is None:
+        if "Periodic" in sections:
+            source.notes.append("$Periodic is not read of binary files of version 4.0.")
         return meshio.read_as(source, "gmsh")
     fields = {"physical": found.groups, "partition": found.partitions}
-    return make_mesh(
+    mesh = make_mesh(
         source,
         found.points,
         SIZES[found.types],
@@ -45,6 +48,7 @@ def read(source: Source) -> Mesh:
         VTK_KINDS[found.types],
         cell_data={name: values for name, values in fields.items() if values.any()},
     )
+    return with_couplings(source, mesh, found, sections)
 
 
 def read_elements(source: Source) -> GmshElements | None:
