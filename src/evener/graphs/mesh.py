@@ -116,6 +116,7 @@ class Mesh:
     point sets (41), whose shape is unknown.
     cell_data, point_data: by name, arrays with one row a cell or point.
     coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
+    exchange: what the solvers for which it was made send, as Workload.exchange.
 
     Raises InputError on anything else: corners out of range, a wrong number of corners, types not
     known or of several dimensions, coordinates that are not finite, fields of a wrong length.
@@ -128,6 +129,7 @@ class Mesh:
     cell_data: Fields = field(default_factory=dict)
     point_data: Fields = field(default_factory=dict)
     coupled: IntArray = field(default_factory=no_pairs)
+    exchange: str = "vertices"
 
     def __post_init__(self) -> None:
         from evener.graphs import mesh_kernels as kernels

@@ -96,6 +96,11 @@ class PolyMesh:
         return 3
 
     @property
+    def exchange(self) -> str:
+        """What OpenFOAM's solvers send, as Workload.exchange: always a value for each face."""
+        return "faces"
+
+    @property
     def has_coordinates(self) -> bool:
         """Whether it is known where the points lie: always."""
         return True

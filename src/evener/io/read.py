@@ -48,6 +48,12 @@ class Reading:
         """The graph that is divided: of a directed one that of its arcs as edges."""
         return self.graph.undirected()
 
+    @property
+    def exchange(self) -> str:
+        """What solvers send that divide this graph, as Workload.exchange."""
+        by_cells = self.mesh is not None and self.asked.get("by") != "points"
+        return self.mesh.exchange if self.mesh is not None and by_cells else "vertices"
+
     def __repr__(self) -> str:
         made = self.graph if self.mesh is None else self.mesh
         what = f"{self.format}, {type(made).__name__}, {self.graph.n:,} vertices"

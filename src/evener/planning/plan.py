@@ -76,7 +76,8 @@ def plan(
     """
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
-    options = options.settled(taken.graph, platform)
+    options = options.sending(taken.exchange).settled(taken.graph, platform)
+    options.workload.refuse_parts_of_faces(taken.graph)
     tell = progress or LoggedSteps("planning")
     make = _least_seconds if options.objective == "seconds" else _least_cut
     made = make(taken.graph, platform, options, tell)
@@ -162,7 +163,7 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
         terms.sizes.saturated,
         {raw.tool: raw.version},
         (*raw.notes, *_notes_on_cut(terms, kept, graph), *notes_on_mapping(mapping)),
-        _stages(weighted, raw, kept, judged),
+        _stages(weighted, raw, kept, judged, of_faces=options.workload.of_faces),
         raw.cpu_seconds,
         mapping,
     )
@@ -221,16 +222,19 @@ def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, An
     return kept | {"threads": 1 if same else options.threads}
 
 
-def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tuple[Stage, ...]:
+def _stages(
+    graph: Graph, raw: Result, kept: Enforced, judged: Evaluation, *, of_faces: bool
+) -> tuple[Stage, ...]:
     """Return the figures of the partition as it began, as the tool left it, and as enforced."""
     contract = judged.certificate.contract
     stages = []
     if raw.start is not None:
         name, part = raw.start
-        stages.append(stage(name, graph, Partition(part, contract.k), contract))
+        stages.append(stage(name, graph, Partition(part, contract.k), contract, of_faces=of_faces))
     done = "refined" if stages else f"as {raw.tool} made it"
     if kept.moved:
-        stages.append(stage(done, graph, Partition(raw.part, contract.k), contract))
+        partition = Partition(raw.part, contract.k)
+        stages.append(stage(done, graph, partition, contract, of_faces=of_faces))
         done = "enforced"
     # Mapping changes neither what blocks weigh nor what they send.
     return (*stages, stage_of(done, judged)) if stages else ()

@@ -73,7 +73,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     reading = read_workload(args.graph, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
     given = partition_in(args.part, graph, platform.k)
-    workload = workload_options_from(args).workload()
+    workload = workload_options_from(args).workload().settled(reading.exchange)
+    if workload.of_faces and args.objective != "cut":
+        raise UsageError(
+            f"{args.objective} is lowered for values sent by vertices, not for faces",
+            hint="Choose --objective cut, which counts faces, or --exchange vertices.",
+        )
     fixed = None if args.fixed is None else find_flags(args.fixed, graph.n)
     weighted = workload.weighted(graph)
     contract, _ = contract_for(weighted, platform, args.epsilon)
