@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, as_integers, as_numbers, refuse_far
+from evener.arrays import FloatArray, IntArray, IntVector, as_integers, as_numbers, refuse_far
 from evener.errors import InputError, UsageError
-from evener.graphs.cell_kernels import DIM, MAX_FACE
+from evener.graphs import cell_kernels
+from evener.graphs.cell_kernels import BASE, CORNERS, DIM, MAX_FACE, SIZE
 from evener.graphs.foreign import MeshioMesh
 from evener.graphs.graph import Graph
 from evener.wording import plural, spread, two_lines
@@ -84,9 +86,39 @@ def graph_by_faces(n: int, u: IntArray, v: IntArray, coords: FloatArray | None) 
     return Graph.from_edges(n, pairs // n, pairs % n, weights=faces, coords=coords)
 
 
+# Names of cells by their linear shape: of many, of one, and short ones that are taken for them.
+CELL_NAMES: Mapping[int, tuple[str, ...]] = {
+    cell_kernels.VERTEX: ("points", "point"),
+    cell_kernels.LINE: ("lines", "line"),
+    cell_kernels.TRIANGLE: ("triangles", "triangle", "tri"),
+    cell_kernels.QUAD: ("quadrilaterals", "quadrilateral", "quad"),
+    cell_kernels.PIXEL: ("pixels", "pixel"),
+    cell_kernels.POLYGON: ("polygons", "polygon"),
+    cell_kernels.TETRA: ("tetrahedra", "tetrahedron", "tetra", "tet"),
+    cell_kernels.HEXA: ("hexahedra", "hexahedron", "hexa", "hex"),
+    cell_kernels.VOXEL: ("voxels", "voxel"),
+    cell_kernels.WEDGE: ("wedges", "wedge", "prism"),
+    cell_kernels.PYRAMID: ("pyramids", "pyramid", "pyr"),
+    cell_kernels.POINT_SET: ("cells of unknown shape", "cell of unknown shape"),
+}
+
+
+def cells_called(kind: int) -> str:
+    """Return the name of many cells of a VTK type: "6-node triangles", "hexahedra"."""
+    if kind == POLYHEDRON:
+        return "polyhedra"
+    base = int(BASE[kind]) if 0 <= kind < BASE.size else 0
+    if base not in CELL_NAMES:
+        return f"cells of VTK type {kind}"
+    nodes = int(SIZE[kind])
+    is_linear = nodes == CORNERS[base] or base in (cell_kernels.POLYGON, cell_kernels.POINT_SET)
+    order = "" if is_linear else f"{nodes}-node " if nodes else "Lagrange "
+    return order + CELL_NAMES[base][0]
+
+
 # VTK's cell types of most files; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
-TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
+TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET, POLYHEDRON = 10, 12, 13, 14, 41, 42
 
 # Max. pairs of cells that share a face: up to _FEW_PAIRS, or so many for each corner. A face of
 # many cells makes a pair of each two, which in a damaged file might not fit in memory.
@@ -117,6 +149,7 @@ class Mesh:
     cell_data, point_data: by name, arrays with one row a cell or point.
     coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
     exchange: what the solvers for which it was made send, as Workload.exchange.
+    period: 0, or after how much the first coordinate begins anew: 360 for degrees of longitude.
 
     Raises InputError on anything else: corners out of range, a wrong number of corners, types not
     known or of several dimensions, coordinates that are not finite, fields of a wrong length.
@@ -130,6 +163,7 @@ class Mesh:
     point_data: Fields = field(default_factory=dict)
     coupled: IntArray = field(default_factory=no_pairs)
     exchange: str = "vertices"
+    period: float = 0.0
 
     def __post_init__(self) -> None:
         from evener.graphs import mesh_kernels as kernels
@@ -199,7 +233,27 @@ class Mesh:
 
         out = np.empty((self.n_cells, self.points.shape[1]), np.float64)
         kernels.centres(self.points, self.offsets, self.corners, self.kinds, out)
+        if self.period:
+            self._unwind(out)
         return out
+
+    def cells_across(self, period: float) -> IntVector:
+        """Return the cells wider than half the period: they lie across the end of it."""
+        sizes = np.diff(self.offsets)
+        x = self.points[self.corners, 0]
+        ends = self.offsets[:-1]
+        width = np.maximum.reduceat(x, ends) - np.minimum.reduceat(x, ends)
+        return np.flatnonzero((width > period / 2) & (sizes > 0))
+
+    def _unwind(self, centres: FloatArray) -> None:
+        """Set the first coordinate of the centres of cells across the end of the period."""
+        first = float(self.points[:, 0].min())
+        for cell in self.cells_across(self.period).tolist():
+            x = self.points[self.corners[self.offsets[cell] : self.offsets[cell + 1]], 0]
+            x = np.where(x < x.max() - self.period / 2, x + self.period, x)
+            corners = int(CORNERS[BASE[self.kinds[cell]]])
+            x = x[:corners] if corners > 1 else x
+            centres[cell, 0] = first + (x.mean() - first) % self.period
 
     def dual_graph(self) -> Graph:
         """Return the graph of the cells; those sharing a face (in 2-D an edge) are neighbours.
@@ -308,6 +362,6 @@ def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
         kernels.BAD_OFFSETS: "offsets must ascend from 0 to the number of corners",
         kernels.BAD_CORNER: f"cell {cell} has the corner {number}: there is no such point",
         kernels.BAD_KIND: f"cell {cell} is of the type {kind}, which is not known",
-        kernels.BAD_SIZE: f"cell {cell} has {number} corners, which its type {kind} has not",
+        kernels.BAD_SIZE: f"cell {cell} has {number} corners: no {cells_called(kind)} have",
     }
     raise InputError(reasons[code] + " (cells counted from 0)")

@@ -31,6 +31,7 @@ from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage, stag
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
+    MAX_NAMED,
     PlanTerms,
     Progress,
     divide,
@@ -44,6 +45,7 @@ from evener.plans.partition import Partition
 from evener.plans.plan import MOST_DRAWN, Evaluation, Plan, Stage, breaches
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
+from evener.wording import time_of
 
 # A device is called full above this share of its memory [-]: blocks of least seconds end where the
 # next vertex would not fit, which is seldom the last byte.
@@ -82,6 +84,8 @@ def plan(
     make = _least_seconds if options.objective == "seconds" else _least_cut
     made = make(taken.graph, platform, options, tell)
     refuse_broken(made.judged, made.platform)
+    pieces = notes_on_pieces(made.judged, made.platform) if options.connected else []
+    slow = notes_on_slow_devices(made.judged, made.platform)
     tell("done", 1.0)
     return Plan(
         made.partition,
@@ -94,7 +98,7 @@ def plan(
         graph=describe(taken.graph),
         inputs=dict(inputs or taken.inputs or {}),
         versions={**made.versions, **own_versions()},
-        notes=(*taken.notes, *notes, *made.notes),
+        notes=(*taken.notes, *notes, *made.notes, *pieces, *slow),
         mapping=made.mapping,
         stages=made.stages,
         cpu_seconds=made.cpu_seconds,
@@ -254,10 +258,19 @@ def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
         share = 100 * kept.moved / graph.n
         what = "vertex" if kept.moved == 1 else "vertices"
         notes.append(f"{kept.moved:,} {what} ({share:.2f} %) moved to keep every contract")
-    if kept.disconnected:
-        blocks = ", ".join(platform.names[b] for b in kept.disconnected)
-        notes.append(f"not in one piece, although connected blocks were asked for: {blocks}")
     return notes
+
+
+def notes_on_pieces(judged: Evaluation, platform: Platform) -> list[str]:
+    """Say which devices hold several pieces, where connected blocks were asked for."""
+    pieces = judged.certificate.components
+    several = np.flatnonzero(pieces > 1).tolist()
+    if not several:
+        return []
+    named = [f"{platform.names[b]} ({pieces[b]:,} pieces)" for b in several[:MAX_NAMED]]
+    more = f" and {len(several) - MAX_NAMED} more" if len(several) > MAX_NAMED else ""
+    blocks = ", ".join(named) + more
+    return [f"not in one piece, although connected blocks were asked for: {blocks}"]
 
 
 def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
@@ -265,6 +278,30 @@ def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> l
     if not saturated.any():
         return []
     return [f"Filled to their memory{more}: {named_devices(platform, saturated)}"]
+
+
+# Of the makespan: devices are called too slow where the others would need less than this share.
+WORTH_LEAVING_OUT = 0.9
+
+
+def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
+    """Name devices that are last with a single vertex, which the others would compute sooner."""
+    certificate, ends = judged.certificate, judged.prediction.ends
+    alone = certificate.vertices == 1
+    if platform.has_curves or not alone.any() or alone.all():
+        return []
+    load = float(certificate.weights.sum())
+    without = load / float(platform.speeds[~alone].sum())
+    late = alone & (ends * WORTH_LEAVING_OUT > without)
+    if not late.any() or not late[judged.prediction.bottleneck]:
+        return []
+    rest = load / float(platform.speeds[~late].sum())
+    ideal = platform.relative_ideal(load)
+    last, others = time_of(float(ends.max()), ideal), time_of(rest, ideal)
+    holds = "holds one vertex and takes" if late.sum() == 1 else "hold one vertex each and take"
+    names = named_devices(platform, late)
+    advice = "`evener advise` finds which are worth using"
+    return [f"{names} {holds} {last}; the others alone need {others} or more: {advice}"]
 
 
 def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray, IntVector
 from evener.errors import InputError
 from evener.graphs.cell_kernels import DIM
-from evener.graphs.mesh import Mesh
+from evener.graphs.mesh import Mesh, cells_called
 
 # Gmsh's cell types: VTK's type and number of points.
 KINDS: dict[int, tuple[int, int]] = {
@@ -126,8 +126,8 @@ def _types_of(mesh: Mesh) -> IntVector:
         types[(mesh.kinds == kind) & (sizes == size)] = number
     if (bad := np.flatnonzero(types == 0)).size:
         raise InputError(
-            f"cell {bad[0]:,} is of VTK's type {mesh.kinds[bad[0]]} with {sizes[bad[0]]} points, "
-            "which Gmsh has not",
+            f"cell {bad[0]:,} has {sizes[bad[0]]} points: Gmsh has no such "
+            f"{cells_called(int(mesh.kinds[bad[0]]))}",
             hint="Gmsh has triangles, quads, tetrahedra, hexahedra, wedges and pyramids, and "
             "their second order.",
         )

@@ -8,6 +8,7 @@ nod2d.out (id, longitude, latitude, flag) and elem2d.out (three points).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -100,4 +101,17 @@ def _triangles(
     else:
         corners = renumber(cells.source, ids, cells.integers(index, "the number of a point"))
     sizes, kinds = np.full(len(cells), 3), np.full(len(cells), TRIANGLE)
-    return make_mesh(source, points, sizes, corners, kinds, point_data=fields)
+    mesh = make_mesh(source, points, sizes, corners, kinds, point_data=fields)
+    return _around_the_globe(source, mesh)
+
+
+def _around_the_globe(source: Source, mesh: Mesh) -> Mesh:
+    """Return the mesh with a period of 360 where it is in degrees, and cells lie across its end."""
+    extent, far = np.ptp(mesh.points[:, 0]), np.abs(mesh.points[:, 1]).max()
+    across = mesh.cells_across(360.0).size if 180 < extent <= 360 and far <= 90 else 0
+    if not across:
+        return mesh
+    source.notes.append(
+        f"Coordinates are taken for degrees: {across:,} cells lie across the end of 360."
+    )
+    return replace(mesh, period=360.0)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evener.arrays import IntArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.graphs.mesh import Faces, Mesh
+from evener.graphs.mesh import Faces, Mesh, cells_called
 from evener.io.meshes.couplings import Boundary, once, paired_surfaces, rows_of
 from evener.io.meshes.rows import FileRows, make_mesh, offsets_of, ragged, scan
 from evener.io.sources import Source
@@ -198,7 +198,7 @@ def su2_text(mesh: Mesh) -> bytes:
     """
     unknown = sorted(set(mesh.kinds.tolist()) - set(SU2_KINDS))
     if unknown:
-        raise InputError(f"SU2 has no cells of VTK's type {unknown[0]}")
+        raise InputError(f"SU2 has no {cells_called(unknown[0])}")
     if not mesh.has_coordinates or mesh.dim > mesh.points.shape[1]:
         raise InputError("SU2 needs the coordinates of all points")
     dim = mesh.points.shape[1] if mesh.dim == 3 else 2
