@@ -103,6 +103,14 @@ CELL_NAMES: Mapping[int, tuple[str, ...]] = {
 }
 
 
+def shape_called(kind: int) -> str:
+    """Return the short name of a VTK type's linear shape: "hex", "tet", "polyhedron"."""
+    base = int(BASE[kind]) if 0 <= kind < BASE.size else 0
+    if base not in CELL_NAMES:
+        return "polyhedron" if kind == POLYHEDRON else f"type {kind}"
+    return CELL_NAMES[base][-1]
+
+
 def cells_called(kind: int) -> str:
     """Return the name of many cells of a VTK type: "6-node triangles", "hexahedra"."""
     if kind == POLYHEDRON:
@@ -149,6 +157,7 @@ class Mesh:
     cell_data, point_data: by name, arrays with one row a cell or point.
     coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
     exchange: what the solvers for which it was made send, as Workload.exchange.
+    regions: the cells of each named part of the mesh; parts may overlap.
     period: 0, or after how much the first coordinate begins anew: 360 for degrees of longitude.
 
     Raises InputError on anything else: corners out of range, a wrong number of corners, types not
@@ -164,6 +173,7 @@ class Mesh:
     coupled: IntArray = field(default_factory=no_pairs)
     exchange: str = "vertices"
     period: float = 0.0
+    regions: Mapping[str, IntArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         from evener.graphs import mesh_kernels as kernels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -31,7 +32,8 @@ class PolyMesh:
     face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
     cells on both sides of the first i faces, which lie inside, and the cell of the others.
     cell_data, point_data: by name, arrays with one row a cell or point. n_cells: number of cells.
-    coupled (p, 2) int64: the cells at both sides of each pair of cyclic faces.
+    coupled (p, 2) int64: the cells at both sides of each pair of cyclic faces. regions: the cells
+    of each cell zone.
 
     Raises InputError on anything else: corners out of range, faces of fewer than 3 corners, a
     face with one cell on both sides, cells without a face, coordinates that are not finite.
@@ -45,6 +47,7 @@ class PolyMesh:
     cell_data: Fields = field(default_factory=dict)
     point_data: Fields = field(default_factory=dict)
     coupled: IntArray = field(default_factory=no_pairs)
+    regions: Mapping[str, IntArray] = field(default_factory=dict)
     n_cells: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:

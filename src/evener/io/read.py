@@ -17,7 +17,7 @@ from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
-from evener.io.weights import find_weights, without_folder
+from evener.io.weights import balanced_each, find_weights, without_folder
 from evener.wording import plural, printable, two_lines
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     by: Literal["cells", "points"] = "cells",
     coords: str | Path | None = None,
     weights: str | Path | None = None,
+    balance_each: Literal["region", "type"] | None = None,
     format: str | None = None,  # noqa: A002
     constraint: int | None = None,
     directed: bool = False,
@@ -80,8 +81,10 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     path: a file's name, or what `open_source` returned.
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; those lying beside the file are found without it.
-    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), or `cell:NAME`, a field of
-    the mesh file. constraint: which of several weights counts, from 0; all where None.
+    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `cell:NAME`, a field of the
+    mesh file; or `type:NAME=WEIGHT,...`, `region:NAME=WEIGHT,...`, of cells by type or region.
+    balance_each: add a weight for the cells of each "region" or "type".
+    constraint: which of several weights counts, from 0; all where None.
     directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
     them; edges of formats and meshes that have no direction are two arcs each.
     couplings: whether cells that periodic or cyclic faces couple are neighbours.
@@ -89,6 +92,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
 
     Raises InputError for anything wrong in a file, UsageError for a wrong option.
     """
+    if balance_each not in (None, "region", "type"):
+        raise UsageError(f"each region or type can be balanced, not each {balance_each!r}")
     if by not in ("cells", "points"):
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
     name = path.name if isinstance(path, Source) else Path(path).name
@@ -110,6 +115,9 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         changes: dict[str, Any] = {}
         _find_coordinates(source, graph, coords, changes)
         _find_weights(source, graph, mesh, by, weights, constraint, changes)
+        if balance_each is not None:
+            vwgt = changes.get("vwgt", graph.vwgt)
+            changes["vwgt"] = balanced_each(source, mesh, by, balance_each, vwgt)
     sizes = {"bytes_per_vertex": bytes_per_vertex, "bytes_per_edge": bytes_per_edge}
     changes |= {name: size for name, size in sizes.items() if size is not None}
     if changes:
@@ -121,6 +129,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         "format": format,
         "constraint": constraint,
         "directed": directed or None,
+        "balance_each": balance_each,
         "couplings": None if couplings else False,
         **sizes,
         "coords": None if coords is None else Path(coords).name,

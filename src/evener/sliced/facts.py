@@ -197,7 +197,7 @@ def _joined(
     )
 
 
-def _light(each: FloatArray, counts: FloatArray, count: int) -> FloatArray:
+def _light(each: FloatArray, counts: IntVector | FloatArray, count: int) -> FloatArray:
     """Return the `count` least weights, of which counts (d,) vertices have each."""
     order = np.argsort(each, kind="stable")
     times = np.minimum(counts[order], count).astype(np.int64)

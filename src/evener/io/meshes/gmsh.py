@@ -18,7 +18,7 @@ from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
 from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
 from evener.io.meshes.gmsh_numbers import known_types, places
-from evener.io.meshes.gmsh_periodic import is_for_pyfr, with_couplings
+from evener.io.meshes.gmsh_periodic import is_for_pyfr, regions_of, with_couplings
 from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
@@ -49,6 +49,7 @@ def read(source: Source) -> Mesh:
         VTK_KINDS[found.types],
         cell_data={name: values for name, values in fields.items() if values.any()},
     )
+    mesh = replace(mesh, regions=regions_of(found))
     if is_for_pyfr(found):
         source.notes.append(
             "Cells are in a group `fluid`, as PyFR asks: it sends a value for each face "

@@ -60,6 +60,16 @@ def is_for_pyfr(found: GmshElements) -> bool:
     return any(d == dim and name.lower() == _PYFR_CELLS for (d, _), name in names.items())
 
 
+def regions_of(found: GmshElements) -> dict[str, IntArray]:
+    """Return the cells of each physical group, by its name or number."""
+    names, dim = _names(found), int(found.dims.max())
+    groups = found.groups[found.is_cell]
+    return {
+        names.get((dim, tag), str(tag)): np.flatnonzero(groups == tag)
+        for tag in np.unique(groups[groups > 0]).tolist()
+    }
+
+
 def _names(found: GmshElements) -> dict[tuple[int, int], str]:
     """Return the names of physical groups, by dimension and number."""
     return {

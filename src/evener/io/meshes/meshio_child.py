@@ -96,7 +96,11 @@ def _read(path: str, reader: str) -> Any:
     sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return reader_map[reader](path)
+        found = reader_map[reader](path)
+    if reader == "exodus":  # its element blocks, which users name regions by
+        blocks = [np.full(len(one.data), i) for i, one in enumerate(found.cells, 1)]
+        found.cell_data["block"] = blocks
+    return found
 
 
 def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:

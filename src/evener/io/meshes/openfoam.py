@@ -23,6 +23,8 @@ _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _HEADER = re.compile(rb"\bFoamFile\s*\{([^{}]*)\}")
 _BLANK = re.compile(rb"\s+")
 _OPENING = re.compile(rb"\s*(\d{1,15})\s*([({])")
+# The name of a cell zone, and the number of its cells before their list.
+_ZONE = re.compile(rb"([^\s{}()]{1,200})\s*\{[^{}()]*?\bcellLabels\s+List<label>\s*(\d{1,15})\s*\(")
 _BRACE = re.compile(r"[{}]")
 _NUMBER = re.compile(r"\d{1,15}", re.ASCII)
 _COUPLING = re.compile("^(cyclic|nonConformalCyclic)")
@@ -65,7 +67,7 @@ def read(source: Source) -> PolyMesh:
         mesh = PolyMesh(points, first, corners, owner, _inside(neighbour, owner.size))
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
-    mesh = _with_couplings(source, mesh)
+    mesh = replace(_with_couplings(source, mesh), regions=_zones(source, mesh.n_cells))
     note_unused(source, mesh)
     return mesh
 
@@ -261,3 +263,29 @@ def _dictionaries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
         if depth == 0 and brace[0] == "}":
             words = [entry.split(None, 1) for entry in ";".join(body).split(";")]
             yield name.strip('"'), {one[0]: one[1].strip() for one in words if len(one) == 2}
+
+
+def _zones(folder: Source, n_cells: int) -> dict[str, IntArray]:
+    """Return the cells of each zone of the file `cellZones`, if there is one."""
+    source = folder.open_beside("cellZones")
+    if source is None:
+        return {}
+    data = source.data
+    head = _HEADER.search(_without_comments(data[:_HEAD]))
+    binary = head is not None and re.search(rb"\bformat\s+binary\b", head[1]) is not None
+    zones = {}
+    for match in _ZONE.finditer(data):
+        name, count, first = match[1].decode("utf-8", "replace"), int(match[2]), match.end()
+        if binary and head is not None:
+            labels = binary_file(source, head[1], first).label
+            stop = first + count * labels.itemsize
+            cells = np.frombuffer(data[first:stop], labels).astype(np.int64)
+        else:
+            stop = data.find(b")", first)
+            cells = scan(source, first, max(stop, first)).values.astype(np.int64)
+        if cells.size != count or data[stop : stop + 1] != b")":
+            raise source.error(f"zone {name} does not list its {count:,} cells", offset=first)
+        if count and not 0 <= cells.min() <= cells.max() < n_cells:
+            raise source.error(f"zone {name} has cells beyond the {n_cells:,} there are")
+        zones[name.strip('"')] = cells
+    return zones
