@@ -229,12 +229,13 @@ def balanced_each(
     parts = cell_parts(source, cells, kind)
     if len(parts) > MOST_PARTS:
         raise source.error(f"has {len(parts):,} {kind}s; {MOST_PARTS} can be balanced at most")
-    own = np.ones(cells.n_cells, np.int64) if weights is None else np.asarray(weights)
+    own: NumberArray = np.ones(cells.n_cells, np.int64) if weights is None else weights
     if own.ndim != 1:
         raise UsageError("--balance-each needs one weight a vertex", hint="Give --constraint.")
-    table = np.zeros((own.size, 1 + len(parts)), own.dtype)
-    table[:, 0] = own
-    for column, one in enumerate(parts.values(), 1):
-        table[one, column] = own[one]
+    columns = [own]
+    for one in parts.values():
+        column = np.zeros_like(own)
+        column[one] = own[one]
+        columns.append(column)
     source.notes.append(f"Weights: all cells, then of each {kind}: {', '.join(parts)}.")
-    return table
+    return np.column_stack(columns)

@@ -256,7 +256,7 @@ def _dictionaries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
         before = text[last : brace.start()]
         last = brace.end()
         if depth == 0:
-            name, body = before.replace("(", " ").split()[-1] if before.split() else "", []
+            name, body = (before.replace("(", " ").split() or [""])[-1], []
         elif depth == 1:
             body.append(before)
         depth = max(0, depth + (1 if brace[0] == "{" else -1))
@@ -273,16 +273,18 @@ def _zones(folder: Source, n_cells: int) -> dict[str, IntArray]:
     data = source.data
     head = _HEADER.search(_without_comments(data[:_HEAD]))
     binary = head is not None and re.search(rb"\bformat\s+binary\b", head[1]) is not None
-    zones = {}
+    zones: dict[str, IntArray] = {}
     for match in _ZONE.finditer(data):
         name, count, first = match[1].decode("utf-8", "replace"), int(match[2]), match.end()
         if binary and head is not None:
             labels = binary_file(source, head[1], first).label
+            count = min(count, (len(data) - first) // labels.itemsize)
             stop = first + count * labels.itemsize
-            cells = np.frombuffer(data[first:stop], labels).astype(np.int64)
+            cells = np.frombuffer(data, labels, count, first).astype(np.int64)
         else:
             stop = data.find(b")", first)
-            cells = scan(source, first, max(stop, first)).values.astype(np.int64)
+            rows = scan(source, first, max(stop, first))
+            cells = rows.integers(np.arange(rows.values.size), "the number of a cell")
         if cells.size != count or data[stop : stop + 1] != b")":
             raise source.error(f"zone {name} does not list its {count:,} cells", offset=first)
         if count and not 0 <= cells.min() <= cells.max() < n_cells:
