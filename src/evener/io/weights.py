@@ -238,4 +238,4 @@ def balanced_each(
         column[one] = own[one]
         columns.append(column)
     source.notes.append(f"Weights: all cells, then of each {kind}: {', '.join(parts)}.")
-    return np.column_stack(columns)
+    return as_weights(np.column_stack(columns), "weights", ndim=2)
