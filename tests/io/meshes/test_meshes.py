@@ -105,7 +105,7 @@ def test_centres_of_cells_across_360_degrees(put):
     cells = put(points, "nod2d.out") and put("2\n1 2 3\n5 4 3\n", "elem2d.out")
     reading = read(cells)
     assert reading.graph.coords[:, 0].tolist() == pytest.approx([1.1 + 359.4, (170 + 181.1) / 3])
-    words = "Coordinates are taken for degrees: 1 cells lie across the end of 360."
+    words = "Coordinates are taken for degrees: 1 cell across the end of 360."
     assert words in reading.notes
     metres = put(points.replace("358.4", "958.4"), "nod2d.out")
     assert read(metres).graph.coords[0, 0] == pytest.approx((958.4 + 2.0 + 1.1) / 3)

@@ -16,6 +16,7 @@ from evener.arrays import FloatArray, IntArray
 from evener.graphs.mesh import TRIANGLE, Fields, Mesh
 from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
 from evener.io.sources import Source
+from evener.wording import plural
 
 # The title, the two counts and the first point of a fort.14 grid.
 _START = re.compile(
@@ -112,6 +113,6 @@ def _around_the_globe(source: Source, mesh: Mesh) -> Mesh:
     if not across:
         return mesh
     source.notes.append(
-        f"Coordinates are taken for degrees: {across:,} cells lie across the end of 360."
+        f"Coordinates are taken for degrees: {plural(across, 'cell')} across the end of 360."
     )
     return replace(mesh, period=360.0)
