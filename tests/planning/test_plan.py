@@ -161,13 +161,17 @@ def test_memory_is_kept():
     assert plan.certificate.all_hold
 
 
+def two_of(**fields):
+    return Platform((Device("a", 1.0, **fields), Device("b", 1.0, **fields)))
+
+
 @pytest.mark.parametrize(
     ("graph", "platform", "message"),
     [
         (path(3), Platform.flat([1] * 4), "4 devices for 3 vertices"),
         (path(10), Platform.flat([1, 1], memory=100.0), "short: all devices together hold"),
         (path(3, vwgt=[0, 0, 0]), Platform.flat([1, 1]), "weigh nothing"),
-        (path(3, vwgt=[1, 1, 100]), Platform.flat([1, 1]), "vertex 2 weighs 100 units"),
+        (path(3, vwgt=[1, 1, 100]), two_of(high_units=60), "vertex 2 weighs 100 units"),
     ],
 )
 def test_infeasible(graph, platform, message):
