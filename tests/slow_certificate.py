@@ -13,7 +13,7 @@ import scipy.interpolate
 from tests.slow_exchange import Message, ends_of, links_between
 
 
-def certificate(graph, part, k, loads, contract, ends):
+def certificate(graph, part, k, loads, contract, ends, of_faces=False):
     """Return a dictionary of what the certificate says of blocks, and of all of them together.
 
     loads: the weight of every vertex, each a tuple of as many numbers as the contract has weights.
@@ -22,10 +22,7 @@ def certificate(graph, part, k, loads, contract, ends):
     near = [neighbours_of(graph, v) for v in range(graph.n)]
     blocks = [[v for v in range(graph.n) if part[v] == b] for b in range(k)]
     others = [{part[w] for w in near[v]} - {part[v]} for v in range(graph.n)]
-    sends = {}
-    for v in range(graph.n):
-        for other in others[v]:
-            sends[part[v], other] = sends.get((part[v], other), 0) + 1
+    sends = sent_values(graph, part, of_faces)
     several = len(contract.further) + 1
     weights = [[math.fsum(loads[v][c] for v in block) for c in range(several)] for block in blocks]
     n_bytes = [
@@ -41,7 +38,7 @@ def certificate(graph, part, k, loads, contract, ends):
         "boundary": [sum(bool(others[v]) for v in block) for block in blocks],
         "components": [pieces(block, near) for block in blocks],
         "neighbours": [sum(pair[0] == b for pair in sends) for b in range(k)],
-        "volumes": [sum(len(others[v]) for v in block) for block in blocks],
+        "volumes": [sum(n for (p, _), n in sends.items() if p == b) for b in range(k)],
         "holds": [
             holds(b, weights[b], n_bytes[b], len(blocks[b]), contract)
             and ends[b] <= contract.makespan * (1 + 1e-6)
@@ -55,6 +52,22 @@ def certificate(graph, part, k, loads, contract, ends):
             for b in range(k)
         ),
     }
+
+
+def sent_values(graph, part, of_faces):
+    """Return how many values each block sends to each other one."""
+    sends = {}
+    for v in range(graph.n):
+        places = range(graph.xadj[v], graph.xadj[v + 1])
+        cut = [place for place in places if part[graph.adjncy[place]] != part[v]]
+        if of_faces:
+            found = [(part[graph.adjncy[i]], 1 if graph.adjwgt is None else graph.adjwgt[i])
+                     for i in cut]  # fmt: skip
+        else:
+            found = [(other, 1) for other in {part[graph.adjncy[i]] for i in cut}]
+        for other, values in found:
+            sends[part[v], other] = sends.get((part[v], other), 0) + int(values)
+    return sends
 
 
 def neighbours_of(graph, v):
@@ -131,10 +144,8 @@ def seconds(graph, part, platform, workload, load):
     k = platform.k
     near = [neighbours_of(graph, v) for v in range(graph.n)]
     others = [{part[w] for w in near[v]} - {part[v]} for v in range(graph.n)]
-    sent = {}
-    for v in range(graph.n):
-        for other in others[v]:
-            sent[part[v], other] = sent.get((part[v], other), 0.0) + workload.bytes_per_value
+    values = sent_values(graph, part, workload.exchange == "faces")
+    sent = {pair: n * workload.bytes_per_value for pair, n in values.items()}
     loads, inner = [], []
     for b in range(k):
         mine = [v for v in range(graph.n) if part[v] == b]

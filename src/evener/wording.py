@@ -180,19 +180,29 @@ def ratio(value: float | None) -> str:
     return f"{value:.2f}x" if value < 10 else f"{three_digits(value)}x"
 
 
+MOST_PERCENT = 10.0  # a larger share is given as times
+
+
 def percent(share: float | None) -> str:
     """Return a fraction of one in percent: "3.0 %"; a dash for None."""
     if share is None or not math.isfinite(share):
         return NOTHING
+    if share > MOST_PERCENT:
+        return f"{share:,.3g} times"
     value = 100 * share
     text = f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
     return text.replace("-", "−")
 
 
 def signed_percent(share: float) -> str:
-    """Return a deviation in percent with its sign: "+0.40 %"; a dash where there is none."""
+    """Return a deviation in percent with its sign: "+0.40 %"; a dash where there is none.
+
+    Above 1,000 %, how many times as much it is: "12 times".
+    """
     if not math.isfinite(share):
         return NOTHING
+    if share > MOST_PERCENT:
+        return f"{1 + share:,.3g} times"
     text = f"{100 * share:+.2f} %"
     return "0.00 %" if float(text[:-2]) == 0 else text.replace("-", "−")
 

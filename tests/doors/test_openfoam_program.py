@@ -11,6 +11,7 @@ import pytest
 import evener as ev
 from evener.cli import main
 from evener.io.meshes.openfoam_binary import binary_file
+from evener.io.plans.partitions import write_part
 from evener.io.sources import open_source
 from tests.doors.cavity import TOLERANCE, write_case
 from tests.doors.programs import program
@@ -108,6 +109,35 @@ def test_each_rank_has_the_cells_of_its_block(decomposed):
     part = ev.read_plan(decomposed.parent / "x.plan").partition.part
     assert len(set(np.bincount(part).tolist())) == K
     assert_blocks(decomposed, part)
+
+
+@pytest.mark.parametrize("size", [(8, 2, 1), (2, 2, 1), (6, 5, 4)])
+def test_the_cut_is_the_number_of_processor_faces(tmp_path, size):
+    """With cyclic sides, for any blocks; of two columns cells share two faces."""
+    write_case(tmp_path)
+    for name in ("0/p", "0/U"):
+        (tmp_path / name).unlink()
+    dictionary = tmp_path / "system" / "blockMeshDict"
+    text = dictionary.read_text().replace("(20 20 1)", f"({' '.join(map(str, size))})")
+    start = text.index("boundary")
+    dictionary.write_text(
+        text[:start] + "boundary ( left { type cyclic; neighbourPatch right; faces ((0 4 7 3)); }"
+        " right { type cyclic; neighbourPatch left; faces ((1 5 6 2)); }"
+        " others { type wall; faces ((3 7 6 2)(0 1 5 4)(0 3 2 1)(4 5 6 7)); } );"
+    )
+    foam(tmp_path, "blockMesh")
+    reading = ev.read(tmp_path)
+    part = np.random.default_rng(7).integers(0, K, reading.graph.n)
+    part[:K] = np.arange(K)
+    plan = ev.plan(reading, K)
+    ev.write_plan(tmp_path.parent / "x.plan", plan)
+    assert exported(tmp_path, "--quiet") == 0
+    listed = tmp_path / "constant" / "cellDecomposition"
+    for blocks in (plan.partition.part, part):
+        write_part(listed, blocks, "openfoam", mesh=reading.mesh)
+        said = foam(tmp_path, "decomposePar", "-force")
+        faces = int(re.findall(r"Number of processor faces = (\d+)", said)[-1])
+        assert ev.evaluate(reading, blocks, K).edge_cut == faces
 
 
 @pytest.mark.slow

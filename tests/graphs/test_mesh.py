@@ -21,6 +21,7 @@ from evener.graphs.mesh import (
     VERTEX,
     WEDGE,
     Mesh,
+    cells_called,
 )
 from tests.examples import with_examples
 
@@ -297,3 +298,20 @@ def test_refused_points_and_fields():
         Mesh(np.zeros((3, 2)), *triangle, cell_data={"speed": [1, 2]})
     with pytest.raises(InputError, match="'depth' has 1 entries for 3 points"):
         Mesh(np.zeros((3, 2)), *triangle, point_data={"depth": 4})
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (5, "triangles"),
+        (22, "6-node triangles"),
+        (25, "20-node hexahedra"),
+        (13, "wedges"),
+        (7, "polygons"),
+        (42, "polyhedra"),
+        (71, "Lagrange tetrahedra"),
+        (99, "cells of VTK type 99"),
+    ],
+)
+def test_cells_are_called_by_their_shape(kind, name):
+    assert cells_called(kind) == name

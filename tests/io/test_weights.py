@@ -105,5 +105,5 @@ def test_missing(put):
 
 
 def test_a_cell_field_needs_a_mesh(put):
-    with pytest.raises(UsageError, match="field of a mesh"):
+    with pytest.raises(UsageError, match="of the cells of a mesh"):
         read_graph(put(GRAPH), weights="cell:work")

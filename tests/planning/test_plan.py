@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import evener as ev
 from evener.cli import main
-from evener.errors import InfeasibleError, NotFoundError, UsageError
+from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError
 from evener.io.plans.manifest import manifest
 from evener.partitioning.enforce import Enforced
 from evener.partitioning.registry import Result
@@ -161,13 +161,17 @@ def test_memory_is_kept():
     assert plan.certificate.all_hold
 
 
+def two_of(**fields):
+    return Platform((Device("a", 1.0, **fields), Device("b", 1.0, **fields)))
+
+
 @pytest.mark.parametrize(
     ("graph", "platform", "message"),
     [
         (path(3), Platform.flat([1] * 4), "4 devices for 3 vertices"),
         (path(10), Platform.flat([1, 1], memory=100.0), "short: all devices together hold"),
         (path(3, vwgt=[0, 0, 0]), Platform.flat([1, 1]), "weigh nothing"),
-        (path(3, vwgt=[1, 1, 100]), Platform.flat([1, 1]), "vertex 2 weighs 100 units"),
+        (path(3, vwgt=[1, 1, 100]), two_of(high_units=60), "vertex 2 weighs 100 units"),
     ],
 )
 def test_infeasible(graph, platform, message):
@@ -259,3 +263,41 @@ def test_a_stage_counts_as_the_certificate_does():
     judged = stage_of("x", plan.evaluation)
     assert judged.seconds == plan.prediction.makespan
     assert replace(counted, seconds=judged.seconds) == judged
+
+
+def test_connected_blocks_of_several_components_are_named():
+    u = 2 * np.arange(8)
+    graph = ev.Graph.from_edges(16, u, u + 1)  # eight components over four devices
+    for machine in (4, linked(4)):
+        made = ev.plan(graph, machine, connected=True)
+        pieces = made.certificate.components
+        named = [f"dev{b} ({pieces[b]} pieces)" for b in np.flatnonzero(pieces > 1)]
+        said = "not in one piece, although connected blocks were asked for: " + ", ".join(named)
+        assert named and said in made.notes
+        assert not any("in one piece" in note for note in ev.plan(graph, machine).notes)
+
+
+def linked(k):
+    return {
+        "device": [{"name": f"dev{b}", "speed": 1e3} for b in range(k)],
+        "level": [{"name": "net", "alpha_us": 1.0, "GB_per_s": 10.0}],
+    }
+
+
+def test_a_device_that_is_slow_with_one_vertex_is_named():
+    graph = grid(18, 9)
+    (said,) = [note for note in ev.plan(graph, [1, 1000]).notes if "advise" in note]
+    assert said.startswith("dev0 holds one vertex and takes 1.00 s; the others alone need 162 ms")
+    assert not any("advise" in note for note in ev.plan(graph, [1, 100]).notes)
+    assert not any("advise" in note for note in ev.plan(grid(1, 2), [1, 1]).notes)
+
+
+def test_blocks_counted_from_1():
+    with pytest.raises(
+        InputError, match=r"vertex 3 is in block 4: with 4 blocks, .*from 0"
+    ) as raised:
+        ev.Partition([1, 2, 3, 4], 4)
+    assert raised.value.hint == "Blocks 1 to 4 are counted from 1: subtract 1."
+    with pytest.raises(InputError) as raised:
+        ev.Partition([0, 2, 3, 4], 4)
+    assert raised.value.hint is None

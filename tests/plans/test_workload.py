@@ -1,6 +1,6 @@
 """What a workload makes of a graph, and what it refuses."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -56,7 +56,18 @@ def test_refused_numbers(key, bad):
 def test_from_and_to_a_dictionary():
     for workload in WORKLOADS.values():
         assert workload_from_dict(asdict(workload)) == workload
-    assert workload_from_dict({"name": "weights"}) == WEIGHTS
-    for bad in ("spmv", {}, {"name": ""}, {"name": "x", "speed": 1}, {"name": "x", "overlap": 1}):
+    # Older versions knew values sent by vertices alone.
+    assert workload_from_dict({"name": "weights"}) == replace(WEIGHTS, exchange="vertices")
+    assert WEIGHTS.settled("faces").of_faces
+    assert not replace(WEIGHTS, exchange="vertices").settled("faces").of_faces
+    for bad in (
+        {"name": "x", "exchange": "points"},
+        {"name": "x", "exchange": 1},
+        "spmv",
+        {},
+        {"name": ""},
+        {"name": "x", "speed": 1},
+        {"name": "x", "overlap": 1},
+    ):
         with pytest.raises(InputError):
             workload_from_dict(bad)

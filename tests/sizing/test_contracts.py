@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, UsageError
+from evener.planning.plan import plan
 from evener.platforms.platform import Device, Platform
 from evener.sizing import contract_for
 from tests.assertions import path
@@ -108,6 +109,27 @@ def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
     assert (contract.low <= contract.high).all()
     assert (contract.high >= contract.targets * (1 - 1e-12)).all()
     assert (contract.low >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("weights", "k", "loads"),
+    [
+        ([1, 1, 1, 1, 1, 100], 3, [2, 3, 100]),
+        ([1, 1, 1, 1, 1, 100], 2, [5, 100]),
+        ([1, 1_000_000], 2, [1, 1_000_000]),
+        ([50, 1, 1, 60, 1, 1], 4, [2, 2, 50, 60]),
+        ([9, 9, 9], 2, None),  # none is heavier than a share: 27 is not divided within 3 %
+    ],
+)
+def test_a_vertex_heavier_than_a_share_has_a_block_of_its_own(weights, k, loads):
+    graph = path(len(weights)).with_(vwgt=np.array(weights))
+    if loads is None:
+        with pytest.raises(InfeasibleError):
+            plan(graph, k)
+        return
+    made = plan(graph, k)
+    assert sorted(made.certificate.weights.tolist()) == loads
+    assert any("its block is above its target" in note for note in made.notes)
 
 
 def test_room_for_a_vertex_only_within_memory():

@@ -28,6 +28,8 @@ class ReadOptions:
     format: str | None = None
     constraint: int | None = None
     directed: bool | None = None
+    couplings: bool | None = None
+    balance_each: str | None = None
     bytes_per_vertex: float | None = None
     bytes_per_edge: float | None = None
     coords: str | None = None
@@ -55,6 +57,8 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "format": str,
     "constraint": int,
     "directed": bool,
+    "couplings": bool,
+    "balance_each": str,
     "bytes_per_vertex": (int, float),
     "bytes_per_edge": (int, float),
     "coords": str,
@@ -85,11 +89,24 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         help="divide a mesh by its cells (default) or its points",
     )
     add_directed_option(group)
+    group.add_argument(
+        "--no-couplings",
+        dest="couplings",
+        action="store_false",
+        default=None,
+        help="leave out the periodic and cyclic couplings that a mesh file states",
+    )
     group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
     group.add_argument(
         "--weights",
-        metavar="FILE|cell:NAME",
-        help="work per vertex: a file (FILE:COLUMN for one of several) or a mesh file's cell field",
+        metavar="FILE|cell:NAME|type:NAME=W,...|region:NAME=W,...",
+        help="work per vertex: a file (FILE:COLUMN for one of several), a mesh file's cell field, "
+        "or weights by type of cell or by region, 1 for others",
+    )
+    group.add_argument(
+        "--balance-each",
+        choices=("region", "type"),
+        help="balance the cells of each region, or type, besides all cells",
     )
     group.add_argument(
         "--format", metavar="NAME", help="the file's format (default: by suffix and first bytes)"
@@ -135,6 +152,7 @@ def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
             **asdict(options),
             "by": options.by or "cells",
             "directed": options.directed or False,
+            "couplings": options.couplings is not False,
         }
         reading = read(path, progress=progress, **given)
     for note in reading.notes:
@@ -294,9 +312,9 @@ def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
 def _beside(path: str, name: str) -> str:
     """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
-    from evener.io.weights import split_weights
+    from evener.io.weights import OF_MESH, split_weights
 
-    if name.startswith("cell:"):
+    if name.startswith(OF_MESH):
         return name
     beside = str(Path(path).parent / name)
     return beside if find_file(Path(split_weights(beside)[0])) is not None else name

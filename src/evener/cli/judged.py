@@ -29,7 +29,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_workload_options(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, --overlap and --bytes-per-value."""
+    """Add --kernel, --overlap, --exchange and --bytes-per-value."""
     parser.add_argument(
         "--kernel",
         metavar="KERNEL",
@@ -42,11 +42,16 @@ def add_workload_options(parser: argparse.ArgumentParser) -> None:
         help="compute interior vertices during the exchange (default: as the kernel states)",
     )
     parser.add_argument(
+        "--exchange",
+        choices=("vertices", "faces"),
+        help="what is sent: a value for each vertex and neighbouring block, or for each cut edge "
+        "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
+    )
+    parser.add_argument(
         "--bytes-per-value",
         type=_bytes_per_value,
         metavar="B",
-        help="bytes that a boundary vertex sends to a neighbouring block (default: as the kernel "
-        "states, 8 for those built in)",
+        help="bytes of each value sent (default: as the kernel states, 8 for those built in)",
     )
 
 
@@ -57,6 +62,7 @@ class WorkloadOptions:
     kernel: str | None = None
     overlap: bool | None = None
     bytes_per_value: float | None = None
+    exchange: str | None = None
 
     def workload(self, default: Workload | None = None) -> Workload:
         """Return the kernel's workload, else the default, with the changes given."""
@@ -68,12 +74,14 @@ class WorkloadOptions:
             chosen = replace(chosen, overlap=self.overlap)
         if self.bytes_per_value is not None:
             chosen = replace(chosen, bytes_per_value=self.bytes_per_value)
+        if self.exchange is not None:
+            chosen = replace(chosen, exchange=self.exchange)
         return chosen
 
 
 def workload_options_from(args: argparse.Namespace) -> WorkloadOptions:
     """Return the options that `add_workload_options` adds."""
-    return WorkloadOptions(args.kernel, args.overlap, args.bytes_per_value)
+    return WorkloadOptions(args.kernel, args.overlap, args.bytes_per_value, args.exchange)
 
 
 def add_shares(parser: argparse.ArgumentParser) -> None:

@@ -198,6 +198,8 @@ def _workload(plan: Plan) -> list[str]:
     words = ["--kernel", known.name] if known is not WEIGHTS else []
     if own.bytes_per_value != known.bytes_per_value:
         words += ["--bytes-per-value", f"{own.bytes_per_value:g}"]
+    if own.of_faces != known.of_faces:
+        words += ["--exchange", own.exchange]
     if own.overlap != known.overlap:
         words.append("--overlap" if own.overlap else "--no-overlap")
     return words

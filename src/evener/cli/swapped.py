@@ -25,7 +25,7 @@ SORTS = {
 _SPEEDS = re.compile(rb"^\s*(?:samples\s*=|\[\[surface\]\])", re.MULTILINE)
 GRAPH = "a mesh, matrix or graph"
 # Endings that files of partitions, and of stream graphs, share with some of meshes and graphs.
-OF_PARTS = (".csv", ".json", ".npy", ".npz", ".part", ".txt")
+OF_PARTS = (".csv", ".json", ".msh", ".npy", ".npz", ".part", ".txt")
 OF_FILTERS = (".dax", ".dot", ".graphml", ".gv", ".json", ".stg", ".toml", ".xml")
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, as_integers, as_numbers, refuse_far
+from evener.arrays import FloatArray, IntArray, IntVector, as_integers, as_numbers, refuse_far
 from evener.errors import InputError, UsageError
-from evener.graphs.cell_kernels import DIM, MAX_FACE
+from evener.graphs import cell_kernels
+from evener.graphs.cell_kernels import BASE, CORNERS, DIM, MAX_FACE, SIZE
 from evener.graphs.foreign import MeshioMesh
 from evener.graphs.graph import Graph
 from evener.wording import plural, spread, two_lines
@@ -53,9 +55,78 @@ def checked_fields(fields: Fields, n: int, what: str) -> Fields:
     return checked
 
 
+def no_pairs() -> IntArray:
+    """Return (0, 2) int64: no cells are coupled."""
+    return np.empty((0, 2), np.int64)
+
+
+def checked_pairs(values: npt.ArrayLike, n_cells: int) -> IntArray:
+    """Return (p, 2) pairs of cells; InputError for other shapes and numbers of no cell."""
+    pairs = np.asarray(values)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise InputError(f"coupled must have two columns, not the shape {pairs.shape}")
+    cells = as_integers(pairs.ravel(), "coupled")
+    bad = np.flatnonzero((cells < 0) | (cells >= n_cells))
+    if bad.size:
+        raise InputError(f"coupled names cell {cells[bad[0]]}: there are {n_cells} (from 0)")
+    return cells.astype(np.int64).reshape(-1, 2)
+
+
+def graph_by_faces(n: int, u: IntArray, v: IntArray, coords: FloatArray | None) -> Graph:
+    """Return the graph of n cells; u[i], v[i]: the cells on both sides of face i.
+
+    Where any two cells share several faces, edges weigh the number of their faces.
+    """
+    graph = Graph.from_edges(n, u, v, coords=coords)
+    if graph.m == np.count_nonzero(u != v):
+        return graph
+    apart = u != v
+    low, high = np.minimum(u[apart], v[apart]), np.maximum(u[apart], v[apart])
+    pairs, faces = np.unique(low.astype(np.int64) * n + high, return_counts=True)
+    return Graph.from_edges(n, pairs // n, pairs % n, weights=faces, coords=coords)
+
+
+# Names of cells by their linear shape: of many, of one, and short ones that are taken for them.
+CELL_NAMES: Mapping[int, tuple[str, ...]] = {
+    cell_kernels.VERTEX: ("points", "point"),
+    cell_kernels.LINE: ("lines", "line"),
+    cell_kernels.TRIANGLE: ("triangles", "triangle", "tri"),
+    cell_kernels.QUAD: ("quadrilaterals", "quadrilateral", "quad"),
+    cell_kernels.PIXEL: ("pixels", "pixel"),
+    cell_kernels.POLYGON: ("polygons", "polygon"),
+    cell_kernels.TETRA: ("tetrahedra", "tetrahedron", "tetra", "tet"),
+    cell_kernels.HEXA: ("hexahedra", "hexahedron", "hexa", "hex"),
+    cell_kernels.VOXEL: ("voxels", "voxel"),
+    cell_kernels.WEDGE: ("wedges", "wedge", "prism"),
+    cell_kernels.PYRAMID: ("pyramids", "pyramid", "pyr"),
+    cell_kernels.POINT_SET: ("cells of unknown shape", "cell of unknown shape"),
+}
+
+
+def shape_called(kind: int) -> str:
+    """Return the short name of a VTK type's linear shape: "hex", "tet", "polyhedron"."""
+    base = int(BASE[kind]) if 0 <= kind < BASE.size else 0
+    if base not in CELL_NAMES:
+        return "polyhedron" if kind == POLYHEDRON else f"type {kind}"
+    return CELL_NAMES[base][-1]
+
+
+def cells_called(kind: int) -> str:
+    """Return the name of many cells of a VTK type: "6-node triangles", "hexahedra"."""
+    if kind == POLYHEDRON:
+        return "polyhedra"
+    base = int(BASE[kind]) if 0 <= kind < BASE.size else 0
+    if base not in CELL_NAMES:
+        return f"cells of VTK type {kind}"
+    nodes = int(SIZE[kind])
+    is_linear = nodes == CORNERS[base] or base in (cell_kernels.POLYGON, cell_kernels.POINT_SET)
+    order = "" if is_linear else f"{nodes}-node " if nodes else "Lagrange "
+    return order + CELL_NAMES[base][0]
+
+
 # VTK's cell types of most files; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
-TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
+TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET, POLYHEDRON = 10, 12, 13, 14, 41, 42
 
 # Max. pairs of cells that share a face: up to _FEW_PAIRS, or so many for each corner. A face of
 # many cells makes a pair of each two, which in a damaged file might not fit in memory.
@@ -84,6 +155,10 @@ class Mesh:
     triangles, quads, polygons, tetrahedra, hexahedra, wedges, pyramids, their higher orders, and
     point sets (41), whose shape is unknown.
     cell_data, point_data: by name, arrays with one row a cell or point.
+    coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
+    exchange: what the solvers for which it was made send, as Workload.exchange.
+    regions: the cells of each named part of the mesh; parts may overlap.
+    period: 0, or after how much the first coordinate begins anew: 360 for degrees of longitude.
 
     Raises InputError on anything else: corners out of range, a wrong number of corners, types not
     known or of several dimensions, coordinates that are not finite, fields of a wrong length.
@@ -95,6 +170,10 @@ class Mesh:
     kinds: IntArray
     cell_data: Fields = field(default_factory=dict)
     point_data: Fields = field(default_factory=dict)
+    coupled: IntArray = field(default_factory=no_pairs)
+    exchange: str = "vertices"
+    period: float = 0.0
+    regions: Mapping[str, IntArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         from evener.graphs import mesh_kernels as kernels
@@ -121,6 +200,7 @@ class Mesh:
             raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+        put(self, "coupled", checked_pairs(self.coupled, self.n_cells))
 
     def __repr__(self) -> str:
         corners = f"{spread(np.diff(self.offsets))} corners each"
@@ -163,25 +243,51 @@ class Mesh:
 
         out = np.empty((self.n_cells, self.points.shape[1]), np.float64)
         kernels.centres(self.points, self.offsets, self.corners, self.kinds, out)
+        if self.period:
+            self._unwind(out)
         return out
+
+    def cells_across(self, period: float) -> IntVector:
+        """Return the cells wider than half the period: they lie across the end of it."""
+        sizes = np.diff(self.offsets)
+        x = self.points[self.corners, 0]
+        ends = self.offsets[:-1]
+        width = np.maximum.reduceat(x, ends) - np.minimum.reduceat(x, ends)
+        return np.flatnonzero((width > period / 2) & (sizes > 0))
+
+    def _unwind(self, centres: FloatArray) -> None:
+        """Set the first coordinate of the centres of cells across the end of the period."""
+        first = float(self.points[:, 0].min())
+        for cell in self.cells_across(self.period).tolist():
+            x = self.points[self.corners[self.offsets[cell] : self.offsets[cell + 1]], 0]
+            x = np.where(x < x.max() - self.period / 2, x + self.period, x)
+            corners = int(CORNERS[BASE[self.kinds[cell]]])
+            x = x[:corners] if corners > 1 else x
+            centres[cell, 0] = first + (x.mean() - first) % self.period
 
     def dual_graph(self) -> Graph:
         """Return the graph of the cells; those sharing a face (in 2-D an edge) are neighbours.
 
         All cells that share one face are neighbours of each other, however many; cells of
-        unknown shape are neighbours where they share a point. Coordinates: the cell centres.
+        unknown shape are neighbours where they share a point; coupled cells are neighbours. With
+        coupled cells, edges weigh the number of faces where two cells share several.
+        Coordinates: the cell centres.
         """
         keys, order, cell_of, _ = self._sorted_faces()
         _, u, v = _runs(keys, order, cell_of, self.corners.size)
         coords = self.centres() if self.has_coordinates else None
-        return Graph.from_edges(self.n_cells, u, v, coords=coords)
+        if not self.coupled.size:
+            return Graph.from_edges(self.n_cells, u, v, coords=coords)
+        first, second = self.coupled.T
+        u, v = np.concatenate([u, first]), np.concatenate([v, second])
+        return graph_by_faces(self.n_cells, u, v, coords)
 
     def nodal_graph(self) -> Graph:
         """Return the graph of the points; the ends of a cell's edge are neighbours.
 
         A point amid an edge splits it; other points of higher order are neighbours of all corners
         of their cell. In cells of unknown shape all points are neighbours. Points that no cell
-        uses stay, without neighbours.
+        uses stay, without neighbours. Couplings are left out.
         """
         from evener.graphs import mesh_kernels as kernels
 
@@ -266,6 +372,6 @@ def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
         kernels.BAD_OFFSETS: "offsets must ascend from 0 to the number of corners",
         kernels.BAD_CORNER: f"cell {cell} has the corner {number}: there is no such point",
         kernels.BAD_KIND: f"cell {cell} is of the type {kind}, which is not known",
-        kernels.BAD_SIZE: f"cell {cell} has {number} corners, which its type {kind} has not",
+        kernels.BAD_SIZE: f"cell {cell} has {number} corners: no {cells_called(kind)} have",
     }
     raise InputError(reasons[code] + " (cells counted from 0)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -10,7 +11,16 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray, as_integers
 from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.graphs.mesh import Faces, Fields, checked_corners, checked_fields, checked_points
+from evener.graphs.mesh import (
+    Faces,
+    Fields,
+    checked_corners,
+    checked_fields,
+    checked_pairs,
+    checked_points,
+    graph_by_faces,
+    no_pairs,
+)
 from evener.wording import plural, two_lines
 
 
@@ -22,6 +32,8 @@ class PolyMesh:
     face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
     cells on both sides of the first i faces, which lie inside, and the cell of the others.
     cell_data, point_data: by name, arrays with one row a cell or point. n_cells: number of cells.
+    coupled (p, 2) int64: the cells at both sides of each pair of cyclic faces. regions: the cells
+    of each cell zone.
 
     Raises InputError on anything else: corners out of range, faces of fewer than 3 corners, a
     face with one cell on both sides, cells without a face, coordinates that are not finite.
@@ -34,6 +46,8 @@ class PolyMesh:
     neighbour: IntArray
     cell_data: Fields = field(default_factory=dict)
     point_data: Fields = field(default_factory=dict)
+    coupled: IntArray = field(default_factory=no_pairs)
+    regions: Mapping[str, IntArray] = field(default_factory=dict)
     n_cells: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -67,6 +81,7 @@ class PolyMesh:
             raise InputError(f"cell {empty[0]} has no face (cells counted from 0)")
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+        put(self, "coupled", checked_pairs(self.coupled, self.n_cells))
 
     def __repr__(self) -> str:
         first = plural(self.n_cells, "cell"), plural(self.n_points, "point")
@@ -82,6 +97,11 @@ class PolyMesh:
     def dim(self) -> int:
         """Topological dimension of the cells: always 3."""
         return 3
+
+    @property
+    def exchange(self) -> str:
+        """What OpenFOAM's solvers send, as Workload.exchange: always a value for each face."""
+        return "faces"
 
     @property
     def has_coordinates(self) -> bool:
@@ -110,12 +130,20 @@ class PolyMesh:
         return out
 
     def dual_graph(self) -> Graph:
-        """Return the graph of the cells; those sharing a face are neighbours."""
-        inside = self.owner[: self.neighbour.size]
-        return Graph.from_edges(self.n_cells, inside, self.neighbour, coords=self.centres())
+        """Return the graph of the cells; those sharing a face, and coupled ones, are neighbours.
+
+        Where any two cells share several faces, edges weigh the number of their faces.
+        """
+        first, second = self.coupled.T
+        u = np.concatenate([self.owner[: self.neighbour.size], first])
+        v = np.concatenate([self.neighbour, second])
+        return graph_by_faces(self.n_cells, u, v, self.centres())
 
     def nodal_graph(self) -> Graph:
-        """Return the graph of the points; the ends of a face's edge are neighbours."""
+        """Return the graph of the points; the ends of a face's edge are neighbours.
+
+        Couplings are left out.
+        """
         from evener.graphs import mesh_kernels as kernels
 
         count = self.face_corners.size

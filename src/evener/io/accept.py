@@ -74,6 +74,7 @@ class Taken:
 
     inputs: file name -> SHA-256; reading: the options it was read with; both empty if it is not
     from a file. mesh: the one that the graph was made of, or None. notes: what was odd or left out.
+    exchange: what solvers send that divide this graph, as Workload.exchange.
     """
 
     graph: Graph
@@ -81,6 +82,7 @@ class Taken:
     inputs: Mapping[str, str] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    exchange: str = "vertices"
 
 
 def take_graph(given: GraphLike) -> Taken:
@@ -98,7 +100,7 @@ def take_graph(given: GraphLike) -> Taken:
     if isinstance(given, Reading):
         return _of_reading(given)
     if isinstance(given, Mesh | PolyMesh):
-        return Taken(given.dual_graph(), given)
+        return Taken(given.dual_graph(), given, exchange=given.exchange)
     if is_matrix(given):
         return Taken(Graph.from_scipy(given), notes=_of_matrix(given))
     if is_networkx(given):
@@ -198,7 +200,9 @@ def _kind(given: object) -> str:
 
 def _of_reading(reading: Reading) -> Taken:
     notes = (*_of_arcs(reading.graph, reading.undirected), *reading.notes)
-    return Taken(reading.undirected, reading.mesh, reading.inputs, reading.asked, notes)
+    return Taken(
+        reading.undirected, reading.mesh, reading.inputs, reading.asked, notes, reading.exchange
+    )
 
 
 def _of_arcs(given: Graph | DirectedGraph, edges: Graph) -> tuple[str, ...]:

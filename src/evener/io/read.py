@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -18,7 +18,7 @@ from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of, why_taken
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
-from evener.io.weights import find_weights, without_folder
+from evener.io.weights import balanced_each, find_weights, without_folder
 from evener.wording import plural, printable, two_lines
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ class Reading:
         """The graph that is divided: of a directed one that of its arcs as edges."""
         return self.graph.undirected()
 
+    @property
+    def exchange(self) -> str:
+        """What solvers send that divide this graph, as Workload.exchange."""
+        by_cells = self.mesh is not None and self.asked.get("by") != "points"
+        return self.mesh.exchange if self.mesh is not None and by_cells else "vertices"
+
     def __repr__(self) -> str:
         made = self.graph if self.mesh is None else self.mesh
         what = f"{self.format}, {type(made).__name__}, {self.graph.n:,} vertices"
@@ -63,9 +69,11 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     by: Literal["cells", "points"] = "cells",
     coords: str | Path | None = None,
     weights: str | Path | None = None,
+    balance_each: Literal["region", "type"] | None = None,
     format: str | None = None,  # noqa: A002
     constraint: int | None = None,
     directed: bool = False,
+    couplings: bool = True,
     bytes_per_vertex: float | None = None,
     bytes_per_edge: float | None = None,
     progress: Progress | None = None,
@@ -75,14 +83,19 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     path: a file's name, or what `open_source` returned.
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; those lying beside the file are found without it.
-    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), or `cell:NAME`, a field of
-    the mesh file. constraint: which of several weights counts, from 0; all where None.
+    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `cell:NAME`, a field of the
+    mesh file; or `type:NAME=WEIGHT,...`, `region:NAME=WEIGHT,...`, of cells by type or region.
+    balance_each: add a weight for the cells of each "region" or "type".
+    constraint: which of several weights counts, from 0; all where None.
     directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
     them; edges of formats and meshes that have no direction are two arcs each.
+    couplings: whether cells that periodic or cyclic faces couple are neighbours.
     bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).
 
     Raises InputError for anything wrong in a file, UsageError for a wrong option.
     """
+    if balance_each not in (None, "region", "type"):
+        raise UsageError(f"each region or type can be balanced, not each {balance_each!r}")
     if by not in ("cells", "points"):
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
     name = path.name if isinstance(path, Source) else Path(path).name
@@ -96,6 +109,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         mesh = held if entry.what == "mesh" else None
         if mesh is not None:
             tell("making the graph", 0.5)
+            mesh = _coupled_as_asked(source, mesh, by, couplings)
         graph: Graph | DirectedGraph = held if mesh is None else _graph_of(mesh, by)
         if directed and isinstance(graph, Graph):
             graph = _both_ways(source, graph)
@@ -103,6 +117,9 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         changes: dict[str, Any] = {}
         _find_coordinates(source, graph, coords, changes)
         _find_weights(source, graph, mesh, by, weights, constraint, changes)
+        if balance_each is not None:
+            vwgt = changes.get("vwgt", graph.vwgt)
+            changes["vwgt"] = balanced_each(source, mesh, by, balance_each, vwgt)
     sizes = {"bytes_per_vertex": bytes_per_vertex, "bytes_per_edge": bytes_per_edge}
     changes |= {name: size for name, size in sizes.items() if size is not None}
     if changes:
@@ -114,6 +131,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         "format": format,
         "constraint": constraint,
         "directed": directed or None,
+        "balance_each": balance_each,
+        "couplings": None if couplings else False,
         **sizes,
         "coords": None if coords is None else Path(coords).name,
         "weights": None if weights is None else without_folder(str(weights)),
@@ -169,6 +188,21 @@ def _said_of(source: Source) -> Iterator[None]:
         raise source.error(error.message, line=error.line, hint=error.hint) from error
     except MemoryError as error:
         raise source.error("needs more memory than there is") from error
+
+
+def _coupled_as_asked(source: Source, mesh: Mesh, by: str, couplings: bool) -> Mesh:
+    """Return the mesh with or without its couplings; a note says what became of them."""
+    n = len(mesh.coupled)
+    if not n:
+        return mesh
+    pairs = f"{plural(n, 'pair')} of periodic or cyclic faces"
+    if by == "points":
+        source.notes.append(f"{pairs} couple cells; a graph of points is without them.")
+    elif couplings:
+        source.notes.append(f"{pairs} couple cells, as inner faces do (--no-couplings: not).")
+    else:
+        source.notes.append(f"{pairs} are left out (--no-couplings).")
+    return mesh if couplings else replace(mesh, coupled=mesh.coupled[:0])
 
 
 def _graph_of(mesh: Mesh, by: str) -> Graph:

@@ -8,23 +8,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, NumberArray, as_flags, as_weights
+from evener.arrays import BoolArray, IntArray, NumberArray, as_flags, as_weights
 from evener.errors import InputError, UsageError
+from evener.graphs.mesh import CELL_NAMES, POLYHEDRON, shape_called
 from evener.io import text
 from evener.io.graphs.pairs import fields_of
 from evener.io.sources import Source, find_file, open_source
+from evener.wording import shortened
 
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
+    from evener.graphs.polymesh import PolyMesh
+
+OF_MESH = ("cell:", "type:", "region:")  # weights that come from the mesh itself
+# Fields that say where cells belong, as the readers call them.
+REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
+MOST_PARTS = 32  # weights a vertex that are balanced each
 
 
-def find_weights(source: Source, n: int, mesh: Mesh | None, by: str, spec: str) -> NumberArray:
-    """Return the weights that `spec` means: `cell:NAME`, `FILE` or `FILE:COLUMN`.
+def find_weights(
+    source: Source, n: int, mesh: Mesh | PolyMesh | None, by: str, spec: str
+) -> NumberArray:
+    """Return the weights that `spec` means: one of OF_MESH, `FILE` or `FILE:COLUMN`.
 
     (n,) or, from a file of several columns, (n, c). The file's digest is kept in source.beside.
     """
-    if spec.startswith("cell:"):
-        return _from_field(source, mesh, by, spec.removeprefix("cell:"))
+    kind, _, rest = spec.partition(":")
+    if f"{kind}:" in OF_MESH:
+        cells = _cells_of(mesh, by, kind)
+        if kind == "cell":
+            return _from_field(source, cells, rest)
+        return _by_parts(source, cells, kind, rest)
     file, column = split_weights(spec)
     given = open_source(file)
     source.beside[given.path.name] = given.sha256
@@ -41,7 +55,7 @@ def split_weights(spec: str) -> tuple[str, str]:
 
 def without_folder(spec: str) -> str:
     """Return what find_weights takes with the file's name alone, as plans keep it."""
-    if spec.startswith("cell:"):
+    if spec.startswith(OF_MESH):
         return spec
     file, rest = split_weights(spec)
     return Path(file).name + rest
@@ -132,11 +146,15 @@ def _column(
     return table[:, index] if table.ndim == 2 else table
 
 
-def _from_field(source: Source, mesh: Mesh | None, by: str, name: str) -> NumberArray:
+def _cells_of(mesh: Mesh | PolyMesh | None, by: str, kind: str) -> Mesh | PolyMesh:
     if mesh is None:
-        raise UsageError("cell:NAME is a field of a mesh; this file holds a graph")
+        raise UsageError(f"{kind}:NAME is of the cells of a mesh; this file holds a graph")
     if by != "cells":
-        raise UsageError("cell:NAME is a field of the cells; the mesh is divided by its points")
+        raise UsageError(f"{kind}:NAME is of the cells; the mesh is divided by its points")
+    return mesh
+
+
+def _from_field(source: Source, mesh: Mesh | PolyMesh, name: str) -> NumberArray:
     if name not in mesh.cell_data:
         known = ", ".join(mesh.cell_data) or "none"
         raise source.error(f"has no cell field {name!r}; there are: {known}")
@@ -145,3 +163,79 @@ def _from_field(source: Source, mesh: Mesh | None, by: str, name: str) -> Number
         return as_weights(values, f"the cell field {name}", ndim=values.ndim)
     except InputError as error:
         raise source.error(error.message) from error
+
+
+def _by_parts(source: Source, mesh: Mesh | PolyMesh, kind: str, spec: str) -> NumberArray:
+    """Return the weights of `NAME=WEIGHT,...` (n,): of cells of a type or region, 1 for others."""
+    parts = cell_parts(source, mesh, kind)
+    known: dict[str, IntArray] = {}
+    for name, cells in parts.items():
+        known |= dict.fromkeys(_also_called(name) if kind == "type" else (name,), cells)
+    weights = np.ones(mesh.n_cells)
+    for one in spec.split(","):
+        name, is_there, number = one.strip().rpartition("=")
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if not is_there or not 0 <= weight < np.inf:
+            raise UsageError(
+                f"--weights {kind}:{shortened(one, 40)} is no NAME=WEIGHT",
+                hint=f"For example --weights {kind}:{next(iter(parts))}=3.",
+            )
+        if name not in known:
+            raise source.error(f"has no {kind} {name!r}; there are: {', '.join(parts)}")
+        weights[known[name]] = weight
+    whole = bool((weights == np.rint(weights)).all() and weights.max() < 2.0**53)
+    return weights.astype(np.int64) if whole else weights
+
+
+def cell_parts(source: Source, mesh: Mesh | PolyMesh, kind: str) -> dict[str, IntArray]:
+    """Return the cells of each type, or of each region, by name. Raises InputError for none.
+
+    Regions without names are those of a field of whole numbers that says where cells belong.
+    """
+    if kind == "type":
+        kinds = getattr(mesh, "kinds", np.full(mesh.n_cells, POLYHEDRON))
+        names: dict[str, list[int]] = {}
+        for one in np.unique(kinds).tolist():
+            names.setdefault(shape_called(one), []).append(one)
+        return {name: np.flatnonzero(np.isin(kinds, own)) for name, own in names.items()}
+    if mesh.regions:
+        return dict(mesh.regions)
+    for name in REGION_FIELDS:
+        values = np.asarray(mesh.cell_data.get(name, ()))
+        if values.ndim == 1 and values.dtype.kind in "iu" and values.size:
+            return {str(one): np.flatnonzero(values == one) for one in np.unique(values).tolist()}
+    raise source.error(
+        "names no regions",
+        hint="Regions are OpenFOAM's cellZones, Gmsh's physical groups, Exodus blocks, MFEM's "
+        "attributes, Medit's references and SU2's zones.",
+    )
+
+
+def _also_called(name: str) -> tuple[str, ...]:
+    return next((names for names in CELL_NAMES.values() if name in names), (name,))
+
+
+def balanced_each(
+    source: Source, mesh: Mesh | PolyMesh | None, by: str, kind: str, weights: NumberArray | None
+) -> NumberArray:
+    """Return (n, 1 + p) the weights, and those of each type or region by itself, 0 elsewhere.
+
+    weights (n,): None where each vertex weighs 1. A note names the columns.
+    """
+    cells = _cells_of(mesh, by, kind)
+    parts = cell_parts(source, cells, kind)
+    if len(parts) > MOST_PARTS:
+        raise source.error(f"has {len(parts):,} {kind}s; {MOST_PARTS} can be balanced at most")
+    own: NumberArray = np.ones(cells.n_cells, np.int64) if weights is None else weights
+    if own.ndim != 1:
+        raise UsageError("--balance-each needs one weight a vertex", hint="Give --constraint.")
+    columns = [own]
+    for one in parts.values():
+        column = np.zeros_like(own)
+        column[one] = own[one]
+        columns.append(column)
+    source.notes.append(f"Weights: all cells, then of each {kind}: {', '.join(parts)}.")
+    return as_weights(np.column_stack(columns), "weights", ndim=2)

@@ -15,7 +15,7 @@ import numpy as np
 from evener.errors import EvenerError, one_of
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
-from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
+from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.enforce import enforce
 from evener.partitioning.initial.trees import device_tree
@@ -134,8 +134,10 @@ def compare(
     list is shown as a table. Raises UsageError for an unknown tool, InfeasibleError where the
     graph does not fit the platform.
     """
-    graph, platform = as_graph(graph), as_platform(platform)
-    options, tell = options_with(options, keywords), progress or LoggedSteps("comparing")
+    taken, platform = take_graph(graph), as_platform(platform)
+    options = options_with(options, keywords).sending(taken.exchange)
+    graph, tell = taken.graph, progress or LoggedSteps("comparing")
+    options.workload.refuse_parts_of_faces(graph)
     if tools is None:
         tools = available_tools(graph, platform)
     chosen = [tools] if isinstance(tools, str) else list(tools)

@@ -15,9 +15,9 @@ from evener.io.accept import (
     GraphLike,
     PartitionLike,
     PlatformLike,
-    as_graph,
     as_partition,
     as_platform,
+    take_graph,
 )
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
@@ -52,7 +52,9 @@ def evaluate(
     which shares no code with partitioners and search. Raises InputError where lengths differ, and
     for seconds too large for floating point.
     """
-    graph, platform = as_graph(graph), as_platform(platform)
+    taken, platform = take_graph(graph), as_platform(platform)
+    graph, workload = taken.graph, workload.settled(taken.exchange)
+    workload.refuse_parts_of_faces(graph)
     partition = as_partition(partition, graph, platform.k)
     if contract is None:
         contract = usual_contract(graph, platform, workload)
@@ -99,12 +101,16 @@ def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHT
     return contract_for(workload.weighted(graph), platform)[0]
 
 
-def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> Stage:
+def stage(
+    name: str, graph: Graph, partition: Partition, contract: Contract, *, of_faces: bool = False
+) -> Stage:
     """Return the figures of a partition before it is final, for a plan's record; O(n + m).
 
-    graph: with the workload's weights. contract: that the final partition is to keep.
+    graph: with the workload's weights. contract: that the final partition is to keep. of_faces:
+    whether values are sent for faces.
     """
-    blocks = recounted_blocks(graph, partition, np.asarray(graph.weights(), np.float64)[:, None])
+    loads = np.asarray(graph.weights(), np.float64)[:, None]
+    blocks = recounted_blocks(graph, partition, loads, of_faces=of_faces)
     return Stage(
         name,
         blocks.edge_cut,

@@ -77,6 +77,19 @@ class PlanOptions:
                 f"not {self.time_limit} s"
             )
 
+    def sending(self, exchange: str) -> PlanOptions:
+        """Return the options with this exchange where the workload leaves it open.
+
+        Raises UsageError for an objective that counts the vertices that are sent, not faces.
+        """
+        workload = self.workload.settled(exchange)
+        if workload.of_faces and self.objective == "max_volume":
+            raise UsageError(
+                "max_volume is lowered for values sent by vertices, not for faces",
+                hint="Choose --objective cut, which counts faces, or --exchange vertices.",
+            )
+        return replace(self, workload=workload)
+
     def settled(self, graph: Graph, platform: Platform) -> PlanOptions:
         """Return the options with the objective "auto" replaced by the one it stands for.
 
@@ -106,7 +119,7 @@ class PlanOptions:
             epsilon=self.epsilon,
             seed=self.seed,
             threads=self.threads,
-            objective="cut" if self.objective in ("auto", "seconds") else self.objective,
+            objective=self._objective_at_given_sizes,
             preset=self.preset,
             time_limit=self.time_limit,
             low=contract.low,
@@ -114,6 +127,12 @@ class PlanOptions:
             tree=None if platform is None else device_tree(platform),
             further=contract.further,
         )
+
+    @property
+    def _objective_at_given_sizes(self) -> str:
+        """What a partitioner lowers: where faces are sent, their total is twice the cut."""
+        of_faces = self.workload.of_faces and self.objective == "total_volume"
+        return "cut" if of_faces or self.objective in ("auto", "seconds") else self.objective
 
     def contract(self, graph: Graph, platform: Platform) -> tuple[Contract, Sizes]:
         """Return the contract of the platform's blocks of `graph`, and the sizes it is made from.

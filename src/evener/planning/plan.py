@@ -31,6 +31,7 @@ from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage, stag
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
+    MAX_NAMED,
     PlanTerms,
     Progress,
     divide,
@@ -44,6 +45,7 @@ from evener.plans.partition import Partition
 from evener.plans.plan import MOST_DRAWN, Evaluation, Plan, Stage, breaches
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
+from evener.wording import time_of
 
 # A device is called full above this share of its memory [-]: blocks of least seconds end where the
 # next vertex would not fit, which is seldom the last byte.
@@ -76,11 +78,14 @@ def plan(
     """
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
-    options = options.settled(taken.graph, platform)
+    options = options.sending(taken.exchange).settled(taken.graph, platform)
+    options.workload.refuse_parts_of_faces(taken.graph)
     tell = progress or LoggedSteps("planning")
     make = _least_seconds if options.objective == "seconds" else _least_cut
     made = make(taken.graph, platform, options, tell)
     refuse_broken(made.judged, made.platform)
+    pieces = notes_on_pieces(made.judged, made.platform) if options.connected else []
+    slow = notes_on_slow_devices(made.judged, made.platform)
     tell("done", 1.0)
     return Plan(
         made.partition,
@@ -93,7 +98,7 @@ def plan(
         graph=describe(taken.graph),
         inputs=dict(inputs or taken.inputs or {}),
         versions={**made.versions, **own_versions()},
-        notes=(*taken.notes, *notes, *made.notes),
+        notes=(*taken.notes, *notes, *made.notes, *pieces, *slow),
         mapping=made.mapping,
         stages=made.stages,
         cpu_seconds=made.cpu_seconds,
@@ -162,7 +167,7 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
         terms.sizes.saturated,
         {raw.tool: raw.version},
         (*raw.notes, *_notes_on_cut(terms, kept, graph), *notes_on_mapping(mapping)),
-        _stages(weighted, raw, kept, judged),
+        _stages(weighted, raw, kept, judged, of_faces=options.workload.of_faces),
         raw.cpu_seconds,
         mapping,
     )
@@ -223,16 +228,19 @@ def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, An
     return kept | {"threads": 1 if same else options.threads}
 
 
-def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tuple[Stage, ...]:
+def _stages(
+    graph: Graph, raw: Result, kept: Enforced, judged: Evaluation, *, of_faces: bool
+) -> tuple[Stage, ...]:
     """Return the figures of the partition as it began, as the tool left it, and as enforced."""
     contract = judged.certificate.contract
     stages = []
     if raw.start is not None:
         name, part = raw.start
-        stages.append(stage(name, graph, Partition(part, contract.k), contract))
+        stages.append(stage(name, graph, Partition(part, contract.k), contract, of_faces=of_faces))
     done = "refined" if stages else f"as {raw.tool} made it"
     if kept.moved:
-        stages.append(stage(done, graph, Partition(raw.part, contract.k), contract))
+        partition = Partition(raw.part, contract.k)
+        stages.append(stage(done, graph, partition, contract, of_faces=of_faces))
         done = "enforced"
     # Mapping changes neither what blocks weigh nor what they send.
     return (*stages, stage_of(done, judged)) if stages else ()
@@ -252,10 +260,19 @@ def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
         share = 100 * kept.moved / graph.n
         what = "vertex" if kept.moved == 1 else "vertices"
         notes.append(f"{kept.moved:,} {what} ({share:.2f} %) moved to keep every contract")
-    if kept.disconnected:
-        blocks = ", ".join(platform.names[b] for b in kept.disconnected)
-        notes.append(f"not in one piece, although connected blocks were asked for: {blocks}")
     return notes
+
+
+def notes_on_pieces(judged: Evaluation, platform: Platform) -> list[str]:
+    """Say which devices hold several pieces, where connected blocks were asked for."""
+    pieces = judged.certificate.components
+    several = np.flatnonzero(pieces > 1).tolist()
+    if not several:
+        return []
+    named = [f"{platform.names[b]} ({pieces[b]:,} pieces)" for b in several[:MAX_NAMED]]
+    more = f" and {len(several) - MAX_NAMED} more" if len(several) > MAX_NAMED else ""
+    blocks = ", ".join(named) + more
+    return [f"not in one piece, although connected blocks were asked for: {blocks}"]
 
 
 def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
@@ -263,6 +280,30 @@ def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> l
     if not saturated.any():
         return []
     return [f"Filled to their memory{more}: {named_devices(platform, saturated)}"]
+
+
+# Of the makespan: devices are called too slow where the others would need less than this share.
+WORTH_LEAVING_OUT = 0.9
+
+
+def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
+    """Name devices that are last with a single vertex, which the others would compute sooner."""
+    certificate, ends = judged.certificate, judged.prediction.ends
+    alone = certificate.vertices == 1
+    if platform.has_curves or not alone.any() or alone.all():
+        return []
+    load = float(certificate.weights.sum())
+    without = load / float(platform.speeds[~alone].sum())
+    late = alone & (ends * WORTH_LEAVING_OUT > without)
+    if not late.any() or not late[judged.prediction.bottleneck]:
+        return []
+    rest = load / float(platform.speeds[~late].sum())
+    ideal = platform.relative_ideal(load)
+    last, others = time_of(float(ends.max()), ideal), time_of(rest, ideal)
+    holds = "holds one vertex and takes" if late.sum() == 1 else "hold one vertex each and take"
+    names = named_devices(platform, late)
+    advice = "`evener advise` finds which are worth using"
+    return [f"{names} {holds} {last}; the others alone need {others} or more: {advice}"]
 
 
 def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:

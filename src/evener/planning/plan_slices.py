@@ -94,6 +94,7 @@ def plan_slices(
     contract are found.
     """
     began = time.process_time()
+    options = options.sending("vertices")
     refuse_whole(options, ranks=graph.comm.size > 1)
     if graph.n == 0:
         with raised_everywhere():
@@ -158,6 +159,11 @@ def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
             "blocks of a graph in slices cannot be asked to be connected",
             hint="Leave out --connected: `evener report` tells in how many pieces each block is. "
             f"Or leave out {in_memory}, where one process can hold the graph.",
+        )
+    if options.workload.of_faces:
+        raise UsageError(
+            "values are counted for faces where the whole graph is in memory",
+            hint=f"Leave out --exchange faces, or {in_memory}.",
         )
     if options.shares:
         raise UsageError(

@@ -79,8 +79,11 @@ def mapped(
     """
     if not (options.mapping and terms.platform.has_links and terms.platform.k > 1):
         return None
-    per_value = options.workload.bytes_per_value
-    return map_blocks(graph, partition, terms.platform, terms.contract, bytes_per_value=per_value)
+    workload = options.workload
+    return map_blocks(
+        graph, partition, terms.platform, terms.contract,
+        bytes_per_value=workload.bytes_per_value, of_faces=workload.of_faces,
+    )  # fmt: skip
 
 
 def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:

@@ -66,7 +66,7 @@ class Costs:
     (s,) at loads knot_load [units] of knot_speed [units/s], constant outside; devices alike share
     theirs. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received).
     fixed (k,) [s]: of each device that has work or a neighbour. overlap: interior vertices are
-    computed during the exchange.
+    computed during the exchange. of_faces: values are sent for faces, see Workload.exchange.
 
     Shared links: pair (b, c) passes route_link[route_start[b k + c]:route_start[b k + c + 1]], the
     same ones as (c, b); a link takes shared_per_value (l,) [s] for every value that passes it
@@ -85,6 +85,7 @@ class Costs:
     route_start: IntArray
     route_link: IntArray
     shared_per_value: FloatArray
+    of_faces: bool = False
 
     @property
     def k(self) -> int:
@@ -133,6 +134,7 @@ def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
         routes.starts,
         routes.link,
         message.shared_per_value,
+        workload.of_faces,
     )
     _refuse_extremes(platform, costs)
     return costs

@@ -1,7 +1,7 @@
 """What blocks exchange and what that costs: the quotient graph, bytes by level, seconds.
 
 A block's communication volume is what it sends: the sum over its vertices of the number of other
-blocks that hold a neighbour [HK00]_.
+blocks that hold a neighbour [HK00]_; or, where values are sent for faces, its edges that are cut.
 
 Seconds are those of Hockney's model [Hoc94]_. A device sends and receives all its messages through
 one port, and messages share links. Without waiting, an exchange takes the sum of its messages'
@@ -33,8 +33,9 @@ class Quotient:
     """A sparse matrix with a row for each block and an entry for each other block it touches.
 
     Row b is entries starts[b] to starts[b + 1] - 1, starts (k + 1,). other (p,): the block that is
-    touched, ascending; sent (p,): number of vertices of b with a neighbour there; cut (p,): weight
-    of the edges between the two. boundary (k,): vertices with a neighbour in any other block.
+    touched, ascending; sent (p,): number of vertices of b with a neighbour there, or of faces
+    between the two; cut (p,): weight of the edges between the two. boundary (k,): vertices with a
+    neighbour in any other block.
     """
 
     starts: IntVector
@@ -73,8 +74,11 @@ def no_contact(k: int) -> Quotient:
     return Quotient(np.zeros(k + 1, np.int64), none, none, np.empty(0), zeros)
 
 
-def quotient(graph: Graph, partition: Partition) -> Quotient:
-    """Return the quotient graph of the blocks; O(n + m)."""
+def quotient(graph: Graph, partition: Partition, *, of_faces: bool = False) -> Quotient:
+    """Return the quotient graph of the blocks; O(n + m).
+
+    of_faces: whether a value is sent for each edge that is cut, or as many as the edge weighs.
+    """
     from evener.plans import metrics_kernels as kernels
 
     k = partition.k
@@ -90,7 +94,9 @@ def quotient(graph: Graph, partition: Partition) -> Quotient:
             graph.xadj, graph.adjncy, adjwgt, partition.part, starts, order, rows, other, sent, cut
         )  # fmt: skip
         if needed <= size:
-            return Quotient(rows, other[:needed], sent[:needed], cut[:needed], np.diff(starts))
+            other, sent, cut = other[:needed], sent[:needed], cut[:needed]
+            sent = np.rint(cut).astype(np.int64) if of_faces else sent
+            return Quotient(rows, other, sent, cut, np.diff(starts))
         size = needed
 
 

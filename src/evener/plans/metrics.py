@@ -57,7 +57,7 @@ def edge_cut(between: Quotient) -> float:
 
 
 def comm_volumes(between: Quotient) -> IntVector:
-    """Return (k,) volumes: pairs of a vertex of the block and another block that it touches."""
+    """Return (k,) values sent: pairs of a vertex and another block that it touches, or faces."""
     volumes = np.zeros(between.k, np.int64)
     np.add.at(volumes, between.block, between.sent)
     return volumes
@@ -159,7 +159,7 @@ def predicted_seconds(
     overlap it communicates while it computes interior vertices. Without work and neighbours it
     takes no time. docs/prediction.md defines all of it.
     """
-    between = between or quotient(graph, partition)
+    between = between or quotient(graph, partition, of_faces=workload.of_faces)
     if any(workload.shares):
         work = workload.work(graph)
         loads, outside = summed(work, partition), boundary_weights(graph, partition, work)

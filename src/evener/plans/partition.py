@@ -155,9 +155,11 @@ class Partition:
             part = as_integers(part, "part")
         if part.size and (part.min() < 0 or part.max() >= self.k):
             v = int(np.argmax((part < 0) | (part >= self.k)))
+            from_one = part.min() == 1 and part.max() == self.k
             raise InputError(
                 f"vertex {v} is in block {part[v]}: with {self.k} blocks, ids run from 0 to "
-                f"{self.k - 1}"
+                f"{self.k - 1} (vertices are counted from 0, too)",
+                hint=f"Blocks 1 to {self.k} are counted from 1: subtract 1." if from_one else None,
             )
         object.__setattr__(self, "part", part.astype(np.int32))
 

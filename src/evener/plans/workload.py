@@ -16,6 +16,8 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 
+MAX_FACES = 2**31  # of the weights of all adjacency entries: searches count in 32 bits
+EXCHANGES = ("auto", "vertices", "faces")
 MAX_NUMBER = 1e18  # of any field: times the size of any graph it does not overflow
 
 
@@ -23,12 +25,15 @@ MAX_NUMBER = 1e18  # of any field: times the size of any graph it does not overf
 class Workload:
     """The cost of one iteration per vertex and per adjacency entry (an edge has two).
 
-    flops; bytes [B] moved between memory and processor; bytes_per_value [B]: what a boundary vertex
-    sends to each other block that holds a neighbour; fixed_seconds [s]: of every device that takes
-    part, for example a kernel launch or a collective; overlap: whether interior vertices are
-    computed while values are exchanged.
+    flops; bytes [B] moved between memory and processor; bytes_per_value [B]: of each value sent;
+    fixed_seconds [s]: of every device that takes part, for example a kernel launch or a collective;
+    overlap: whether interior vertices are computed while values are exchanged.
+    exchange: "vertices", where a boundary vertex sends a value to each other block that holds a
+    neighbour; "faces", where each cut edge is passed by a value both ways, or by as many as it
+    weighs; "auto": vertices, until `settled`.
 
-    Raises InputError for an empty name and for numbers that are negative, not finite or above 1e18.
+    Raises InputError for an empty name, numbers that are negative, not finite or above 1e18, and an
+    unknown exchange.
     """
 
     name: str
@@ -39,6 +44,7 @@ class Workload:
     bytes_per_value: float = 8.0
     fixed_seconds: float = 0.0
     overlap: bool = False
+    exchange: str = "auto"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.strip()):
@@ -55,6 +61,34 @@ class Workload:
         if not isinstance(self.overlap, bool):
             raise InputError(
                 f"overlap of kernel {self.name!r} must be true or false, not {self.overlap}"
+            )
+        if self.exchange not in EXCHANGES:
+            raise InputError(
+                f"exchange of kernel {self.name!r} must be one of {', '.join(EXCHANGES)}, "
+                f"not {self.exchange!r:.60}"
+            )
+
+    @property
+    def of_faces(self) -> bool:
+        """Whether a value is sent for each face, not for each vertex and neighbouring block."""
+        return self.exchange == "faces"
+
+    def settled(self, exchange: str) -> Workload:
+        """Return the workload with this exchange in place of "auto"."""
+        return replace(self, exchange=exchange) if self.exchange == "auto" else self
+
+    def refuse_parts_of_faces(self, graph: Graph) -> None:
+        """Raise InputError where edges weigh no whole number of faces, and faces are counted."""
+        if not self.of_faces or graph.adjwgt is None:
+            return
+        parts = np.flatnonzero((graph.adjwgt != np.rint(graph.adjwgt)) | (graph.adjwgt < 1))
+        if parts.size or graph.adjwgt.sum() >= MAX_FACES:
+            what = (
+                f"an edge weighs {graph.adjwgt[parts[0]]:g}" if parts.size else "edges weigh more"
+            )
+            raise InputError(
+                f"{what}: faces need whole numbers from 1 on, below 2^31 in all",
+                hint="--exchange vertices does not depend on what edges weigh.",
             )
 
     @property
@@ -107,7 +141,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
-NUMBERS = tuple(field.name for field in fields(Workload) if field.name not in ("name", "overlap"))
+NUMBERS = tuple(field.name for field in fields(Workload) if field.type == "float")
 WEIGHTS = Workload("weights")
 # flops and bytes per vertex and per entry of CSR rows with a diagonal entry, in double precision
 # with indices of four bytes. A gathered value is counted per vertex, as in meshes it stays in the
@@ -124,8 +158,11 @@ WORKLOADS: Mapping[str, Workload] = {
 
 
 def workload_from_dict(data: Any) -> Workload:
-    """Return the Workload of dataclasses.asdict. Raises InputError for anything else."""
+    """Return the Workload of dataclasses.asdict. Raises InputError for anything else.
+
+    Without the exchange, which older versions have not, it is of vertices.
+    """
     known = {field.name for field in fields(Workload)}
     if not isinstance(data, Mapping) or "name" not in data or not set(data) <= known:
         raise InputError("a workload is a table of its numbers, with a name")
-    return Workload(**data)
+    return Workload(**{"exchange": "vertices", **data})

@@ -44,7 +44,8 @@ WORKLOAD_MEANINGS = {
     "flops_per_edge": "at each end",
     "bytes_per_vertex": "moved between memory and processor",
     "bytes_per_edge": "moved at each end",
-    "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
+    "bytes_per_value": "of each value sent",
+    "exchange": "values are sent for",
     "fixed_seconds": "of an iteration, whatever the load",
     "overlap": "interior vertices are computed during the exchange",
 }
@@ -133,7 +134,10 @@ def _workload_rows(kept: Mapping[str, Any]) -> list[ProvenanceRow]:
     for key, value in kept.items():
         if key == "name" or not (value or key == "bytes_per_value"):
             continue
-        text = "yes" if value is True else f"{value:g}{units.get(key.split('_')[0], '')}"
+        if isinstance(value, str):
+            text = value
+        else:
+            text = "yes" if value is True else f"{value:g}{units.get(key.split('_')[0], '')}"
         rows.append(ProvenanceRow(key.replace("_", " "), text, WORKLOAD_MEANINGS[key]))
     return rows
 

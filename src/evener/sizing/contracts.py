@@ -13,7 +13,7 @@ from evener.errors import InfeasibleError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
 from evener.plans.costs import MAX_PAIRED
-from evener.plans.partition import Contract, Further
+from evener.plans.partition import RELATIVE_SLACK, Contract, Further
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import lower_bound
@@ -45,6 +45,7 @@ def contract_for(
     limit what a block really contains. Every block gets at least one vertex, however small its
     target, and the lows of others are reduced for that. With weights, the i-th lowest high is at
     least the weight of the i-th lightest vertex, which may be above (1 + epsilon) x target.
+    Vertices heavier than every high get the largest blocks, one each; their weights are the highs.
 
     Raises InfeasibleError for more devices than vertices and for too little memory, UsageError for
     unknown shares, and for a method where no device has a curve.
@@ -85,7 +86,7 @@ def contract_of_facts(
         _refuse_too_small(facts.smallest, platform, sizes)
         sizes = _none_empty(sizes, facts.n)
     else:
-        sizes = _room_for_one(sizes, facts, platform)
+        sizes = _room_for_one(_room_for_heavy(sizes, facts, platform, epsilon), facts, platform)
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories), sizes
 
 
@@ -174,6 +175,30 @@ def _none_empty(sizes: Sizes, n: int) -> Sizes:
         else:
             heapq.heappop(latest)
     return replace(sizes, sizes=counts, low=low, high=high)
+
+
+def _room_for_heavy(sizes: Sizes, facts: LoadFacts, platform: Platform, epsilon: float) -> Sizes:
+    """Return sizes with room for vertices that are heavier than every high, a block for each.
+
+    The highest highs become the weights of these vertices, as far as high_units allow. The lows of
+    the other blocks are their shares of what is left, less epsilon and one vertex.
+    """
+    count = int((facts.heavy > sizes.high.max() * (1 + RELATIVE_SLACK)).sum())
+    if not count:
+        return sizes
+    order = np.argsort(-sizes.high, kind="stable")
+    own, others = order[:count], order[count:]
+    high, low = sizes.high.copy(), sizes.low.copy()
+    high[own] = np.minimum(facts.heavy[:count], np.maximum(high[own], platform.high_units[own]))
+    if others.size:
+        left = max(facts.load - float(facts.heavy[:count].sum()), 0.0)
+        share = left * sizes.targets[others] / sizes.targets[others].sum()
+        next_heaviest = float(facts.heavy[count]) if facts.heavy.size > count else 0.0
+        low[others] = np.minimum(low[others], np.maximum(share * (1 - epsilon) - next_heaviest, 0))
+    low[own] = np.minimum(low[own], high[own])
+    vertices = "a vertex weighs" if count == 1 else f"{count:,} vertices weigh each"
+    note = f"{vertices} more than any block of its share may: its block is above its target"
+    return replace(sizes, low=low, high=high, notes=(*sizes.notes, note))
 
 
 def _room_for_one(sizes: Sizes, facts: LoadFacts, platform: Platform) -> Sizes:

@@ -23,7 +23,9 @@ class LoadFacts:
     load: sum of the weights; heaviest: the largest; both [units]. unit: whether all weigh 1.
     total_bytes [B]: of all vertices and adjacency entries; smallest [B]: of the vertex that needs
     least. light (l,) [units]: the lightest weights of vertices that fit into every memory,
-    ascending, as many as there are devices or such vertices; not needed where all weigh 1.
+    ascending, as many as there are devices or such vertices; heavy (h,) [units]: the heaviest
+    weights, descending, as many as there are devices or vertices. Neither is needed where all
+    weigh 1.
     """
 
     n: int
@@ -33,6 +35,7 @@ class LoadFacts:
     total_bytes: float
     smallest: float
     light: FloatArray
+    heavy: FloatArray
 
 
 def facts_of(graph: Graph, platform: Platform, constraint: int = 0) -> LoadFacts:
@@ -48,6 +51,7 @@ def facts_of(graph: Graph, platform: Platform, constraint: int = 0) -> LoadFacts
         graph.total_bytes,
         float(n_bytes.min()) if graph.n else 0.0,
         np.empty(0) if unit else _light(weights, n_bytes, platform),
+        np.empty(0) if unit else heaviest(weights, platform.k),
     )
 
 
@@ -60,6 +64,11 @@ def lightest(weights: NumberArray, count: int) -> FloatArray:
     weights = np.asarray(weights, np.float64)
     ranked = min(count, weights.size)
     return np.sort(np.partition(weights, ranked - 1)[:ranked]) if ranked else np.empty(0)
+
+
+def heaviest(weights: NumberArray, count: int) -> FloatArray:
+    """Return the `count` largest of the weights, or all where there are fewer, descending."""
+    return -lightest(-np.asarray(weights, np.float64), count)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.running.comm import Comm
-from evener.sizing.facts import HeldWork, LoadFacts, WorkFacts, held_work, lightest
+from evener.sizing.facts import HeldWork, LoadFacts, WorkFacts, heaviest, held_work, lightest
 from evener.sliced.rows import SlicedGraph, SliceRows, Which
 
 # Kinds of vertices of a slice of which each is kept: 64 tables of as many take 32 MiB. Of more,
@@ -52,7 +52,8 @@ class SliceFacts:
     """What a slice adds: degrees (d,) that occur, in order, and how many vertices have each.
 
     weight: sum of the vertex weights; heaviest, first; alike: whether all weigh the same; light:
-    the lightest of those that fit into every memory; kinds: where memories and weights count.
+    the lightest of those that fit into every memory; heavy: the heaviest; kinds: where memories and
+    weights count.
     """
 
     degrees: IntVector
@@ -61,6 +62,7 @@ class SliceFacts:
     heaviest: float
     lightest: float
     light: FloatArray
+    heavy: FloatArray
     kinds: VertexKinds | None
 
 
@@ -119,7 +121,7 @@ def _slice_facts(
     weights = rows.vwgt
     if not weights.size:
         count = float(degrees.size)
-        return SliceFacts(occurring, counts, count, 1.0, 1.0, np.empty(0), None)
+        return SliceFacts(occurring, counts, count, 1.0, 1.0, np.empty(0), np.empty(0), None)
     found = None
     if kinds:
         found = _fewer(_kinds(weights, size.vertex + size.entry * degrees))
@@ -131,6 +133,7 @@ def _slice_facts(
         float(weights.max()),
         float(weights.min()),
         lightest(weights[n_bytes_fit], k),
+        heaviest(weights, k),
         found,
     )
 
@@ -170,20 +173,22 @@ def _joined(
         unit_work = bool((each == 1).all())
         fitting = n_bytes <= platform.memories.min()
         light = np.empty(0) if unit_work else _light(each[fitting], counts[fitting], platform.k)
-        heaviest, alike = float(each.max()), bool((each == each[0]).all())
+        heavy = np.empty(0) if unit_work else -_light(-each, counts, platform.k)
+        most, alike = float(each.max()), bool((each == each[0]).all())
         first = float(each[0])
         held = held_work(counts * n_bytes, work)
     else:
         load, unit_work = total, False
         light = lightest(np.concatenate([one.light for one in full]), platform.k)
-        heaviest = max(one.heaviest for one in full)
+        heavy = heaviest(np.concatenate([one.heavy for one in full]), platform.k)
+        most = max(one.heaviest for one in full)
         first = min(one.lightest for one in full)
-        alike = heaviest == first
+        alike = most == first
         kinds = [one.kinds or _plain(one, size) for one in full]
         held = _held(VertexKinds(*(np.concatenate(some) for some in zip(*kinds, strict=True))))
     capped = bool(np.isfinite(platform.memories).any())
     return SlicedFacts(
-        LoadFacts(graph.n, load, unit_work, heaviest, total_bytes, smallest, light),
+        LoadFacts(graph.n, load, unit_work, most, total_bytes, smallest, light, heavy),
         WorkFacts(load, first if alike else 0.0, held if capped else None),
         total,
         unit,
@@ -192,7 +197,7 @@ def _joined(
     )
 
 
-def _light(each: FloatArray, counts: FloatArray, count: int) -> FloatArray:
+def _light(each: FloatArray, counts: IntVector | FloatArray, count: int) -> FloatArray:
     """Return the `count` least weights, of which counts (d,) vertices have each."""
     order = np.argsort(each, kind="stable")
     times = np.minimum(counts[order], count).astype(np.int64)

@@ -73,7 +73,10 @@ def test_for_people(evener, grid_file, small_machine):
 
 def test_a_vertex_too_heavy_for_any_device(evener, grid_file, tmp_path):
     (tmp_path / "w.txt").write_text("1\n" * 7 + "1000\n" + "1\n" * 112)
-    said = evener("fits", grid_file, "--k", 2, "--weights", tmp_path / "w.txt", "--json")
+    weights = ("--weights", tmp_path / "w.txt")
+    assert evener("fits", grid_file, "--k", 2, *weights).code == 0  # it has a block of its own
+    file = machine(tmp_path, 'name = "s"\ncount = 3\nspeed = 1.0\nhigh_units = 600')
+    said = evener("fits", grid_file, "--machine", file, *weights, "--json")
     assert said.code == 4
     assert json.loads(said.out)["fits"] is False
     assert "vertex 7 weighs 1,000 units, more than any block may hold" in said.err

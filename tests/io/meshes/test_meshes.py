@@ -100,6 +100,17 @@ def test_fesom_by_either_half(put):
         assert sorted(reading.inputs) == ["elem2d.out", "nod2d.out"]
 
 
+def test_centres_of_cells_across_360_degrees(put):
+    points = "5\n1 358.4 10 0\n2 2.0 10 0\n3 1.1 13 0\n4 180 50 0\n5 170 40 0\n"
+    cells = put(points, "nod2d.out") and put("2\n1 2 3\n5 4 3\n", "elem2d.out")
+    reading = read(cells)
+    assert reading.graph.coords[:, 0].tolist() == pytest.approx([1.1 + 359.4, (170 + 181.1) / 3])
+    words = "Coordinates are taken for degrees: 1 cell across the end of 360."
+    assert words in reading.notes
+    metres = put(points.replace("358.4", "958.4"), "nod2d.out")
+    assert read(metres).graph.coords[0, 0] == pytest.approx((958.4 + 2.0 + 1.1) / 3)
+
+
 def polymesh(tmp_path, **changes):
     folder = tmp_path / "constant" / "polyMesh"
     folder.mkdir(parents=True, exist_ok=True)

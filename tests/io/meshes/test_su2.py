@@ -122,7 +122,7 @@ def test_a_flat_mesh_in_space_loses_its_third_coordinate():
 
 
 def test_refuses():
-    with pytest.raises(InputError, match="no cells of VTK's type 3"):
+    with pytest.raises(InputError, match="SU2 has no lines"):
         su2_text(mesh_of(SQUARE, (LINE, [0, 1])))
     with pytest.raises(InputError, match="needs the coordinates"):
         su2_text(mesh_of(np.empty((4, 0)), (QUAD, [0, 1, 2, 3])))

@@ -71,7 +71,7 @@ def test_stages_are_kept_and_may_be_missing(plan, tmp_path):
 
 
 def test_a_plan_that_knew_no_workload_is_read(plan, tmp_path):
-    kernel = asdict(replace(WEIGHTS, bytes_per_value=40.0))
+    kernel = asdict(replace(WEIGHTS, bytes_per_value=40.0, exchange="vertices"))
     stages = (Stage("start", 9.5, 4, 8, 2, 0.9, 1.1, seconds=2.0),)
     options = {**plan.options, "workload": kernel}
     write_plan(tmp_path / "x.plan", replace(plan, stages=stages, options=options))

@@ -15,7 +15,13 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.makespan import search_kernels as kernels
 from evener.partitioning.makespan.gain_state import Prices, SecondsState
-from evener.partitioning.makespan.refine_seconds import EFFORTS, GREEDY, BlockLimits, refine_seconds
+from evener.partitioning.makespan.refine_seconds import (
+    EFFORTS,
+    GREEDY,
+    BlockLimits,
+    faces_of,
+    refine_seconds,
+)
 from evener.partitioning.makespan.seconds_kernels import (
     Bounds,
     Model,
@@ -68,9 +74,14 @@ def random_case(
 ) -> tuple[Graph, np.ndarray, Platform, Workload, np.random.Generator]:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(0, 4 * n)), rng)
+    exchange = "faces" if rng.random() < 0.4 else "vertices"
+    if exchange == "faces" and rng.random() < 0.5:
+        weights = rng.integers(1, 4, (n, n))
+        ends = np.repeat(np.arange(n), graph.degrees), graph.adjncy
+        graph = graph.with_(adjwgt=(weights + weights.T)[ends])
     workload = Workload(
         "any", bytes_per_vertex=float(rng.integers(0, 2)), bytes_per_edge=float(rng.integers(0, 2)),
-        fixed_seconds=0.1, overlap=bool(rng.random() < 0.5),
+        fixed_seconds=0.1, overlap=bool(rng.random() < 0.5), exchange=exchange,
     )  # fmt: skip
     if not graph.adjncy.size:
         workload = replace(workload, bytes_per_vertex=1.0)
@@ -81,20 +92,27 @@ def random_case(
 def state_of(graph: Graph, part: np.ndarray, work: np.ndarray, costs: Costs) -> SecondsState:
     k, n = costs.k, graph.n
     free = Bounds(work, work, np.zeros(n), np.zeros(k), np.full(k, np.inf), np.full(k, np.inf))
-    return SecondsState.opened(level_of(graph), part.copy(), free, Prices(costs), 1)
+    level = replace(level_of(graph), adjwgt=faces_of(graph, costs))
+    return SecondsState.opened(level, part.copy(), free, Prices(costs), 1)
 
 
-def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray):
+def slow_seconds(
+    model: Model, graph: Graph, part: np.ndarray, work: np.ndarray, of_faces: bool = False
+):
     """(k,) seconds as kernels are to see them: shared links in beta, small messages in part."""
     k = model.fixed.size
     values, load, outer = np.zeros((k, k)), np.zeros(k), np.zeros(k)
     for v in range(graph.n):
-        near = set(part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()) - {part[v]}
+        own = slice(graph.xadj[v], graph.xadj[v + 1])
+        to = part[graph.adjncy[own]].tolist()
+        faces = [1] * len(to) if graph.adjwgt is None else graph.adjwgt[own].tolist()
+        near = set(to) - {part[v]}
         load[part[v]] += work[v]
         outer[part[v]] += work[v] if near else 0.0
         for b in near:
-            values[part[v], b] += 1
-            values[b, part[v]] += 1
+            sent = sum(w for q, w in zip(to, faces, strict=True) if q == b) if of_faces else 1
+            values[part[v], b] += sent
+            values[b, part[v]] += sent
     seconds = np.zeros(k)
     for b in range(k):
         own = slice(model.first[b], model.last[b])
@@ -118,7 +136,8 @@ def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
     state = state_of(graph, part, workload.work(graph), costs_of(platform, workload))
     said = metrics.predicted_seconds(graph, Partition(part, k), platform, workload)
     # All are taken to wait until the shared links they use are through: nobody waits longer.
-    exchange = ExchangeCosts.of(metrics.quotient(graph, Partition(part, k)), platform, 8.0)
+    between = metrics.quotient(graph, Partition(part, k), of_faces=workload.of_faces)
+    exchange = ExchangeCosts.of(between, platform, 8.0)
     until = np.maximum(exchange.direct, exchange.held_up())
     interior = said.interior * said.compute if workload.overlap else np.zeros(k)
     slow = np.maximum(interior, until) + said.compute - interior + said.fixed
@@ -144,14 +163,15 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
     for v in rng.permutation(n)[:6]:
         args = (state.tables, model, total, state.bounds, int(v))
         np.testing.assert_allclose(
-            total.seconds, slow_seconds(model, graph, state.part, work), rtol=1e-9, atol=1e-12
-        )
+            total.seconds, slow_seconds(model, graph, state.part, work, workload.of_faces),
+            rtol=1e-9, atol=1e-12,
+        )  # fmt: skip
         change, to = best_move(*args, reference, log2_power, state.scratch)
         least = {}
         for q in set(state.part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()):
             moved = state.part.copy()
             moved[v] = q
-            now = slow_seconds(model, graph, moved, work)
+            now = slow_seconds(model, graph, moved, work, workload.of_faces)
             powered = second_weight * (now / reference) ** 2**log2_power
             least[q] = float(powered.sum() - total.powered.sum())
         least.pop(int(state.part[v]), None)

@@ -52,6 +52,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
     reading = read_workload(args.graph, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
+    options = options.sending(reading.exchange)
     with out.progress("Advising") as progress:
         advice = advise(graph, platform, options, progress=progress)
     _print(advice, out)

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     reading = read_workload(args.graph, how_read, out)
     graph = graph_to_divide(reading, out)
     tools = named or available_tools(graph, platform)
-    options = plan_options_from(args, "auto")
+    options = plan_options_from(args, "auto").sending(reading.exchange)
     best = replace(options, objective="auto").settled(graph, platform)
     planned = PLAN in named or (not named and best.objective == "seconds")
     with out.progress("Comparing") as progress:

@@ -96,6 +96,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
     reading = read_as(args.graph, recorded, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
+    workload = workload.settled(reading.exchange)
     partition = partition_in(args.part, graph, platform.k)
     terms = judging_terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)

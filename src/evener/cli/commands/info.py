@@ -14,20 +14,6 @@ if TYPE_CHECKING:
     from evener.graphs.graph import Graph
     from evener.io import Reading
 
-# Names of VTK's cell types.
-_CELLS = {
-    3: "lines",
-    5: "triangles",
-    7: "polygons",
-    9: "quadrilaterals",
-    10: "tetrahedra",
-    12: "hexahedra",
-    13: "wedges",
-    14: "pyramids",
-    41: "cells of unknown shape",
-    42: "polyhedra",
-}
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the reading options."""
@@ -135,15 +121,18 @@ def _box(coords: Any) -> dict[str, Any]:
 def _mesh_of(mesh: Any) -> dict[str, Any]:
     import numpy as np
 
+    from evener.graphs.mesh import POLYHEDRON, cells_called
+
     facts: dict[str, Any] = {
         "dimension": mesh.dim,
         "points": mesh.n_points,
         "cells": mesh.n_cells,
         "unused_points": mesh.n_unused_points,
     }
-    kinds, counts = np.unique(getattr(mesh, "kinds", np.full(mesh.n_cells, 42)), return_counts=True)
+    polyhedra = np.full(mesh.n_cells, POLYHEDRON)
+    kinds, counts = np.unique(getattr(mesh, "kinds", polyhedra), return_counts=True)
     facts["cell_types"] = {
-        _CELLS.get(kind, f"cells of VTK type {kind}"): count
+        cells_called(kind): count
         for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
     }
     facts["cell_fields"], facts["point_fields"] = sorted(mesh.cell_data), sorted(mesh.point_data)

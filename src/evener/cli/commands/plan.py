@@ -116,7 +116,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.cut == "edges" and rival is not None:
         return write_edges(rival, output, out)
     reading = read_workload(args.graph, how_read, out)
-    graph = graph_to_divide(reading, out)
+    graph, options = graph_to_divide(reading, out), options.sending(reading.exchange)
     try:
         made = _planned(reading, how_read, options, platform, out)
     except (InfeasibleError, NotFoundError) as error:
@@ -296,7 +296,8 @@ def _sent(made: Plan) -> str:
     figures = figures_of(made.evaluation, made.platform)
     names = "edge cut", "total volume", "largest volume"
     text = ", ".join(f"{name} {figures[name]}" for name in names)
-    return f"{text[0].upper()}{text[1:]}."
+    faces = ", a value for each face" if made.workload.of_faces else ""
+    return f"{text[0].upper()}{text[1:]}{faces}."
 
 
 def _default_name(graph: str) -> str:

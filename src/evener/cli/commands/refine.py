@@ -91,7 +91,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
     reading = read_as(args.graph, recorded, read_options_from(args), out)
     graph = graph_to_divide(reading, out)
+    workload = workload.settled(reading.exchange)
     given = partition_in(args.part, graph, platform.k)
+    if workload.of_faces and args.objective != "cut":
+        raise UsageError(
+            f"{args.objective} is lowered for values sent by vertices, not for faces",
+            hint="Choose --objective cut, which counts faces, or --exchange vertices.",
+        )
     fixed = None if args.fixed is None else find_flags(args.fixed, graph.n)
     terms = judging_terms(asked, promise, reading, platform, workload)
     with out.progress("Refining") as progress:

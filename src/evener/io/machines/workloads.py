@@ -5,7 +5,8 @@ bytes_per_vertex = 40
 bytes_per_edge = 12          # at each end of an edge
 flops_per_vertex = 2
 flops_per_edge = 2
-bytes_per_value = 8          # what a boundary vertex sends to each other block
+bytes_per_value = 8          # of each value sent
+exchange = "faces"           # a value for each face between blocks, see Workload
 fixed_seconds = 5e-6         # of an iteration, whatever the load
 overlap = true               # interior vertices are computed during the exchange
 """
@@ -26,6 +27,7 @@ _KEYS = {
     "name": (tables.text_or_empty, "a text", False),
     **dict.fromkeys(NUMBERS, (tables.not_negative, "a number not below zero", False)),
     "overlap": (tables.flag, "true or false", False),
+    "exchange": (tables.text_or_empty, "vertices or faces", False),
 }
 
 

@@ -7,6 +7,7 @@ Each cell's physical group is the field `physical`, its partition, from 1, the f
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from evener.io.meshes.gmsh_binary import read_binary
 from evener.io.meshes.gmsh_blocks import MshBlocks
 from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order, once
 from evener.io.meshes.gmsh_numbers import known_types, places
+from evener.io.meshes.gmsh_periodic import is_for_pyfr, regions_of, with_couplings
 from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
@@ -34,11 +36,13 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
-    found = read_elements(source)
+    found, sections = read_elements(source), _sections(source)
     if found is None:
+        if "Periodic" in sections:
+            source.notes.append("$Periodic is not read of binary files of version 4.0.")
         return meshio.read_as(source, "gmsh")
     fields = {"physical": found.groups, "partition": found.partitions}
-    return make_mesh(
+    mesh = make_mesh(
         source,
         found.points,
         SIZES[found.types],
@@ -46,6 +50,14 @@ def read(source: Source) -> Mesh | PolyMesh:
         VTK_KINDS[found.types],
         cell_data={name: values for name, values in fields.items() if values.any()},
     )
+    mesh = replace(mesh, regions=regions_of(found))
+    if is_for_pyfr(found):
+        source.notes.append(
+            "Cells are in a group `fluid`, as PyFR asks: it sends a value for each face "
+            "(--exchange vertices: for each vertex and neighbouring block)."
+        )
+        mesh = replace(mesh, exchange="faces")
+    return with_couplings(source, mesh, found, sections)
 
 
 def read_elements(source: Source) -> GmshElements | None:

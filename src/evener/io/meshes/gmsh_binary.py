@@ -62,14 +62,14 @@ def read_binary(
 def _read_4(source: Source, sections: dict[str, tuple[int, int]], names: bytes) -> GmshElements:
     said = GmshEntities({}, {}, {})
     if "Entities" in sections:
-        _take_entities(said, _opened(source, "Entities", sections), divided=False)
+        _take_entities(said, opened(source, "Entities", sections), divided=False)
     if "PartitionedEntities" in sections:
-        reader = _opened(source, "PartitionedEntities", sections)
+        reader = opened(source, "PartitionedEntities", sections)
         _, ghosts = reader.numbers("q", 2)
         reader.take("i", 2 * ghosts)
         _take_entities(said, reader, divided=True)
-    nodes = _nodes_4(_opened(source, "Nodes", sections))
-    reader = _opened(source, "Elements", sections)
+    nodes = _nodes_4(opened(source, "Nodes", sections))
+    reader = opened(source, "Elements", sections)
     blocks = []
     for _ in range(_count_of_blocks(reader, 20)):
         dim, tag, number = reader.numbers("i", 3)
@@ -79,7 +79,8 @@ def _read_4(source: Source, sections: dict[str, tuple[int, int]], names: bytes) 
     return elements_in(source, nodes, said, blocks, names)
 
 
-def _opened(source: Source, name: str, sections: dict[str, tuple[int, int]]) -> _Reader:
+def opened(source: Source, name: str, sections: dict[str, tuple[int, int]]) -> _Reader:
+    """Return the reader of a section, from the line after its name."""
     start, stop = sections[name]
     end_of_line = source.data.find(b"\n", start, stop)
     return _Reader(source, name, (stop if end_of_line < 0 else end_of_line + 1, stop))
@@ -137,11 +138,11 @@ def _size(source: Source, number: int) -> int:
 
 
 def _read_2(source: Source, sections: dict[str, tuple[int, int]], names: bytes) -> GmshElements:
-    reader = _opened(source, "Nodes", sections)
+    reader = opened(source, "Nodes", sections)
     nodes = reader.table(np.dtype([("tag", "=i4"), ("x", "=f8", 3)]), reader.skip_line())
     if not nodes.size:
         raise source.error("has no points")
-    reader = _opened(source, "Elements", sections)
+    reader = opened(source, "Elements", sections)
     promised, rows = reader.skip_line(), []
     while promised > 0:
         number, n, n_tags = reader.numbers("i", 3)

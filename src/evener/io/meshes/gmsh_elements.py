@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray, IntVector
 from evener.errors import InputError
 from evener.graphs.cell_kernels import DIM
-from evener.graphs.mesh import Mesh
+from evener.graphs.mesh import Mesh, cells_called
 from evener.io.sources import Source
 from evener.wording import plural
 
@@ -196,8 +196,8 @@ def _types_of(mesh: Mesh) -> IntVector:
         types[(mesh.kinds == kind) & (sizes == size)] = number
     if (bad := np.flatnonzero(types == 0)).size:
         raise InputError(
-            f"cell {bad[0]:,} is of VTK's type {mesh.kinds[bad[0]]} with {sizes[bad[0]]} points, "
-            "which Gmsh has not",
+            f"cell {bad[0]:,} has {sizes[bad[0]]} points: Gmsh has no such "
+            f"{cells_called(int(mesh.kinds[bad[0]]))}",
             hint="Gmsh has triangles, quads, tetrahedra, hexahedra, wedges and pyramids, and "
             "their second order.",
         )

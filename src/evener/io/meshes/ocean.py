@@ -9,6 +9,7 @@ and elem2d.out (three points).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from evener.arrays import FloatArray, IntArray
 from evener.graphs.mesh import QUAD, TRIANGLE, Fields, Mesh
 from evener.io.meshes.rows import FileRows, make_mesh, ragged, renumber, scan
 from evener.io.sources import Source
+from evener.wording import plural
 
 # The title, the two counts and the first point of a fort.14 grid.
 _START = re.compile(
@@ -108,4 +110,17 @@ def _cells(
     else:
         corners = renumber(cells.source, ids, cells.integers(index, "the number of a point"))
     kinds = np.where(sizes == 3, TRIANGLE, QUAD)
-    return make_mesh(source, points, sizes, corners, kinds, point_data=fields)
+    mesh = make_mesh(source, points, sizes, corners, kinds, point_data=fields)
+    return _around_the_globe(source, mesh)
+
+
+def _around_the_globe(source: Source, mesh: Mesh) -> Mesh:
+    """Return the mesh with a period of 360 where it is in degrees, and cells lie across its end."""
+    extent, far = np.ptp(mesh.points[:, 0]), np.abs(mesh.points[:, 1]).max()
+    across = mesh.cells_across(360.0).size if 180 < extent <= 360 and far <= 90 else 0
+    if not across:
+        return mesh
+    source.notes.append(
+        f"Coordinates are taken for degrees: {plural(across, 'cell')} across the end of 360."
+    )
+    return replace(mesh, period=360.0)

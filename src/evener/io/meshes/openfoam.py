@@ -1,17 +1,20 @@
-"""OpenFOAM's polyMesh: the files points, faces, owner and neighbour of one folder."""
+"""OpenFOAM's polyMesh: the files points, faces, owner, neighbour and boundary of one folder."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
 from evener.graphs.polymesh import PolyMesh
+from evener.io.meshes.couplings import met_when_moved
 from evener.io.meshes.openfoam_binary import BinaryFile, binary_file
-from evener.io.meshes.rows import FileRows, note_unused, scan
+from evener.io.meshes.rows import FileRows, note_unused, ragged, scan
 from evener.io.sources import Source
 
 FILES = ("points", "faces", "owner", "neighbour")
@@ -20,6 +23,12 @@ _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _HEADER = re.compile(rb"\bFoamFile\s*\{([^{}]*)\}")
 _BLANK = re.compile(rb"\s+")
 _OPENING = re.compile(rb"\s*(\d{1,15})\s*([({])")
+# The name of a cell zone, and the number of its cells before their list.
+_ZONE = re.compile(rb"([^\s{}()]{1,200})\s*\{[^{}()]*?\bcellLabels\s+List<label>\s*(\d{1,15})\s*\(")
+_BRACE = re.compile(r"[{}]")
+_NUMBER = re.compile(r"\d{1,15}", re.ASCII)
+_COUPLING = re.compile("^(cyclic|nonConformalCyclic)")
+_INEXACT = re.compile("AMI|ACMI|nonConformal")
 _PARENTHESES = bytes.maketrans(b"()", b"  ")
 
 
@@ -58,6 +67,7 @@ def read(source: Source) -> PolyMesh:
         mesh = PolyMesh(points, first, corners, owner, _inside(neighbour, owner.size))
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
+    mesh = replace(_with_couplings(source, mesh), regions=_zones(source, mesh.n_cells))
     note_unused(source, mesh)
     return mesh
 
@@ -145,3 +155,139 @@ def _inside(neighbour: Any, n_faces: int) -> Any:
     boundary = np.flatnonzero(neighbour < 0)
     first = int(boundary[0]) if boundary.size else neighbour.size
     return neighbour[:first] if (neighbour[first:] == -1).all() else neighbour
+
+
+class _Patch(NamedTuple):
+    """A patch of the file `boundary`: its entries by name, and the numbers of its faces."""
+
+    name: str
+    entries: dict[str, str]
+    faces: IntArray
+
+    @property
+    def kind(self) -> str:
+        return self.entries["type"]
+
+    def half(self, second: bool) -> IntArray:
+        """Return a half of the faces, which old versions couple within one patch."""
+        middle = self.faces.size // 2
+        return self.faces[middle : 2 * middle] if second else self.faces[:middle]
+
+
+def _with_couplings(folder: Source, mesh: PolyMesh) -> PolyMesh:
+    """Return the mesh with the cells on both sides of cyclic faces; notes name patches left out.
+
+    Faces of `cyclic` patches are listed in the order of those they couple with; those of cyclicAMI
+    and the like are coupled where each meets one other when all are moved alike.
+    """
+    source = folder if folder.name == "boundary" else folder.open_beside("boundary")
+    patches = {} if source is None else _patches(source, mesh)
+    coupled, left, done = [mesh.coupled], list[str](), set[str]()
+    for patch in patches.values():
+        if patch.name in done or not _COUPLING.search(patch.kind):
+            continue
+        other = patches.get(patch.entries.get("neighbourPatch", ""))
+        done |= {patch.name} if other is None else {patch.name, other.name}
+        if patch.kind.startswith("cyclic") and not _INEXACT.search(patch.kind):
+            assert source is not None
+            first, second = _sides(source, patch, other)
+        elif other is None or (met := _met(mesh, patch, other)) is None:
+            left += sorted({patch.name} if other is None else {patch.name, other.name})
+            continue
+        else:
+            first, second = patch.faces, other.faces[met]
+        coupled.append(mesh.owner[np.column_stack([first, second])].astype(np.int64))
+    if left:
+        folder.notes.append(
+            f"Coupled patches whose faces do not meet one by one are left out: {', '.join(left)}."
+        )
+    return replace(mesh, coupled=np.concatenate(coupled)) if len(coupled) > 1 else mesh
+
+
+def _sides(source: Source, patch: _Patch, other: _Patch | None) -> tuple[IntArray, IntArray]:
+    """Return the faces of a cyclic patch and those that they couple with, in the same order."""
+    if other is None and "neighbourPatch" in patch.entries:
+        missing = patch.entries["neighbourPatch"]
+        raise source.error(f"patch {patch.name} names the neighbourPatch {missing}: there is none")
+    if other is None:
+        return patch.half(second=False), patch.half(second=True)
+    if patch.faces.size != other.faces.size:
+        counts = f"{patch.faces.size:,} and {other.faces.size:,} faces"
+        raise source.error(f"the cyclic patches {patch.name} and {other.name} have {counts}")
+    return patch.faces, other.faces
+
+
+def _met(mesh: PolyMesh, patch: _Patch, other: _Patch) -> IntArray | None:
+    return met_when_moved(_centres(mesh, patch.faces), _centres(mesh, other.faces))
+
+
+def _centres(mesh: PolyMesh, faces: IntArray) -> FloatArray:
+    """Return (f, 3) the mean of the corners of faces."""
+    counts = np.diff(mesh.face_offsets)[faces]
+    corners = mesh.points[mesh.face_corners[ragged(mesh.face_offsets[faces], counts)]]
+    starts = np.cumsum(counts) - counts
+    if not faces.size:
+        return np.empty((0, 3))
+    return np.asarray(np.add.reduceat(corners, starts, axis=0) / counts[:, None])
+
+
+def _patches(source: Source, mesh: PolyMesh) -> dict[str, _Patch]:
+    """Return the patches of a file `boundary` by name, in order."""
+    text = _without_comments(source.data).decode("utf-8", "replace")
+    patches = {}
+    for name, entries in _dictionaries(text):
+        if name == "FoamFile":
+            continue
+        count, start = entries.get("nFaces", ""), entries.get("startFace", "")
+        if "type" not in entries or not (_NUMBER.fullmatch(count) and _NUMBER.fullmatch(start)):
+            raise source.error(f"patch {name} has no type, nFaces or startFace")
+        first, last = int(start), int(start) + int(count)
+        if not mesh.neighbour.size <= first <= last <= mesh.owner.size and first < last:
+            what = f"faces {first:,} to {last - 1:,}, of which some are inner ones or do not exist"
+            raise source.error(f"patch {name} has {what}")
+        patches[name] = _Patch(name, entries, np.arange(first, last))
+    return patches
+
+
+def _dictionaries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the name and the entries of each dictionary; those within others are left out."""
+    depth, last, name, body = 0, 0, "", list[str]()
+    for brace in _BRACE.finditer(text):
+        before = text[last : brace.start()]
+        last = brace.end()
+        if depth == 0:
+            name, body = (before.replace("(", " ").split() or [""])[-1], []
+        elif depth == 1:
+            body.append(before)
+        depth = max(0, depth + (1 if brace[0] == "{" else -1))
+        if depth == 0 and brace[0] == "}":
+            words = [entry.split(None, 1) for entry in ";".join(body).split(";")]
+            yield name.strip('"'), {one[0]: one[1].strip() for one in words if len(one) == 2}
+
+
+def _zones(folder: Source, n_cells: int) -> dict[str, IntArray]:
+    """Return the cells of each zone of the file `cellZones`, if there is one."""
+    source = folder.open_beside("cellZones")
+    if source is None:
+        return {}
+    data = source.data
+    head = _HEADER.search(_without_comments(data[:_HEAD]))
+    binary = head is not None and re.search(rb"\bformat\s+binary\b", head[1]) is not None
+    zones: dict[str, IntArray] = {}
+    for match in _ZONE.finditer(data):
+        name, count, first = match[1].decode("utf-8", "replace"), int(match[2]), match.end()
+        if binary and head is not None:
+            labels = binary_file(source, head[1], first).label
+            count = min(count, (len(data) - first) // labels.itemsize)
+            stop = first + count * labels.itemsize
+            cells = np.frombuffer(data, labels, count, first).astype(np.int64)
+        else:
+            stop = data.find(b")", first)
+            rows = scan(source, first, max(stop, first))
+            cells = rows.integers(np.arange(rows.values.size), "the number of a cell")
+        if cells.size != count or data[stop : stop + 1] != b")":
+            raise source.error(f"zone {name} does not list its {count:,} cells", offset=first)
+        if count and not 0 <= cells.min() <= cells.max() < n_cells:
+            raise source.error(f"zone {name} has cells beyond the {n_cells:,} there are")
+        zones[name.strip('"')] = cells
+    return zones

@@ -1,12 +1,15 @@
 """Reads and writes SU2 meshes, 2-D and 3-D: KEY= number, then lines of cells or points.
 
-A cell's line: VTK's cell type, corners from 0 on, and its index, which may be missing.
+A cell's line: VTK's cell type, corners from 0 on, and its index, which may be missing. Which
+periodic markers belong together stands in SU2's configuration, not in the mesh: markers whose names
+hold `period` are coupled where their faces meet when all are moved alike.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from dataclasses import replace
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +18,8 @@ import numpy.typing as npt
 from evener.arrays import IntArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.graphs.mesh import Faces, Mesh
+from evener.graphs.mesh import Faces, Mesh, cells_called
+from evener.io.meshes.couplings import Boundary, once, paired_surfaces, rows_of
 from evener.io.meshes.rows import FileRows, make_mesh, offsets_of, ragged, scan
 from evener.io.sources import Source
 from evener.io.text import table_text
@@ -34,10 +38,13 @@ class _Section(NamedTuple):
 
 
 class _Zone:
-    """The cells and points read of a zone."""
+    """The cells and points read of a zone, and its periodic markers by name."""
 
     points: Any = None
     cells: Any = None  # (rows, counts, corner index, kinds)
+
+    def __init__(self) -> None:
+        self.markers: dict[str, Any] = {}  # as cells
 
 
 def recognises(source: Source) -> bool:
@@ -48,7 +55,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Mesh:
     """Return the cells of all zones as one mesh; `zone` says which each is of, if several."""
     zones: list[_Zone] = [_Zone()]
-    dim, promised = 0, 1
+    dim, promised, marker = 0, 1, ""
     for section in _sections(source):
         zone = zones[-1]
         if section.key == b"NZONE":
@@ -68,6 +75,14 @@ def read(source: Source) -> Mesh:
             _once(source, section, zone.points)
             rows = _rows(source, section)
             zone.points = rows.columns(0, dim, at_most=dim + 2)
+        elif section.key == b"MARKER_TAG":
+            marker = section.value.decode("utf-8", "replace")
+        elif section.key == b"MARKER_ELEMS" and "period" in marker.lower():
+            zone.markers[marker] = _read_cells(source, section)
+        elif section.key == b"NPERIODIC" and _number(source, section) > 1:
+            source.notes.append(
+                "NPERIODIC, periodic boundaries as older SU2 has them, is left out."
+            )
     if len(zones) != promised:
         raise source.error(f"speaks of {promised} zones (NZONE=), but has {len(zones)}")
     return _join(source, zones)
@@ -102,7 +117,7 @@ def _once(source: Source, section: _Section, seen: Any) -> None:
 
 
 def _rows(source: Source, section: _Section) -> FileRows:
-    what = "cells" if section.key == b"NELEM" else "points"
+    what = "points" if section.key == b"NPOIN" else "cells"
     n = _number(source, section)
     return scan(source, section.start, section.stop, comment=b"%").expect(n, what)
 
@@ -141,7 +156,7 @@ def _join(source: Source, zones: list[_Zone]) -> Mesh:
     if len(zones) > 1:
         source.notes.append(f"{len(zones)} zones are joined; no cells of two zones are neighbours.")
         fields["zone"] = np.repeat(np.arange(len(zones)), [c.size for c in counts])
-    return make_mesh(
+    mesh = make_mesh(
         source,
         np.concatenate([zone.points for zone in zones]),
         np.concatenate(counts),
@@ -149,6 +164,26 @@ def _join(source: Source, zones: list[_Zone]) -> Mesh:
         np.concatenate([zone.cells[3] for zone in zones]),
         cell_data=fields,
     )
+    return _with_couplings(source, mesh, zones, starts)
+
+
+def _with_couplings(source: Source, mesh: Mesh, zones: list[_Zone], starts: IntArray) -> Mesh:
+    """Return the mesh with the cells that periodic markers of a zone couple."""
+    if not any(zone.markers for zone in zones):
+        return mesh
+    boundary, pairs, left = Boundary(mesh), [], list[str]()
+    for zone, (start, stop) in zip(zones, pairwise(starts), strict=True):
+        faces = {
+            name: boundary.places(rows_of(sizes, rows.corners(index, 0, stop - start) + start))
+            for name, (rows, sizes, index, _) in zone.markers.items()
+        }
+        found, apart = paired_surfaces(boundary, faces, combinations(faces, 2))
+        pairs.append(found)
+        left += apart
+    if left:
+        names = ", ".join(left)
+        source.notes.append(f"Periodic markers whose faces do not meet are left out: {names}.")
+    return replace(mesh, coupled=boundary.coupled(once(np.concatenate(pairs))))
 
 
 SU2_KINDS = (5, 9, 10, 12, 13, 14)  # VTK's numbers are SU2's: triangles to pyramids
@@ -163,7 +198,7 @@ def su2_text(mesh: Mesh) -> bytes:
     """
     unknown = sorted(set(mesh.kinds.tolist()) - set(SU2_KINDS))
     if unknown:
-        raise InputError(f"SU2 has no cells of VTK's type {unknown[0]}")
+        raise InputError(f"SU2 has no {cells_called(unknown[0])}")
     if not mesh.has_coordinates or mesh.dim > mesh.points.shape[1]:
         raise InputError("SU2 needs the coordinates of all points")
     dim = mesh.points.shape[1] if mesh.dim == 3 else 2

@@ -20,6 +20,7 @@ from evener.arrays import Part, as_integers
 from evener.errors import InputError
 from evener.io.archives import array_of, read_arrays
 from evener.io.json_text import loads
+from evener.io.meshes import gmsh
 from evener.io.meshes.rows import FileRows, scan
 from evener.io.plans import binary
 from evener.io.sources import Source, open_source
@@ -80,6 +81,8 @@ def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.in
         return _read_json
     if b"FoamFile" in source.head:
         return _read_openfoam
+    if head.startswith((b"$MeshFormat", b"$Comments")):
+        return _read_gmsh
     if head.startswith(b"number_of_elements"):
         return _read_mfem
     first = head.split(b"\n", 1)[0]
@@ -167,6 +170,16 @@ def _read_mfem(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     if (bad := np.flatnonzero(blocks >= int(match[2]))).size:
         rows.refuse(int(bad[0]), f"block {blocks[bad[0]]} is one of {int(match[2]):,} from 0 on")
     return blocks
+
+
+def _read_gmsh(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
+    """Read the partitions of a Gmsh mesh's cells, which count from 1."""
+    numbers = gmsh.read(source).cell_data.get("partition")
+    if numbers is None:
+        raise source.error("has no partitions", hint="gmsh -part N makes them.")
+    if (bad := np.flatnonzero(numbers < 1)).size:
+        raise source.error(f"cell {bad[0]:,} (counted from 0) is in no partition")
+    return np.asarray(numbers - 1, np.int64)
 
 
 def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:

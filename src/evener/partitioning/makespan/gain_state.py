@@ -161,7 +161,7 @@ class SecondsState:
             load, weight.copy(), memory, np.bincount(part, minlength=k), outer, np.empty(k),
             np.empty(k), np.empty(k), np.empty(k), prices.costs.first.copy(),
         )  # fmt: skip
-        tables = connectivity_tables(level, part, k, flag)
+        tables = connectivity_tables(level, part, k, flag, of_faces=prices.costs.of_faces)
         scratch = move_scratch(level.n, k)
         scratch.lock[level.fixed] = 1
         return cls(level, part, bounds, prices, flag, tables, scratch, totals)

@@ -116,11 +116,18 @@ def refine_seconds(
     if effort not in EFFORTS:
         raise UsageError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}")
     part, limits = _checked(graph, part, work, costs.k), limits or BlockLimits()
-    level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), threads)
+    level = finest(graph, np.arange(graph.n), None, faces_of(graph, costs), threads)
     if limits.fixed is not None:
         level.fixed = np.flatnonzero(as_flags(limits.fixed, graph.n, "fixed"))
     bounds = _bounds(graph, np.require(work, np.float64, ["C", "W"]), costs.k, limits)
     return refine_by(EFFORTS[effort], level, part, bounds, Prices(costs), seed, threads)
+
+
+def faces_of(graph: Graph, costs: Costs) -> npt.NDArray[np.int32]:
+    """Return what adjacency entries (2m,) weigh where they are sent for faces; empty: all 1."""
+    if not costs.of_faces or graph.adjwgt is None:
+        return np.empty(0, np.int32)
+    return graph.adjwgt.astype(np.int32)
 
 
 def refine_by(

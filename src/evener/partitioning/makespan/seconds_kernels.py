@@ -13,7 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner
-from evener.partitioning.refinement.connectivity_kernels import CLOSED, move, open_table
+from evener.partitioning.refinement.connectivity_kernels import (
+    CLOSED,
+    move,
+    open_table,
+    weight_of,
+)
 
 
 class Model(NamedTuple):
@@ -178,6 +183,16 @@ class Evaluated(NamedTuple):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
+def _count_faces(scratch, d):
+    """Set what moves count of neighbours so that both blocks send v's faces, in own_change."""
+    for i in range(d):
+        held, values = scratch.n_neighbours[i], 2 * np.int64(scratch.own_change[i])
+        scratch.n_only[i] = values - 1 if held > 0 else 0
+        for j in range(d):
+            scratch.touching[i * d + j] = 1 + held - values if held > 0 else 0
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
 def _look(tables, model, bounds, v, to, scratch):
     """Lay out what v and its neighbours touch, block `to` with them; returns
     (d, slot of its own block, work of neighbours that would come to a boundary if it left).
@@ -198,7 +213,7 @@ def _look(tables, model, bounds, v, to, scratch):
             scratch.slot[b] = d
             d += 1
     for i in range(d):
-        scratch.n_only[i], scratch.freed_work[i] = 0, 0.0
+        scratch.n_only[i], scratch.freed_work[i], scratch.own_change[i] = 0, 0.0, 0.0
     for i in range(d * d):
         scratch.touching[i] = 0
     entering, looks = 0.0, LOOKS
@@ -218,6 +233,8 @@ def _look(tables, model, bounds, v, to, scratch):
                 if b == p and tables.counts[i] == 1:
                     lone = 1
             inside += b == r
+        if tables.of_faces:
+            scratch.own_change[row] += weight_of(tables, e)
         scratch.n_only[row] += lone
         looks += 2 + size // 8
         if model.overlap:
@@ -225,6 +242,8 @@ def _look(tables, model, bounds, v, to, scratch):
                 entering += bounds.work[u] if size == 1 else 0.0
             elif lone == 1 and size == 1 + inside:
                 scratch.freed_work[row] += bounds.work[u]
+    if tables.of_faces:
+        _count_faces(scratch, d)
     scratch.looks[0] += looks
     home = np.int64(scratch.slot[p])
     for i in range(d):

@@ -50,12 +50,14 @@ def mapping_problem(
     contract: Contract,
     bytes_per_value: float,
     constraint: int,
+    *,
+    of_faces: bool = False,
 ) -> MappingProblem:
     """Return the problem in which block b of `partition` is on device b; O(n + m)."""
     # Limits on further weights count too; seconds follow from the first weight.
     counted = [constraint, *range(1, contract.n_constraints)]
     blocks = MappedBlocks(
-        metrics.quotient(graph, partition),
+        metrics.quotient(graph, partition, of_faces=of_faces),
         np.stack([metrics.block_weights(graph, partition, c) for c in counted], axis=1),
         metrics.block_bytes(graph, partition),
         metrics.block_sizes(partition),
@@ -188,15 +190,17 @@ def map_blocks(
     contract: Contract,
     *,
     bytes_per_value: float = metrics.BYTES_PER_VALUE,
+    of_faces: bool = False,
     constraint: int = 0,
 ) -> Mapping:
     """Return devices for the blocks of `partition`, of which block b is now on device b.
 
-    graph, partition, platform: as of `evaluate`. A block moves only to a device whose contract it
-    keeps. The predicted makespan is at most a millionth above that before, and a thousandth above
-    the least found; of such mappings, the one of the fewest bytes x hops found is returned. Up to 8
-    blocks that is the best of all mappings. Without links, and with links of their own among more
-    than 2,048 devices, all blocks stay. Deterministic. Raises InputError where lengths differ.
+    graph, partition, platform: as of `evaluate`; of_faces: as of metrics.quotient.
+    A block moves only to a device whose contract it keeps. The predicted makespan is at most a
+    millionth above that before, and a thousandth above the least found; of such mappings, the one
+    of the fewest bytes x hops found is returned. Up to 8 blocks that is the best of all mappings.
+    Without links, and with links of their own among more than 2,048 devices, all blocks stay.
+    Deterministic. Raises InputError where lengths differ.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     partition = as_partition(partition, graph, platform.k)
@@ -205,7 +209,9 @@ def map_blocks(
             f"{partition.k} blocks, {platform.k} devices and {contract.k} contracts: they differ"
         )
     platform = _routed(platform)
-    problem = mapping_problem(graph, partition, platform, contract, bytes_per_value, constraint)
+    problem = mapping_problem(
+        graph, partition, platform, contract, bytes_per_value, constraint, of_faces=of_faces
+    )
     return _mapping(problem, platform)
 
 

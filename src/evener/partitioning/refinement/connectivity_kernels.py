@@ -22,7 +22,8 @@ class ConnectivityTables(NamedTuple):
     """A partition, the connectivity tables of its vertices, and what its blocks send.
 
     xadj, adjncy, adjwgt: as in CSRGraph; part (n,) int32. volumes (k,) int64: values that each
-    block sends, a vertex once to every other block it touches; sent (k, k) int32: those from block
+    block sends, a vertex once to every other block it touches, or, of_faces, what the edges that
+    are cut weigh; sent (k, k) int32: those from block
     to block; messages (k,) int64: blocks that each one sends to. Tables: blocks and counts (e,),
     the entries of v from xadj[v] on, length (n,) of them. changed (k,): the blocks whose volume the
     last move changed, first in the array, and change (k,): by how much, per block.
@@ -40,6 +41,13 @@ class ConnectivityTables(NamedTuple):
     length: np.ndarray
     change: np.ndarray
     changed: np.ndarray
+    of_faces: bool
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def weight_of(tables, e):
+    """Faces that adjacency entry e stands for."""
+    return np.int64(tables.adjwgt[e]) if tables.adjwgt.size > 0 else np.int64(1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -51,10 +59,12 @@ def count_all(tables, flag):
         if not flag[v]:
             continue
         p = tables.part[v]
-        seen[p] = v
         for e in range(tables.xadj[v], tables.xadj[v + 1]):
             q = tables.part[tables.adjncy[e]]
-            if seen[q] != v:
+            if tables.of_faces and q != p:
+                tables.volumes[p] += weight_of(tables, e)
+                tables.sent[p, q] += weight_of(tables, e)
+            elif seen[q] != v and q != p:
                 seen[q] = v
                 tables.volumes[p] += 1
                 tables.sent[p, q] += 1
@@ -84,7 +94,7 @@ def open_table(tables, v):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _book(tables, p, q, by, size):
-    """Let block p send one value more (by 1) or less (-1) to q; return how many blocks changed."""
+    """Let block p send `by` values more to q, or fewer; return how many blocks changed."""
     if tables.change[p] == 0:
         known = False
         for i in range(size):
@@ -98,10 +108,7 @@ def _book(tables, p, q, by, size):
     tables.volumes[p] += by
     before = tables.sent[p, q]
     tables.sent[p, q] = before + by
-    if before == 0:
-        tables.messages[p] += 1
-    elif before + by == 0:
-        tables.messages[p] -= 1
+    tables.messages[p] += np.int64(before + by > 0) - np.int64(before > 0)
     return size
 
 
@@ -112,18 +119,27 @@ def move(tables, v, q):
     size = 0
     open_table(tables, v)
     first = np.int64(tables.xadj[v])
-    for i in range(first, first + tables.length[v]):
-        b = tables.blocks[i]
-        if b != p:
-            size = _book(tables, p, b, -1, size)
-        if b != q:
-            size = _book(tables, q, b, 1, size)
+    if not tables.of_faces:
+        for i in range(first, first + tables.length[v]):
+            b = tables.blocks[i]
+            if b != p:
+                size = _book(tables, p, b, -1, size)
+            if b != q:
+                size = _book(tables, q, b, 1, size)
     for e in range(first, tables.xadj[v + 1]):
         open_table(tables, np.int64(tables.adjncy[e]))
     tables.part[v] = q
     for e in range(first, tables.xadj[v + 1]):
         u = tables.adjncy[e]
         r = tables.part[u]
+        if tables.of_faces:
+            faces = weight_of(tables, e)
+            if r != p:
+                size = _book(tables, r, p, -faces, size)
+                size = _book(tables, p, r, -faces, size)
+            if r != q:
+                size = _book(tables, r, q, faces, size)
+                size = _book(tables, q, r, faces, size)
         i = np.int64(tables.xadj[u])
         last = i + tables.length[u] - 1
         while tables.blocks[i] != p:
@@ -132,7 +148,7 @@ def move(tables, v, q):
         if tables.counts[i] == 0:
             tables.blocks[i], tables.counts[i] = tables.blocks[last], tables.counts[last]
             last -= 1
-            if r != p:
+            if r != p and not tables.of_faces:
                 size = _book(tables, r, p, -1, size)
         i = np.int64(tables.xadj[u])
         while i <= last and tables.blocks[i] != q:
@@ -140,7 +156,7 @@ def move(tables, v, q):
         if i > last:
             last = i
             tables.blocks[i], tables.counts[i] = q, 0
-            if r != q:
+            if r != q and not tables.of_faces:
                 size = _book(tables, r, q, 1, size)
         tables.counts[i] += 1
         tables.length[u] = last - np.int64(tables.xadj[u]) + 1

@@ -51,17 +51,20 @@ AIMS = {
 }
 
 
-def connectivity_tables(level: GraphLevel, part: Part, k: int, flag: Flags) -> ConnectivityTables:
+def connectivity_tables(
+    level: GraphLevel, part: Part, k: int, flag: Flags, *, of_faces: bool = False
+) -> ConnectivityTables:
     """Return connectivity tables of `part`, which moves change in place.
 
-    flag (n,): boundary vertices. Tables are made for the vertices that searches come by.
+    flag (n,): boundary vertices. of_faces: whether cut edges send what they weigh. Tables are made
+    for the vertices that searches come by.
     """
     entries = level.adjncy.size
     tables = ConnectivityTables(
         level.xadj, level.adjncy, level.adjwgt, part, np.zeros(k, np.int64),
         np.zeros((k, k), np.int32), np.zeros(k, np.int64), np.empty(entries, np.int32),
         np.empty(entries, np.int32), np.full(level.n, CLOSED, np.int32), np.zeros(k, np.int64),
-        np.empty(k, np.int32),
+        np.empty(k, np.int32), of_faces,
     )  # fmt: skip
     count_all(tables, flag)
     return tables

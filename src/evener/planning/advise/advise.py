@@ -15,7 +15,7 @@ from evener.arrays import IntVector
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
-from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
+from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.planning.advise.choices import KNEE, AdviceRows, advice_of
 from evener.planning.advise.set_plans import Confirmed, SetPlan, SetPlanner, confirm
 from evener.planning.device_sets.sets import (
@@ -46,8 +46,10 @@ def advise(
     weights, InputError for more than 2,048 devices and a graph of no vertices, InfeasibleError
     where no set holds the graph.
     """
-    graph, platform = as_graph(graph), as_platform(platform)
-    options, tell = options_with(options, keywords), progress or LoggedSteps("advising")
+    taken, platform = take_graph(graph), as_platform(platform)
+    options = options_with(options, keywords).sending(taken.exchange)
+    graph, tell = taken.graph, progress or LoggedSteps("advising")
+    options.workload.refuse_parts_of_faces(graph)
     _refuse_what_has_no_seconds(graph)
     tell("looking at sets of devices", 0.0)
     planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)

@@ -65,7 +65,8 @@ class SetPlanner:
     def estimator(self) -> Estimator:
         """What estimates the seconds of sets of devices."""
         seed, threads = self.options.seed, self.options.threads
-        law = sampled_halo_law(self.problem.weighted, seed=seed, threads=threads)
+        of_faces = self.options.workload.of_faces
+        law = sampled_halo_law(self.problem.weighted, of_faces, seed=seed, threads=threads)
         return Estimator(law, self.problem.costs, self.problem.load, self.problem.room)
 
     @cached_property

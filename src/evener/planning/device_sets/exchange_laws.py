@@ -91,8 +91,13 @@ class HaloLaw:
         return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, MIN_INSIDE, 1.0)
 
 
-def sampled_halo_law(graph: Graph, *, seed: int = 7, threads: int = 1) -> HaloLaw:
-    """Return the law of `graph`, fitted to blocks of different sizes made for it; O(n + m)."""
+def sampled_halo_law(
+    graph: Graph, of_faces: bool = False, *, seed: int = 7, threads: int = 1
+) -> HaloLaw:
+    """Return the law of `graph`, fitted to blocks of different sizes made for it; O(n + m).
+
+    of_faces: whether values are sent for faces.
+    """
     blocks = min(SAMPLE_BLOCKS, graph.n // 8)
     if blocks < 2:
         return HaloLaw(graph.n, 1.0, 0.0, float(max(graph.n - 1, 1)))
@@ -100,7 +105,8 @@ def sampled_halo_law(graph: Graph, *, seed: int = 7, threads: int = 1) -> HaloLa
     request = Request(targets, seed=seed, threads=threads, preset="fast")
     light = graph if graph.vwgt is None else graph.with_(vwgt=None)
     partition = Partition(partition_with("metis", light, request).part, blocks)
-    return halo_law_of(graph, metrics.quotient(graph, partition), metrics.block_sizes(partition))
+    quotient = metrics.quotient(graph, partition, of_faces=of_faces)
+    return halo_law_of(graph, quotient, metrics.block_sizes(partition))
 
 
 def halo_law_of(graph: Graph, quotient: metrics.Quotient, sizes: npt.NDArray[np.int64]) -> HaloLaw:

@@ -87,7 +87,9 @@ def candidate_of(
     sizes, loads = metrics.block_sizes(partition), problem.loads(part)
     lone = (sizes > 0).sum() == 1
     quotient = (
-        metrics.no_contact(partition.k) if lone else metrics.quotient(problem.weighted, partition)
+        metrics.no_contact(partition.k)
+        if lone
+        else metrics.quotient(problem.weighted, partition, of_faces=problem.workload.of_faces)
     )
     prediction = metrics.predicted_seconds(
         problem.graph, partition, problem.platform, problem.workload,

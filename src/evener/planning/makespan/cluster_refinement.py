@@ -14,7 +14,7 @@ import numpy as np
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import Hierarchy, finest, shrink_all
 from evener.partitioning.makespan.gain_state import Prices
-from evener.partitioning.makespan.refine_seconds import refine_by
+from evener.partitioning.makespan.refine_seconds import faces_of, refine_by
 from evener.partitioning.makespan.seconds_kernels import Bounds
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
 from evener.planning.makespan.coarse_search import COARSE_EFFORT, REFINED_VALUES
@@ -47,7 +47,8 @@ def _refined(one: Candidate, maker: CandidateMaker, vertices: float, seed: int) 
     problem = maker.problem
     clusters = _clusters(problem, one, vertices)
     level, costs = clusters.coarsest, problem.costs
-    values = _values_sent(clusters, one)
+    # A coarse edge weighs its faces.
+    values = 1.0 if problem.workload.of_faces else _values_sent(clusters, one)
     prices = Prices(
         replace(
             costs,
@@ -68,7 +69,7 @@ def _clusters(problem: MakespanProblem, one: Candidate, vertices: float) -> Hier
     """Return the problem's graph shrunk inside the candidate's blocks."""
     graph = problem.weighted
     work = None if graph.vwgt is None else problem.work
-    level = finest(graph, np.arange(graph.n), work, np.empty(0, np.int32), 1)
+    level = finest(graph, np.arange(graph.n), work, faces_of(graph, problem.costs), 1)
     if problem.fixed is not None:
         level.fixed = np.flatnonzero(problem.fixed)
     mean = float(level.free_weights.sum()) / max(level.n_free, 1)

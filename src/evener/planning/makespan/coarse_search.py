@@ -21,7 +21,7 @@ from evener.partitioning.initial.bisection_kernels import breadth_first_order
 from evener.partitioning.levels.clusters import leaves_shrunk
 from evener.partitioning.levels.levels import GraphLevel, Shrunk, finest, projected, shrink
 from evener.partitioning.makespan.gain_state import Prices
-from evener.partitioning.makespan.refine_seconds import EFFORTS, MakespanEffort, refine_by
+from evener.partitioning.makespan.refine_seconds import EFFORTS, MakespanEffort, faces_of, refine_by
 from evener.partitioning.makespan.seconds_kernels import Bounds
 from evener.planning.device_sets.set_loads import EqualFinish
 from evener.planning.makespan.problem import MakespanProblem
@@ -90,7 +90,8 @@ class CoarseSearch:
         size = min(max(MIN_VERTICES, VERTICES_PER_DEVICE * k), most)
         size = max(size, FLOOR, FLOOR_PER_DEVICE * k)
         work = None if problem.weighted.vwgt is None else problem.work
-        level = finest(problem.graph, np.arange(n), work, np.empty(0, np.int32), threads)
+        faces = faces_of(problem.graph, problem.costs)
+        level = finest(problem.graph, np.arange(n), work, faces, threads)
         self._levels, self._steps = _coarsened(
             level, size, MAX_CLUSTER * problem.load / size, threads
         )
@@ -206,8 +207,8 @@ class CoarseSearch:
 
     def _values_sent(self) -> float:
         """Return the values that a coarse vertex sends to each block it touches, in the mean."""
-        if not self._steps:
-            return 1.0
+        if not self._steps or self.problem.workload.of_faces:
+            return 1.0  # a coarse edge weighs its faces
         blocks = min(PROBE_BLOCKS, self.level.n)
         part = recursive_bisection(self.level, np.ones(blocks), EPSILON, 1)
         small = Graph(self.level.xadj.astype(np.int64), self.level.adjncy.astype(np.int32))

@@ -42,8 +42,6 @@ from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds, law_thr
 from evener.planning.makespan.slabs import Slabs
 from evener.planning.options import PlanOptions
 from evener.planning.steps import Progress, named_devices, no_progress
-from evener.plans import metrics
-from evener.plans.partition import Partition
 from evener.plans.plan import CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
 from evener.platforms.platform import Platform
 from evener.sizing.rounding import limits
@@ -117,7 +115,7 @@ def solve_seconds(
         problem.room,
         stages_of(found, best),
         {one.tool: one.version for one in made},
-        (*baselines.notes, *_notes(problem, best, options.connected)),
+        (*baselines.notes, *_notes(problem, best)),
         # METIS runs in a process of its own, which cpu_seconds() does not count.
         cpu_seconds() - began + sum(o.cpu_seconds for o in made if o.tool.startswith("metis")),
     )
@@ -388,15 +386,9 @@ def refined_baseline(
     return refinements(fastest(near), maker, effort, options.seed, options.threads)
 
 
-def _notes(problem: MakespanProblem, best: Candidate, connected: bool) -> list[str]:
-    """Say which devices are unused, and which blocks are in pieces that were not to be."""
+def _notes(problem: MakespanProblem, best: Candidate) -> list[str]:
+    """Say which devices are unused."""
     notes = []
     if not best.used.all():
         notes.append(f"Unused (slower with them): {named_devices(problem.platform, ~best.used)}")
-    if connected:
-        partition = Partition(best.part, problem.platform.k)
-        pieces = metrics.block_components(problem.weighted, partition) > 1
-        if pieces.any():
-            names = named_devices(problem.platform, pieces)
-            notes.append(f"not in one piece, although connected blocks were asked for: {names}")
     return notes

@@ -38,7 +38,7 @@ class BlockCounts(NamedTuple):
 
 
 class _Crossing(NamedTuple):
-    """Messages between blocks, which vertices send, and the weight of the edges cut."""
+    """Messages between blocks, and the weight of the edges cut."""
 
     sender: IntVector
     receiver: IntVector
@@ -62,10 +62,15 @@ def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray
     return np.asarray(cost * (graph.weights().sum() / cost.sum()), np.float64)
 
 
-def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> BlockCounts:
-    """Return the counts of the blocks; loads (n, c) [units]: the vertices' weights. O(n + m)."""
+def recounted_blocks(
+    graph: Graph, partition: Partition, loads: NumberArray, *, of_faces: bool = False
+) -> BlockCounts:
+    """Return the counts of the blocks; loads (n, c) [units]: the vertices' weights. O(n + m).
+
+    of_faces: whether values are sent for edges that are cut, as many as they weigh.
+    """
     k, part = partition.k, partition.part
-    crossing = _crossing(graph, part, k)
+    crossing = _crossing(graph, part, k, of_faces=of_faces)
     vertices = _counts(part, k)
     entries = _sums(part, np.diff(graph.xadj), k)
     weights = np.column_stack([_sums(part, one, k) for one in loads.T])
@@ -104,8 +109,11 @@ def _components(graph: Graph, part: IntArray, k: int) -> IntVector:
     return pieces
 
 
-def _crossing(graph: Graph, part: IntArray, k: int) -> _Crossing:
-    """Return the messages: a vertex sends a value to each other block that holds a neighbour."""
+def _crossing(graph: Graph, part: IntArray, k: int, *, of_faces: bool) -> _Crossing:
+    """Return the messages: a vertex sends a value to each other block that holds a neighbour.
+
+    of_faces: each edge that is cut sends what it weighs, from both ends.
+    """
     at_boundary = np.zeros(graph.n, np.bool_)
     codes, counts, cut = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
     for first, last in _ranges(graph.xadj):
@@ -113,15 +121,22 @@ def _crossing(graph: Graph, part: IntArray, k: int) -> _Crossing:
         own = np.repeat(part[first:last], np.diff(graph.xadj[first : last + 1]))
         other = part[graph.adjncy[begin:end]]
         crossing = np.flatnonzero(own != other)
+        weight = crossing if graph.adjwgt is None else graph.adjwgt[begin:end][crossing]
+        cut += crossing.size if graph.adjwgt is None else float(weight.sum())
+        if of_faces:
+            pair = own[crossing] * np.int64(k) + other[crossing]
+            found, at = np.unique(pair, return_inverse=True)
+            faces = np.ones(crossing.size) if graph.adjwgt is None else weight
+            codes.append(found)
+            counts.append(_sums(at, faces, found.size).astype(np.int64))
         vertex = np.searchsorted(graph.xadj, crossing + begin, side="right") - 1
         once, _ = _distinct(vertex * k + other[crossing])
         vertex, to = np.divmod(once, k)
         at_boundary[vertex] = True
-        found, times = _distinct(part[vertex] * np.int64(k) + to)
-        codes.append(found)
-        counts.append(times)
-        weight = crossing if graph.adjwgt is None else graph.adjwgt[begin:end][crossing]
-        cut += crossing.size if graph.adjwgt is None else float(weight.sum())
+        if not of_faces:
+            found, times = _distinct(part[vertex] * np.int64(k) + to)
+            codes.append(found)
+            counts.append(times)
     pairs, which = np.unique(np.concatenate(codes), return_inverse=True)
     values = _sums(which, np.concatenate(counts), pairs.size).astype(np.int64)
     sender, receiver = np.divmod(pairs, k)

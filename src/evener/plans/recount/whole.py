@@ -31,7 +31,9 @@ def recounted(
     """
     further = [graph.weights(i) for i in range(1, contract.n_constraints)]
     loads = np.column_stack([work_of(graph, workload, constraint), *further])
-    blocks = recounted_blocks(graph, partition, loads.astype(np.float64, copy=False))
+    blocks = recounted_blocks(
+        graph, partition, loads.astype(np.float64, copy=False), of_faces=workload.of_faces
+    )
     return judged(blocks, platform, contract, workload, bound)
 
 
