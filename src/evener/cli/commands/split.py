@@ -114,14 +114,17 @@ def _streamed(
 ) -> EdgePlan:
     """Divide a file's lines as they are read; write the plan."""
     from evener.files.temporary import private_folder
-    from evener.files.writing import is_stdout
+    from evener.files.writing import is_stdout, refusal
     from evener.io.plans.edge_plan import write_edge_plan
     from evener.planning.split_file import split_file
 
     beside = None if is_stdout(output) else output.absolute().parent
     with private_folder(beside) as folder, out.progress("Splitting") as progress:
         progress(options.method, 0.1)
-        made = split_file(path, platform, options, part_file=folder / "part")
+        try:
+            made = split_file(path, platform, options, part_file=folder / "part")
+        except OSError as error:  # beside the plan its blocks are kept, as large as it will be
+            raise refusal(error, output) from error
         write_edge_plan(output, made, level=0)
     return made
 
