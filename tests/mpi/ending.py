@@ -4,6 +4,7 @@ At a random moment of the first two seconds, mostly before MPI has started, a ra
 SIGTERM or SIGKILL, or exits. The other must end within five seconds, and no process be left.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.mpi.killing import MPIEXEC
+from evener.running.guarding import GUARD_NAME
+from tests.mpi.killing import MPIEXEC, name_of
 
 FIRST, WITHIN = 2.0, 5.0  # seconds
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, 0)  # 0: exits with code 3
@@ -53,9 +55,9 @@ def ended(folder, mark, draw):
     time.sleep(moment)
     if how:
         for pid, rank in processes(mark).items():
-            is_guard = (Path("/proc") / str(pid) / "stat").read_text().find("evener-guard") > 0
-            if rank == victim and not is_guard:
-                os.kill(pid, how)
+            if rank == victim and name_of(pid) != GUARD_NAME:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, how)
     gone = time.monotonic()
     try:
         said = run.communicate(timeout=20)[0]
@@ -67,10 +69,15 @@ def ended(folder, mark, draw):
         os.kill(pid, signal.SIGKILL)
     if left:
         run.communicate()
-    is_named = f"rank {victim}" in said or "interrupted" in said or "SIGTERM" in said
-    if left or took > WITHIN or not is_named:
-        print(f"{how} to rank {victim} at {moment:.2f} s s: {took:.1f} s, left {left}")
-        print(said, flush=True)
+    is_named = f"rank {victim}" in said
+    if left or took > WITHIN:
+        print(
+            f"{how} to rank {victim} at {moment:.2f} s: {took:.1f} s, left {left}\n{said}",
+            flush=True,
+        )
+    elif not is_named:
+        first = next((line for line in said.splitlines() if line.startswith("evener")), "")
+        print(f"{how} to rank {victim} at {moment:.2f} s: not named: {first}", flush=True)
     name = signal.Signals(how).name if how else "exit"
     return name, is_named, took, bool(left)
 

@@ -49,17 +49,20 @@ def test_a_guard_names_who_was_killed_and_ends_the_other(tmp_path, victim):
 
 
 @LINUX
-@pytest.mark.parametrize("states", [b"\1\1", b"\2\2", b"\4\2", b"\0\0"])
+@pytest.mark.parametrize("states", [b"\1\1", b"\2\2", b"\4\2"])
 def test_a_guard_is_silent_where_ranks_have_ended_in_order_or_said_why(tmp_path, states):
     assert guarded(tmp_path, states, 0) == ""
 
 
 @LINUX
-@pytest.mark.parametrize("state", [0, guard_child.FAILED])
-def test_ranks_that_wait_in_mpi_for_one_that_has_ended_are_ended(tmp_path, state):
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [(0, "before it began"), (guard_child.FAILED, "and other ranks waited for it")],
+)
+def test_ranks_that_wait_in_mpi_for_one_that_has_ended_are_ended(tmp_path, state, expected):
     """Whether it ended before it had begun, or said what was wrong: no launcher ends the others."""
     said = guarded(tmp_path, bytes([guard_child.IN_MPI, state]), 1)
-    assert said == "evener: b has ended, and other ranks waited for it\n"
+    assert said.replace(",", "") == f"evener: b has ended {expected}\n"
 
 
 LAUNCHER = """
@@ -134,7 +137,7 @@ guarding.end_all()
 @LINUX
 @pytest.mark.parametrize(
     ("others", "said"),
-    [("none", "rank 1 has ended, and other ranks waited for it"), ("unknown", "")],
+    [("none", "rank 1 has ended before it began"), ("unknown", "")],
 )
 def test_a_rank_that_is_missing_from_the_start(others, said):
     """It has ended where all children of the launcher are known to be others, else who knows."""

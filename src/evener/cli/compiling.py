@@ -172,6 +172,7 @@ def leave(interrupt: KeyboardInterrupt) -> NoReturn:
         sys.modules["evener.files.temporary"].discard_folders()
     is_terminated = isinstance(interrupt, Terminated)
     said = "ended by SIGTERM" if is_terminated else "interrupted"
-    sys.stderr.write(f"\nevener: {said}\n")
+    who = guarding.own_name() if (guarding := sys.modules.get("evener.running.guarding")) else ""
+    sys.stderr.write(f"\nevener: {who}{said}\n")
     sys.stderr.flush()
     os._exit(143 if is_terminated else 130)  # 128 and the number of the signal

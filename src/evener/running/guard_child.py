@@ -41,31 +41,35 @@ def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
         events.register(file, select.EPOLLIN)
     os.pwrite(flags, WATCHED, len(ranks))
     gone = [place for place, file in enumerate(ranks) if file is None]
-    lost: tuple[str, float] | None = None  # a rank that ended without the others, and when
+    lost = 0.0  # when a rank ended without the others
+    said = ""  # what is to be said of it where they wait for it
     while gone or watched:
-        for place in gone:
+        for place in gone if not lost else ():
             states, called = _states(flags, len(ranks)), _names(flags, names)
-            if lost is None and FAILED in states:  # the launcher may have ended this one for it
-                lost = called[states.index(FAILED)], time.monotonic()
-            elif lost is None and states[place] in (BEGUN, IN_MPI):
+            if FAILED in states:  # the launcher may have ended this one for it
+                lost = time.monotonic()
+                said = f"{called[states.index(FAILED)]} has ended, and other ranks waited for it"
+            elif states[place] == 0:
+                lost = time.monotonic()
+                _tell(flags, names, f"{called[place]} has ended before it began")
+            elif states[place] != ENDED:
                 _tell(flags, names, f"{called[place]} was killed")
                 if _kills_for_memory() > out_of_memory:
                     _say("the computer has run out of memory")
                 _end(events, watched)
                 return
-            elif lost is None and states[place] != ENDED:
-                lost = called[place], time.monotonic()
-        if lost is not None and time.monotonic() > lost[1] + GRACE:
+        if lost and time.monotonic() > lost + GRACE:
             states = _states(flags, len(ranks))
             waiting = [file for file, place in watched.items() if states[place] == IN_MPI]
-            if waiting:
-                _tell(flags, names, f"{lost[0]} has ended, and other ranks waited for it")
+            if waiting and said:
+                _tell(flags, names, said)
+                said = ""
             for file in waiting:
                 _kill(file)
                 del watched[file]
                 events.unregister(file)
         # In the order in which they ended.
-        ended = [file for file, _ in events.poll(None if lost is None else REST)] if watched else []
+        ended = [file for file, _ in events.poll(REST if lost else None)] if watched else []
         gone = [watched.pop(file) for file in ended]
         for file in ended:
             events.unregister(file)

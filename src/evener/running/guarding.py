@@ -97,6 +97,14 @@ def enter_mpi() -> None:
         flags.note(IN_MPI)
 
 
+def own_name() -> str:
+    """Return "rank 3: " where a launcher has started this process as one of several, else ""."""
+    for rank, *_, size in STATED:
+        if os.environ.get(size, "1") != "1" and rank in os.environ:
+            return f"rank {os.environ[rank]}: "
+    return ""
+
+
 class Guard:
     """A rank's hold on the guard of its computer.
 
