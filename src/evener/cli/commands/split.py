@@ -15,7 +15,7 @@ from evener.cli.edge_options import (
 )
 from evener.cli.judged import add_epsilon
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import count, positive_finite, refuse_outputs
+from evener.cli.values import count, positive_finite, refuse_outputs, seed
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
     add_epsilon(parser)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=seed, default=7)
     parser.add_argument(
         "--order",
         default="auto",
