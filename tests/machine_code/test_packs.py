@@ -147,10 +147,10 @@ def test_a_pack_of_another_user_is_refused_once_it_is_open(toys, pack, monkeypat
     """Not by its name, which may lead to another file when it is opened."""
     own = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+    Pack(pack)  # of the wheel, which an administrator has installed
+    monkeypatch.setattr(packs, "FOLDER", pack.parent.parent)
     with pytest.raises(OthersPackError, match="belongs to another user"):
         Pack(pack)
-    monkeypatch.setattr(packs, "FOLDER", pack.parent)
-    Pack(pack)
 
 
 def test_settings_that_change_machine_code(toys, pack, monkeypatch):
