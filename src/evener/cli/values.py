@@ -159,11 +159,9 @@ def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | 
         refuse_unwritable(output)
         if output.exists() and any(output.samefile(one) for one in given):
             raise UsageError(f"{output} is an input; the output needs a name of its own")
-    for i, output in enumerate(outputs):
-        if any(os.path.realpath(output) == os.path.realpath(one) for one in outputs[:i]):
-            raise UsageError(
-                f"two outputs are called {output}", hint="Each needs a name of its own."
-            )
+    for i, name in enumerate(outputs):
+        if any(os.path.realpath(name) == os.path.realpath(one) for one in outputs[:i]):
+            raise UsageError(f"two outputs are called {name}", hint="Each needs a name of its own.")
 
 
 def refuse_picture(output: str, inputs: Iterable[str | Path | None]) -> None:
