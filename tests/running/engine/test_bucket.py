@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import sssp
 from evener.running.engine import ThreadPool, VertexProgram
@@ -109,6 +110,13 @@ FALLING = VertexProgram(
     init=init, along=along, priority=lambda value: value, combine="max", dtype="int32",
     name="falling",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(("weight", "dtype"), [(0.5, "float64"), (5, "int32")])
+def test_values_are_of_the_type_of_weights_though_no_edge_is_left(weight, dtype):
+    graph = Graph.from_edges(5, [0], [0], weights=np.array([weight]))
+    assert graph.m == 0
+    assert sssp.program_for(graph).dtype == dtype
 
 
 @pytest.mark.parametrize("priority", [math.nan, 1e300, -math.inf])

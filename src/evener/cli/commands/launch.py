@@ -86,8 +86,6 @@ def _prepared(
     launcher = _launcher(options)
     refuse_other_mpi(options.program[0], launcher)
     folder = private or options.output
-    if str(folder).startswith("-"):
-        folder = f"./{folder}"  # else launchers take the names of its files for options
     job = RankJob(tuple(places), options.program, str(folder or "."), options.mpirun[1:])
     launch = launch_of(job, launcher)
     if private is not None and needs_shared_folder(launch, places):
