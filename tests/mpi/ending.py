@@ -41,6 +41,16 @@ def processes(mark):
     return found
 
 
+def signalled(mark, victim, how):
+    """Send a signal to a rank; return whether it was there."""
+    found = [pid for pid, rank in processes(mark).items() if rank == victim]
+    ranks = [pid for pid in found if name_of(pid) not in (GUARD_NAME, None)]
+    for pid in ranks:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
+    return bool(ranks)
+
+
 def ended(folder, mark, draw):
     """End a rank; return how, whether a rank was named, and the seconds until all had ended."""
     moment, how, victim = draw.uniform(0, FIRST), draw.choice(ENDS), int(draw.integers(2))
@@ -53,11 +63,8 @@ def ended(folder, mark, draw):
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     time.sleep(moment)
-    if how:
-        for pid, rank in processes(mark).items():
-            if rank == victim and name_of(pid) != GUARD_NAME:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, how)
+    while how and not signalled(mark, victim, how):
+        time.sleep(0.005)  # the launcher has not started it yet
     gone = time.monotonic()
     try:
         said = run.communicate(timeout=20)[0]
