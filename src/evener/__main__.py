@@ -5,6 +5,15 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit code (see evener.errors)."""
+    try:
+        return _main()
+    except KeyboardInterrupt:  # while Python loads what will handle it
+        guarding = sys.modules.get("evener.running.guarding")
+        sys.stderr.write(f"\nevener: {guarding.own_name() if guarding else ''}interrupted\n")
+        return 130
+
+
+def _main() -> int:
     if sys.argv[1:2] not in (["plan"], ["run"]):
         from evener.cli import main as answer
 

@@ -13,7 +13,7 @@ import pytest
 from evener.cli.compiling import WORDS, CompilingShown, explained
 from evener.cli.output import Output
 from evener.cli.precompile.compiler import Compiled
-from evener.errors import UsageError
+from evener.errors import ToolError, UsageError
 from tests.assertions import run_evener
 
 
@@ -132,6 +132,22 @@ def test_with_a_bar_it_stands_beside_the_step():
         assert bar._waits_for == "waiting, for it (3 s so far)"
         out.wait_for("")
         assert bar._waits_for == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SystemExit(7), "a program that was given ended this one: sys.exit(7)"),
+        (MemoryError(), "memory has run out"),
+        (MemoryError("no room for 3"), "memory has run out: no room for 3"),
+        (RuntimeError("can't start new thread"), "lets this process start no further thread"),
+        (OSError("Could not load shared object file 'a'. It"), "a library cannot be loaded: Could"),
+    ],
+)
+def test_what_is_no_bug_is_explained(error, said):
+    known = explained(error)
+    assert isinstance(known, ToolError)
+    assert said in str(known)
 
 
 def test_nowhere_to_keep_kernels_is_explained():

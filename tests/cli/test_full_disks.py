@@ -71,9 +71,10 @@ def test_measure_where_its_file_has_no_room(evener, tmp_path, monkeypatch):
     "words",
     ["generate grid --shape 60x60 -o new.graph", "plan g.graph --k 3 -o new.plan",
      "convert g.graph new.ecsr", "generate rmat --scale 7 -o new.ecsr",
-     "report g.plan -o new.html"],
+     "report g.plan -o new.html", "split e.snap --k 3 --stream -o new.plan"],
 )  # fmt: skip
 def test_nothing_half_written_is_left(place, words):
+    (place / "e.snap").write_text("".join(f"{i} {i + 1}\n" for i in range(900)))
     before = sorted(os.listdir())  # noqa: PTH208
     done = limited(words, 500, place)
     assert done.returncode == 6

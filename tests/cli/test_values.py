@@ -61,6 +61,12 @@ def test_through_a_pipe(tmp_path):
         ("convert g.graph -", "the suffix of stdout is of no format"),
         ("measure axpy -o -", "keeps a journal beside its file"),
         ("generate speeds --curves lille -o x.toml --to su2", "a speeds file ends in .toml"),
+        ("plan g.graph --k 3 -o a.html --report a.html", "two outputs are called a.html"),
+        ("run g.plan g.graph --app bfs -o a --report ./a", "two outputs are called ./a"),
+        ("run g.plan g.graph --app bfs --trace a --samples a", "two outputs are called a"),
+        ("run g.plan g.graph --app bfs --timeout 1e18", "more than 30 years"),
+        ("plan g.graph --k 3 --seed 99999999999999999999", "is no seed: from 0 to 2^63 - 1"),
+        ("generate grid --shape 4x5 -o x.graph --seed -1", "is no seed"),
     ],
 )
 def test_refused(evener, place, words, message):

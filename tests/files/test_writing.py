@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evener.errors import InputError, OutputError
-from evener.files.writing import atomic_write, discard_unfinished, write_text
+from evener.files.writing import atomic_write, discard_unfinished, take_room, write_text
 
 
 def names(folder):
@@ -161,3 +161,32 @@ def test_a_kill_at_any_moment_leaves_a_whole_file(tmp_path):
         assert len(content) == 50_000
         assert len(set(content)) == 1
         target.unlink()
+
+
+@pytest.mark.parametrize("code", [None, errno.EOPNOTSUPP, errno.EINVAL])
+def test_room_is_taken_before_a_file_is_mapped(tmp_path, monkeypatch, code):
+    """Also where the file system cannot set it aside: then zeros are written."""
+    if code is not None:
+        monkeypatch.setattr(os, "posix_fallocate", failing(code), raising=False)
+    with (tmp_path / "a").open("w+b") as file:
+        take_room(file, 3 * 2**20 + 5)
+        found = os.fstat(file.fileno())
+    assert found.st_size == 3 * 2**20 + 5
+    assert found.st_blocks * 512 >= found.st_size
+    assert not any((tmp_path / "a").read_bytes())
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_disk_without_room_for_a_mapped_file(tmp_path, monkeypatch, code):
+    monkeypatch.setattr(os, "posix_fallocate", failing(code), raising=False)
+    with (tmp_path / "a").open("w+b") as file, pytest.raises(OSError, match=os.strerror(code)):
+        take_room(file, 100)
+
+
+def failing(code):
+    """Return a call that raises the OSError of this number."""
+
+    def call(*_):
+        raise OSError(code, os.strerror(code))
+
+    return call

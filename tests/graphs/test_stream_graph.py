@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.graphs.stream_graph import StreamGraph, topological_order
+from evener.graphs.stream_graph import MOST_NEEDS, FilterRow, StreamGraph, topological_order
 
 GOOD = {
     "names": ("a", "b", "c"), "scalar": [1, 2, 3], "vector": [1, 1, 4],
@@ -19,6 +19,7 @@ GOOD = {
         ({"names": ("a", "", "c")}, "empty name"),
         ({"names": ("a", "\ud800", "c")}, "what UTF-8 can hold"),
         ({"tokens": [0, 0.5]}, "tokens of the edge from 'b' to 'c' must be whole, not 0.5"),
+        ({"tokens": [0, 2.0**54]}, "tokens of the edge from 'b' to 'c' are more than 2.53"),
         ({"scalar": [1, -2, 3]}, "scalar of filter 'b' must be 0 or more, not -2"),
         ({"scalar": [1, 2e100, 3]}, "scalar of filter 'b' must be 1e.100 at most, not 2e.100"),
         ({"nbytes": [8, 2e100]}, "bytes of the edge from 'b' to 'c' must be 1e.100 at most"),
@@ -39,6 +40,16 @@ GOOD = {
 def test_what_cannot_be_is_refused(change, said):
     with pytest.raises(InputError, match=said):
         StreamGraph(**GOOD | change)
+
+
+def test_needs_of_filters_are_bounded(monkeypatch):
+    """n filters with a need of its own each are n x n numbers."""
+    rows = [FilterRow(f"f{i}", 1.0, needs={f"k{i}": 1.0}) for i in range(MOST_NEEDS + 1)]
+    assert len(StreamGraph.of(rows, []).needs) == MOST_NEEDS + 1
+    monkeypatch.setattr("evener.graphs.stream_graph.MOST_NEEDED", 1000)
+    with pytest.raises(InputError, match="65 different needs of 65 filters"):
+        StreamGraph.of(rows, [])
+    assert len(StreamGraph.of(rows[:-1], []).needs) == MOST_NEEDS
 
 
 def test_a_cycle_may_have_tokens():

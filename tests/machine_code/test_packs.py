@@ -15,7 +15,7 @@ from numba.core.registry import cpu_target
 
 from evener.cli.precompile.packing import write_pack
 from evener.machine_code import cache, packs
-from evener.machine_code.packs import DamagedPackError, Pack
+from evener.machine_code.packs import DamagedPackError, OthersPackError, Pack
 from tests.machine_code.conftest import n_compiled
 
 WHOLE = np.array([1, 2])
@@ -141,6 +141,16 @@ def test_a_pack_that_may_not_be_read(toys, pack, monkeypatch):
 
     monkeypatch.setattr(packs, "Pack", refused)
     assert answer_and_why(toys)[1:] == (2, f"{pack} cannot be read: Permission denied")
+
+
+def test_a_pack_of_another_user_is_refused_once_it_is_open(toys, pack, monkeypatch):
+    """Not by its name, which may lead to another file when it is opened."""
+    own = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+    Pack(pack)  # of the wheel, which an administrator has installed
+    monkeypatch.setattr(packs, "FOLDER", pack.parent.parent)
+    with pytest.raises(OthersPackError, match="belongs to another user"):
+        Pack(pack)
 
 
 def test_settings_that_change_machine_code(toys, pack, monkeypatch):

@@ -123,6 +123,30 @@ def test_random_graphs_keep_within_their_bound(tmp_path, degree):
         assert min(peak_of(*command, "--memory", str(bound)) for _ in range(2)) <= bound
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells the most memory on Linux")
+@pytest.mark.parametrize("suffix", ["graph", "mtx", "snap"])
+def test_weighted_text_keeps_within_its_bound(tmp_path, suffix):
+    """At the least that the command itself names: text of 8 MB and more, with what is parsed."""
+    drawn, path = random_edges(50_000, 24), tmp_path / f"a.{suffix}"
+    u, v = np.repeat(np.arange(drawn.n), np.diff(drawn.xadj)), drawn.adjncy
+    u, v = u[u > v], v[u > v]
+    weights = np.random.default_rng(5).integers(1, 99, u.size)
+    if suffix == "graph":
+        write_graph(path, Graph.from_edges(drawn.n, u, v, weights=weights))
+    else:
+        head = "%%MatrixMarket matrix coordinate integer symmetric\n"
+        head += f"{drawn.n} {drawn.n} {u.size}"
+        rows = np.stack([u + 1, v + 1, weights], axis=1)
+        np.savetxt(path, rows, "%d", header=head if suffix == "mtx" else "", comments="")
+    command = ["plan", str(path), "--objective", "cut", "-o", str(tmp_path / "a.plan"), "--memory"]
+    asked = [sys.executable, "-m", "evener", *command, "1MiB", "--k", "4"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False).stderr
+    least = re.search(r"--memory (\d+)MiB or more", told)[1]
+    peak_of(*command, "1GiB", "--k", "4")  # compiling kernels takes memory, once
+    assert min(peak_of(*command, f"{least}MiB", "--k", "4") for _ in range(2)) <= int(least) << 20
+
+
 def test_why_limits_without_room_need_so_much_memory_is_told(tmp_path):
     write_graph(tmp_path / "a.ecsr", grid([300, 300]))
     with pytest.raises(UsageError, match="one by one") as told:

@@ -10,7 +10,7 @@ from evener.errors import InputError, ToolError
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
-from evener.running.checkpoints import INDEX, Checkpoints, read_checkpoint
+from evener.running.checkpoints import INDEX, LOCK, Checkpoints, read_checkpoint
 from evener.running.executing import run_program
 from evener.running.on_device import RunWatch
 from evener.running.on_edges import run_on_edges
@@ -121,9 +121,28 @@ def test_the_last_checkpoint_alone_stays(tmp_path):
         run_program(
             pagerank.PROGRAM, graph, divided(graph, 3), most=9, watch=RunWatch(checkpoints=asked)
         )
-        names = sorted(path.name for path in (tmp_path / "kept").iterdir())
+        names = sorted(path.name for path in (tmp_path / "kept").iterdir() if path.name != LOCK)
         assert names == [INDEX, *(f"step-8-device-{rank}.npz" for rank in range(3))]
     assert asked.written == 8
+
+
+def test_two_runs_do_not_write_to_one_folder(tmp_path):
+    """The second one is refused while the first runs; once that has ended, it may."""
+    graph, tried = random_graph(50, 100), []
+
+    def run(tell=None):
+        watch = RunWatch(tell, checkpoints=Checkpoints(tmp_path, steps=2))
+        run_program(pagerank.PROGRAM, graph, divided(graph, 3), most=4, watch=watch)
+
+    def run_beside(done):
+        with pytest.raises(InputError, match="another run writes its checkpoints there"):
+            run()
+        tried.append(done)
+
+    run(run_beside)
+    assert tried
+    run()
+    assert read_checkpoint(tmp_path).state.step == 4
 
 
 def test_checkpoints_by_seconds_take_a_tenth_of_the_time_at_most(tmp_path):

@@ -13,7 +13,7 @@ LINUX = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches proces
 
 
 def guarded(tmp_path, states, victim, described=b""):
-    """Start two processes and a guard, kill one; return what the guard said."""
+    """Start two processes and a guard, kill one; both are to end. Return what the guard said."""
     flags = tmp_path / "flags"
     flags.write_bytes(bytes(3) + described)
     ranks = [
@@ -30,7 +30,7 @@ def guarded(tmp_path, states, victim, described=b""):
         )
     flags.write_bytes(states + b"\1" + described)
     ranks[victim].kill()
-    if states != bytes(2):
+    if guard_child.IN_MPI not in states or states[1 - victim] == guard_child.FAILED:
         ranks[1 - victim].kill()
     said = guard.communicate(timeout=20)[1]
     for rank in ranks:
@@ -42,23 +42,35 @@ def guarded(tmp_path, states, victim, described=b""):
 @LINUX
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_guard_names_who_was_killed_and_ends_the_other(tmp_path, victim):
-    said = guarded(tmp_path, bytes(2), victim)
+    said = guarded(tmp_path, b"\4\4", victim)
     assert said == f"evener: {'ab'[victim]} was killed\n"
-    said = guarded(tmp_path, bytes(2), victim, b"Try again.\na (cpu)\nb (gpu)")
+    said = guarded(tmp_path, b"\4\4", victim, b"Try again.\na (cpu)\nb (gpu)")
     assert said == f"evener: {'ab'[victim]} ({'cg'[victim]}pu) was killed\nTry again.\n"
 
 
 @LINUX
-@pytest.mark.parametrize("states", [b"\1\1", b"\0\2", b"\2\0"])
+@pytest.mark.parametrize("states", [b"\1\1", b"\2\2", b"\4\2"])
 def test_a_guard_is_silent_where_ranks_have_ended_in_order_or_said_why(tmp_path, states):
     assert guarded(tmp_path, states, 0) == ""
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [(0, "before it began"), (guard_child.FAILED, "and other ranks waited for it")],
+)
+def test_ranks_that_wait_in_mpi_for_one_that_has_ended_are_ended(tmp_path, state, expected):
+    """Whether it ended before it had begun, or said what was wrong: no launcher ends the others."""
+    said = guarded(tmp_path, bytes([guard_child.IN_MPI, state]), 1)
+    assert said.replace(",", "") == f"evener: b has ended {expected}\n"
 
 
 LAUNCHER = """
 import os, subprocess, sys
 ranks = []
 for place in (0, 1, 2):
-    stated = {"PMI_RANK": str(place + 4), "MPI_LOCALRANKID": str(place), "MPI_LOCALNRANKS": "3"}
+    stated = {"PMI_RANK": str(place + 4), "MPI_LOCALRANKID": str(place), "MPI_LOCALNRANKS": "3",
+              "PMI_SIZE": "9"}
     ranks.append(subprocess.Popen(
         [sys.executable, "-c", sys.argv[1]], env=os.environ | stated, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -98,10 +110,62 @@ def test_a_guard_finds_the_ranks_of_a_launcher(victim):
     assert not Path(paths.pop()).exists()
 
 
+MISSING = """
+import os, subprocess, sys
+stated = {"PMI_RANK": "0", "MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": "2", "PMI_SIZE": "2"}
+words = [sys.executable, "-c", "input()"]  # no rank; but the program that started rank 1, maybe
+other = subprocess.Popen(words, stdin=subprocess.PIPE) if sys.argv[2] == "unknown" else None
+rank = subprocess.Popen([sys.executable, "-c", sys.argv[1]], env=os.environ | stated)
+code = rank.wait()
+if other is not None:
+    other.communicate(b"\\n")
+sys.exit(abs(code))
+"""
+WAITS = """
+import os, time
+from evener.running import guard_child, guarding
+guard_child.SEARCH = guard_child.GRACE = 0.05
+guarding.begin()
+guarding.enter_mpi()
+end = time.monotonic() + 20
+while guarding._early[0].path.exists() and time.monotonic() < end:
+    time.sleep(0.01)
+guarding.end_all()
+"""
+
+
 @LINUX
-def test_no_guard_where_ranks_are_missing(monkeypatch):
-    monkeypatch.setattr(guard_child, "SEARCH", 0.05)
-    assert guard_child.found(os.getppid(), os.getpid(), 2, "PMI_RANK", "MPI_LOCALRANKID") is None
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [("none", "rank 1 has ended before it began"), ("unknown", "")],
+)
+def test_a_rank_that_is_missing_from_the_start(others, said):
+    """It has ended where all children of the launcher are known to be others, else who knows."""
+    words = [sys.executable, "-c", MISSING, WAITS, others]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == ((9, f"evener: {said}\n") if said else (0, ""))
+
+
+@LINUX
+def test_a_file_of_another_user_is_not_opened(tmp_path, capfd, monkeypatch):
+    """Nor one that others may write, nor a link: what it says goes to the terminal."""
+    mine, open_to_all = tmp_path / "mine", tmp_path / "open"
+    file, is_new = guarding._in_common(mine)
+    assert is_new
+    os.close(file)
+    file, is_new = guarding._in_common(mine)
+    assert not is_new
+    os.close(file)
+    open_to_all.touch()
+    open_to_all.chmod(0o666)
+    (tmp_path / "link").symlink_to(mine)
+    for name in ("open", "link"):
+        with pytest.raises(OSError, match=name):
+            guarding._in_common(tmp_path / name)
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(PermissionError):
+        guarding._in_common(mine)
+    assert "is not of this user" in capfd.readouterr().err
 
 
 def test_a_program_that_no_launcher_has_started_has_no_guard(monkeypatch):

@@ -1,10 +1,13 @@
 """Rows of arrays move between ranks, and only what moves is copied."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
 from evener.running.comm import ThreadComm, run_threads
-from evener.running.sharing import run_around
+from evener.running.sharing import in_common, run_around
 from evener.running.spreading import HeldRows, starts_of
 from tests.examples import seeds
 
@@ -64,3 +67,18 @@ def test_without_room_to_share_rows_are_copied():
         return held.rows.tolist()
 
     assert run_threads(3, work) == [[0, 1, 2, 3, 4, 5], [], [6, 7, 8, 9, 10, 11]]
+
+
+def test_no_memory_is_shared_where_there_is_no_room_for_it(monkeypatch):
+    """Rows in a file without room would end the process when they are written."""
+
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    told = []
+    monkeypatch.setattr("evener.running.sharing.take_room", refuse)
+    with pytest.warns(UserWarning, match="has no room .No space left on device.. They will be"):
+        memory = in_common(100, 0, range(2), lambda *both: told.append(both))
+    assert memory is None
+    (sent, _), _ = told
+    assert not sent[1].any()

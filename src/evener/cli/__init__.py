@@ -70,7 +70,10 @@ def _answer(words: list[str]) -> int:
     verbose = "--verbose" in own
     out = Output(json="--json" in own, quiet="--quiet" in own, verbose=verbose)
     try:
-        args, run, takes_stdout = parse(words)
+        try:
+            args, run, takes_stdout = parse(words)
+        except SystemExit:  # --help has been answered
+            return 0
         refuse_swapped(words[0], files_from(words[0], args))
         shown = CompilingShown(out, words[0])
         try:
@@ -78,11 +81,9 @@ def _answer(words: list[str]) -> int:
                 return run_beside(lambda: run(args, out), shown)
         finally:
             out.wait_for("")
-    except SystemExit:  # --help has been answered
-        return 0
     except (BrokenPipeError, ReaderGone):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if "--debug" in own:
             out.trace(error)
         error = explained_disk(explained(error))

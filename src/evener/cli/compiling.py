@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 from evener.cli.output import LOG
 from evener.cli.precompile.compiler import Compiled, watch_if_imported
-from evener.errors import EvenerError, UsageError
+from evener.errors import EvenerError, ToolError, UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
 
 
+_LIMITS = "See the limits of this shell (ulimit -a), or of its control group."
 WORDS = "compiling kernels, once"
 WORTH_SAYING = 1.0  # [s] of compiling from which it is shown
 STEADY = 1.0  # [s] without compiling after which the text is removed
@@ -110,8 +111,18 @@ def _whys() -> list[str]:
     return packs.why_compiled() if packs else []
 
 
-def explained(error: Exception) -> Exception:
-    """Return a UsageError for Numba's error that no folder can hold compiled kernels."""
+def explained(error: Exception | SystemExit) -> Exception:
+    """Return an EvenerError for what is no bug: no memory or thread is left, a program of the user
+    ends this one, Numba has no folder for compiled kernels. Return other errors as they are.
+    """
+    if isinstance(error, SystemExit):
+        return ToolError(f"a program that was given ended this one: sys.exit({error.code!r})")
+    if isinstance(error, MemoryError):
+        return ToolError(f"memory has run out{f': {error}' if str(error) else ''}", hint=_LIMITS)
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return ToolError("the system lets this process start no further thread", hint=_LIMITS)
+    if isinstance(error, OSError | ImportError) and "shared object" in str(error):
+        return ToolError(f"a library cannot be loaded: {str(error).split('.')[0]}", hint=_LIMITS)
     if isinstance(error, EvenerError) or "no locator available" not in str(error):
         return error
     return UsageError(
@@ -172,6 +183,7 @@ def leave(interrupt: KeyboardInterrupt) -> NoReturn:
         sys.modules["evener.files.temporary"].discard_folders()
     is_terminated = isinstance(interrupt, Terminated)
     said = "ended by SIGTERM" if is_terminated else "interrupted"
-    sys.stderr.write(f"\nevener: {said}\n")
+    who = guarding.own_name() if (guarding := sys.modules.get("evener.running.guarding")) else ""
+    sys.stderr.write(f"\nevener: {who}{said}\n")
     sys.stderr.flush()
     os._exit(143 if is_terminated else 130)  # 128 and the number of the signal

@@ -153,4 +153,7 @@ def memory_taken(memory: int) -> str:
     from evener.wording import memory as shown
 
     peak = peak_bytes()
-    return "" if peak is None else f"Memory: {shown(peak)} at most, of {shown(memory)} allowed."
+    if peak is None:
+        return ""
+    allowed = "of" if peak <= memory else "more than the"
+    return f"Memory: {shown(peak)} at most, {allowed} {shown(memory)} allowed."

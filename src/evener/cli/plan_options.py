@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from evener.cli.judged import add_judging_options, workload_options_from
-from evener.cli.values import share
+from evener.cli.values import seed, share
 
 if TYPE_CHECKING:
     from evener.planning.options import PlanOptions
@@ -68,7 +68,9 @@ def add_effort_options(
         default="default",
         help=f"{preset} (default default)",
     )
-    parser.add_argument("--seed", type=int, default=7, help=f"same seed, same {result} (default 7)")
+    parser.add_argument(
+        "--seed", type=seed, default=7, help=f"same seed, same {result} (default 7)"
+    )
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
 
 

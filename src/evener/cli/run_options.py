@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from evener.cli.graph_options import ReadOptions, read_options_from
 from evener.cli.machines import MachineOptions, machine_options_from
-from evener.cli.values import count, positive_finite
+from evener.cli.values import count, positive_finite, waiting
 from evener.errors import UsageError
 
 TIMEOUT = 600.0  # [s] that of evener.running.failures
@@ -141,7 +141,7 @@ def _add_survival(parser: argparse.ArgumentParser) -> None:
     """Add what is done about devices that fail, and those that slow down."""
     parser.add_argument(
         "--timeout",
-        type=positive_finite,
+        type=waiting,
         metavar="SECONDS",
         help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f}), "
         f"or a filter has for an iteration (default {FILTER_TIMEOUT:.0f})",

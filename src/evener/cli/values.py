@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from evener.errors import UsageError
 
 LEAST_MEMORY = 2**20  # [B] that --memory may be: less is a number without its unit
+LONGEST_WAIT = 1e9  # [s]
 MAX_COUNT = 2**53  # a float64 holds every whole number up to this
 
 
@@ -52,6 +54,14 @@ def count(text: str) -> int:
             ) from None
         exact = int(number)
     return exact
+
+
+def seed(text: str) -> int:
+    """Return a seed: a whole number of 64 bits, not negative."""
+    value = int(text) if re.fullmatch(r"\d{1,19}", text, re.ASCII) else -1
+    if not 0 <= value < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is no seed: from 0 to 2^63 - 1")
+    return value
 
 
 SIZES = "2GiB or 2G (2^30 bytes each G), 2GB (10^9), or bytes"  # what `size_in_bytes` takes
@@ -130,10 +140,18 @@ def page(text: str) -> str:
     return text
 
 
-def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | None]) -> None:
-    """Raise an error where an output cannot be written, or is one of the inputs.
+def waiting(text: str) -> float:
+    """Return a number of seconds to wait, above zero: 30 years at most, as of the system."""
+    value = positive_finite(text)
+    if value > LONGEST_WAIT:
+        raise argparse.ArgumentTypeError(f"{text!r} seconds are more than 30 years")
+    return value
 
-    Raises InputError for a file that cannot be written, UsageError for one that is an input.
+
+def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | None]) -> None:
+    """Raise an error where an output cannot be written, or is one of the inputs, or of the others.
+
+    Raises InputError for a file that cannot be written, UsageError for a name given twice.
     """
     from evener.files.writing import refuse_unwritable
 
@@ -142,6 +160,9 @@ def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | 
         refuse_unwritable(output)
         if output.exists() and any(output.samefile(one) for one in given):
             raise UsageError(f"{output} is an input; the output needs a name of its own")
+    for i, name in enumerate(outputs):
+        if any(os.path.realpath(name) == os.path.realpath(one) for one in outputs[:i]):
+            raise UsageError(f"two outputs are called {name}", hint="Each needs a name of its own.")
 
 
 def refuse_picture(output: str, inputs: Iterable[str | Path | None]) -> None:

@@ -22,6 +22,7 @@ STDOUT = "/dev/stdout"
 _STDOUT_TOO = (STDOUT, "/dev/fd/1", "/proc/self/fd/1")
 # The fault of a disk, not of a name: with another name all would be well only on another disk.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EROFS, errno.ESTALE)
+ZEROS = 1 << 20  # bytes that are written at a time where a disk does not set room aside
 _unfinished: set[str] = set()
 
 
@@ -86,6 +87,26 @@ def refusal(
 def is_of_disk(error: BaseException) -> bool:
     """Return whether an error means that a disk is full, read only or broken."""
     return isinstance(error, OSError) and error.errno in _DISK
+
+
+def take_room(file: IO[bytes], n_bytes: int) -> None:
+    """Give a file this length, and the room on its disk: a write to a mapped file has no error.
+
+    Where memory that is mapped has no room on the disk, the system ends the process (SIGBUS).
+    Raises OSError where the disk is full, or lets no file become so large.
+    """
+    if hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        except OSError as error:
+            if is_of_disk(error):
+                raise
+        else:
+            return
+    file.seek(0)  # the file system cannot say
+    for start in range(0, n_bytes, ZEROS):
+        file.write(bytes(min(ZEROS, n_bytes - start)))
+    file.flush()
 
 
 def refuse_binary(path: str | Path) -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from evener.graphs.foreign import NetworkXGraph
 
 
+MOST_TOKENS = 2.0**53  # on an edge: whole numbers that a float64 holds
+# Different needs in all, and numbers of filters by needs where there are more: a file of n filters
+# with a need of its own each would ask for n x n numbers.
+MOST_NEEDS, MOST_NEEDED = 64, 2**22
 MOST = 1e100  # instructions, data, bytes: products and sums of all stay finite
 
 
@@ -114,6 +118,7 @@ class StreamGraph:
             if unknown is not None:
                 raise InputError(f"an edge is of {unknown!r}, which is no filter")
         keys = dict.fromkeys(key for row in rows for key in row.needs)
+        refuse_many_needs(len(keys), len(rows))
         return cls(
             tuple(row.name for row in rows),
             np.array([row.scalar for row in rows], np.float64),
@@ -170,6 +175,9 @@ class StreamGraph:
         if broken.any():
             e = int(np.argmax(broken))
             raise InputError(f"tokens of {self._edge(e)} must be whole, not {tokens[e]:g}")
+        if tokens.max(initial=0) > MOST_TOKENS:
+            e = int(np.argmax(tokens))
+            raise InputError(f"tokens of {self._edge(e)} are more than 2^53: {tokens[e]:g}")
         return tokens
 
     def _of_filters(self, values: npt.ArrayLike, name: str, least: float) -> FloatArray:
@@ -228,6 +236,15 @@ class StreamGraph:
                 f"filter {self.names[i]!r} is stateful, and its vector is {self.vector[i]:g}",
                 hint="Runs of a stateful filter follow each other: its vector is 1.",
             )
+
+
+def refuse_many_needs(needs: int, filters: int) -> None:
+    """Raise InputError where so many different needs of filters would take too much memory."""
+    if needs > MOST_NEEDS and needs * filters > MOST_NEEDED:
+        raise InputError(
+            f"{needs:,} different needs of {filters:,} filters: more than {MOST_NEEDED:,} numbers",
+            hint=f"{MOST_NEEDS} different needs may be of any number of filters.",
+        )
 
 
 def _refuse_equal(names: Sequence[str]) -> None:

@@ -77,13 +77,20 @@ class DamagedPackError(ValueError):
     """A pack is cut short, or its bytes are not those that were written."""
 
 
+class OthersPackError(ValueError):
+    """A pack in the user's folder belongs to another user, for whom this one acts."""
+
+
 class Pack:
-    """An open pack."""
+    """An open pack. Raises OthersPackError for one of another user, unless it is of the wheel."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
+            found = os.fstat(file.fileno())  # of what is open: a name may lead to another file
+            if path.parent != FOLDER and found.st_uid != os.geteuid():
+                raise OthersPackError(f"{path} belongs to another user")
+            size = found.st_size
             if size < HEAD:
                 raise DamagedPackError(f"{path} is cut short")
             self._bytes = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -192,6 +199,8 @@ class _Search:
         for path in _paths(here):
             try:
                 pack = Pack(path)
+            except OthersPackError:
+                continue
             except DamagedPackError as error:
                 why = why or f"{error}: install Evener again"
             except OSError as error:
@@ -253,10 +262,7 @@ def _paths(here: Made) -> Iterator[Path]:
     own = users_folder()
     for folder in [FOLDER, *([] if own is None else [own])]:
         with suppress(OSError):
-            for path in sorted(folder.glob(f"{_prefix(here.python, here.numba)}-*{SUFFIX}")):
-                # The user's folder may be another user's, where one acts for the other.
-                if folder == FOLDER or path.stat().st_uid == os.geteuid():
-                    yield path
+            yield from sorted(folder.glob(f"{_prefix(here.python, here.numba)}-*{SUFFIX}"))
 
 
 def _prefix(python: str, numba: str) -> str:

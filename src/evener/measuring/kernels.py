@@ -190,7 +190,7 @@ def _users_own(name: str, width: int | None) -> Kernel:
         )
     try:
         found = getattr(importlib.import_module(module_name), attribute)
-    except Exception as error:  # whatever the user's module does when it is imported
+    except (Exception, SystemExit) as error:  # whatever the user's module does when it is imported
         raise UsageError(
             f"kernel {name} cannot be imported: {type(error).__name__}: {error}",
             hint="Modules are looked for in the current folder and in PYTHONPATH.",

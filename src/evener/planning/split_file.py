@@ -11,6 +11,7 @@ import numpy as np
 
 from evener.arrays import Part
 from evener.errors import InfeasibleError, NotFoundError, UsageError, one_of
+from evener.files.writing import take_room
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE
 from evener.io.accept import PlatformLike, as_platform
 from evener.io.graphs.edge_pieces import EdgePieces, Survey
@@ -101,8 +102,8 @@ def split_file(
 
     path: an edge list of whole numbers, or an `.npy` array (m, 2). part_file: a file in which the
     plan's part is kept, 4 bytes an edge, for as long as the plan is used; None: in memory. Raises
-    InputError for files that cannot be read in pieces, InfeasibleError as `split`, and
-    NotFoundError where a block ends outside of its limits.
+    InputError for files that cannot be read in pieces, InfeasibleError as `split`, NotFoundError
+    where a block ends outside of its limits, and OSError where the disk has no room for part_file.
     """
     platform = as_platform(platform)
     began = cpu_seconds_of_all()
@@ -170,7 +171,9 @@ def _refuse_broken(plan: EdgePlan) -> None:
 
 
 def _room_for(m: int, file: str | Path | None) -> Part:
-    """Return (m,) int32, in a file if one is given."""
+    """Return (m,) int32, in a new file if one is given."""
     if file is None:
         return np.empty(m, np.int32)
-    return np.memmap(file, np.int32, "w+", shape=(m,))
+    with Path(file).open("w+b") as opened:
+        take_room(opened, 4 * m)
+        return np.memmap(opened, np.int32, "r+", shape=(m,))

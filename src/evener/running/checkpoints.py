@@ -2,24 +2,27 @@
 
 Each device writes a file with the values of its own vertices; then the first one replaces
 checkpoint.json, which names the files of one superstep. So whatever moment a run is ended at, the
-folder holds one whole checkpoint. Files of earlier ones are removed afterwards.
+folder holds one whole checkpoint. Files of earlier ones are removed afterwards. The first device
+holds a lock meanwhile: two runs would remove each other's files.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from evener.errors import EvenerError, InputError
+from evener.files.abandoned import FILE_PREFIX, locked
 from evener.files.opening import read_bytes
 from evener.files.writing import atomic_write, refusal, write_text
 from evener.graphs.directed import DirectedGraph
@@ -34,6 +37,7 @@ from evener.running.local_graphs import LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
 PATTERN = "step-*.npz"
+LOCK = f"{FILE_PREFIX}run"  # the file that a run locks in the folder
 MOST_SHARE = 0.1  # of the time of a run, for writing, where checkpoints are asked for by seconds
 MOST_AHEAD = 1000  # supersteps after which the time is looked at again
 _NAMES = ("token", "owned", "values", "payloads", "active")
@@ -103,7 +107,10 @@ def identity_of(
 
 
 class CheckpointWriter:
-    """Writes one device's part of checkpoints; all devices make one and call it together."""
+    """Writes one device's part of checkpoints; all devices make one and call it together.
+
+    A context manager, at whose end other runs may write there. Raises InputError where one does.
+    """
 
     def __init__(self, comm: Comm, local: LocalGraph, asked: Checkpoints, first: int = 0) -> None:
         self.comm, self.local, self.asked = comm, local, asked
@@ -111,9 +118,17 @@ class CheckpointWriter:
         self._first, self._next = first, first + 1
         self._began = self._ended = time.perf_counter()
         self._last = 0.0  # seconds of the last checkpoint
+        self._lock: int | None = None
         if comm.rank == 0:
-            _make(asked.folder)
+            self._lock = _held(asked.folder)
         comm.barrier()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
 
     def __call__(self, step: int, take: Callable[[], RunState]) -> None:
         """Write what take() returns if a checkpoint is due after this superstep."""
@@ -235,16 +250,30 @@ def _file(step: int, rank: int) -> str:
     return f"step-{step}-device-{rank}.npz"
 
 
-def _make(folder: Path) -> None:
-    """Make the folder; refuse one that holds other files than checkpoints."""
+def _held(folder: Path) -> int | None:
+    """Make the folder and lock it; refuse one that another run writes to, or that holds other files
+    than checkpoints. Return the open lock; None where the file system has no locks.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        names = {path.name for path in folder.iterdir() if not path.name.startswith(".evener-")}
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(FILE_PREFIX)}
         names -= {INDEX, *(path.name for path in folder.glob(PATTERN))}
+        if not names:
+            (folder / LOCK).touch()
     except OSError as error:
         raise refusal(error, folder) from error
     if names:
         raise InputError(f"holds other files than checkpoints, as {min(names)}", file=folder)
+    try:
+        with suppress(BlockingIOError):
+            return locked(folder / LOCK)
+    except OSError:
+        return None
+    raise InputError(
+        "another run writes its checkpoints there",
+        file=folder,
+        hint="Give each run its own folder.",
+    )
 
 
 @contextmanager

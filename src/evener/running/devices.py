@@ -14,7 +14,8 @@ from evener.running.hybrid import devices_of_process
 from evener.running.mpi_comm import MpiComm
 
 _WORD = re.compile(r"cpu:(\d+(?:-\d+)?(?:\+\d+(?:-\d+)?)*)")
-_CUDA = re.compile(r"cuda:(\d+)")
+_CUDA = re.compile(r"cuda:(\d{1,5})")
+DIGITS = 5  # of the number of a core, at most
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,11 @@ def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda
 def _check_named_once(devices: Sequence[list[int] | Cuda]) -> None:
     """Refuse a core or a CUDA device that belongs to two devices of a computer."""
     cores = [core for device in devices if not isinstance(device, Cuda) for core in device]
+    seen: set[int] = set()
     for core in cores:
-        if cores.count(core) > 1:
+        if core in seen:
             raise UsageError(f"core {core} belongs to two devices: each thread needs its own")
+        seen.add(core)
     cuda = [device for device in devices if isinstance(device, Cuda)]
     if len(set(cuda)) < len(cuda):
         raise UsageError("a CUDA device is named twice: its memory and its cores are of one")
@@ -95,6 +98,8 @@ def _cores(word: str) -> list[int]:
     cores: list[int] = []
     for run in found[1].split("+"):
         first, _, last = run.partition("-")
+        if max(len(first), len(last)) > DIGITS:
+            raise UsageError(f"device {word[:40]!r} has a core of more than {DIGITS} digits")
         cores.extend(range(int(first), int(last or first) + 1))
     if not cores or len(set(cores)) < len(cores):
         raise UsageError(f"device {word!r} has no core, or one twice")

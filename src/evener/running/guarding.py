@@ -1,7 +1,8 @@
 """A guard: a process beside the ranks of a computer that says which of them was killed.
 
 It also ends the others. Where the launcher tells ranks who they are, as MPICH, Intel MPI and Open
-MPI do, the computer's first rank starts it before MPI itself starts; else it starts afterwards.
+MPI do, the first rank that begins on a computer starts it before MPI itself starts; else it starts
+afterwards.
 Only on Linux; elsewhere nothing is watched. guard_child.py is its program.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,15 +18,29 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evener.running.guard_child import ENDED, FAILED, WATCHED, start_of, watch_launched
+from evener.running.guard_child import (
+    BEGUN,
+    ENDED,
+    FAILED,
+    IN_MPI,
+    WATCHED,
+    environment,
+    start_of,
+    watch_launched,
+)
 
 if TYPE_CHECKING:
     from evener.running.failures import Names
 
-# By launcher: rank among all; rank on this computer, and how many there are.
+# By launcher: rank among all; rank on this computer, and how many there are; how many in all.
 STATED = (
-    ("PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),  # MPICH, Intel MPI
-    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    ("PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_SIZE"),  # MPICH, Intel MPI
+    (
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+        "OMPI_COMM_WORLD_LOCAL_SIZE",
+        "OMPI_COMM_WORLD_SIZE",
+    ),
 )
 MOST_FILES = 4096  # open at the start of a process
 GUARD_NAME = "evener-guard"  # of the process, for ps and top
@@ -33,8 +49,8 @@ GUARD_NAME = "evener-guard"  # of the process, for ps and top
 class _Flags(NamedTuple):
     """An open file that ranks and guard have in common, and this rank's place in it.
 
-    A byte for each of `ranks` ranks says how it has ended, one more whether the guard watches all
-    of them; then come lines, once they are known: what to do, names of all ranks.
+    A byte for each of `ranks` ranks is its state, one more says whether the guard watches all of
+    them; then come lines, once they are known: what to do, names of all ranks.
     """
 
     file: int
@@ -42,9 +58,9 @@ class _Flags(NamedTuple):
     place: int
     ranks: int
 
-    def note(self, what: bytes) -> None:
-        """Note how this rank ends."""
-        os.pwrite(self.file, what, self.place)
+    def note(self, state: int) -> None:
+        """Note the state of this rank."""
+        os.pwrite(self.file, bytes([state]), self.place)
 
 
 _early: list[_Flags] = []
@@ -59,17 +75,34 @@ def begin() -> None:
     stated = next((names for names in STATED if all(name in os.environ for name in names)), None)
     if stated is None or _early or not hasattr(os, "pidfd_open"):
         return
-    place, count = (int(os.environ[name]) for name in stated[1:])
+    place, count = (int(os.environ[name]) for name in stated[1:3])
     if count < 2:
         return  # a rank that is alone on its computer starts its guard with MPI
     launcher = os.getppid()
-    name = f"evener-{os.getuid()}-{launcher}-{start_of(launcher)}"
-    path = Path(tempfile.gettempdir(), name)
     with suppress(OSError):  # the guard starts with MPI, then
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        if stated[1] in environment(launcher):
+            return  # it is a program of this rank alone, such as a shell
+        name = f"evener-{os.getuid()}-{launcher}-{start_of(launcher)}"
+        path = Path(tempfile.gettempdir(), name)
+        file, is_new = _in_common(path)
         _early.append(_Flags(file, path, place, count))
-        if place == 0:
-            _fork(_early[0], (os.getpid(), launcher, count), stated[:2])
+        _early[0].note(BEGUN)
+        if is_new:
+            _fork(_early[0], (launcher, count), (stated[0], stated[1], stated[3]))
+
+
+def enter_mpi() -> None:
+    """Note that this rank starts MPI, where it waits for all others."""
+    for flags in _early:
+        flags.note(IN_MPI)
+
+
+def own_name() -> str:
+    """Return "rank 3: " where a launcher has started this process as one of several, else ""."""
+    for rank, *_, size in STATED:
+        if os.environ.get(size, "1") != "1" and rank in os.environ:
+            return f"rank {os.environ[rank]}: "
+    return ""
 
 
 class Guard:
@@ -100,9 +133,11 @@ class Guard:
 
     def describe(self, names: Names, hint: str) -> None:
         """Tell the guard what ranks are called, and what can be done where one is killed."""
+        from evener.wording import printable  # here: nothing large is loaded before the guard
+
         flags = self._flags
         if flags is not None and flags.place == 0:
-            lines = [hint, *(names.of(rank) for rank in self._ranks)]
+            lines = [hint, *(printable(names.of(rank)) for rank in self._ranks)]
             os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
 
     def ends_in_order(self) -> None:
@@ -123,7 +158,6 @@ def end_all() -> None:
             guard.ended(in_order=guard._is_in_order)  # noqa: SLF001
     for flags in () if _open else _early:
         flags.note(FAILED)
-        flags.path.unlink(missing_ok=True)
 
 
 atexit.register(end_all)
@@ -146,7 +180,25 @@ def leave(code: int) -> int:
     return code
 
 
-def _fork(flags: _Flags, numbers: tuple[int, int, int], variables: tuple[str, str]) -> None:
+def _in_common(path: Path) -> tuple[int, bool]:
+    """Return an open file of this user alone, and whether it is new: the first rank has made it.
+
+    Raises PermissionError where another user has made it, or a link to it.
+    """
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), True
+    except FileExistsError:
+        file = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    found = os.fstat(file)
+    is_own = found.st_uid == os.getuid() and found.st_nlink <= 1 and not found.st_mode & 0o077
+    if not (stat.S_ISREG(found.st_mode) and is_own):
+        os.close(file)
+        sys.stderr.write(f"evener: {path} is not of this user: ranks are watched once MPI starts\n")
+        raise PermissionError(path)
+    return file, False
+
+
+def _fork(flags: _Flags, numbers: tuple[int, int], variables: tuple[str, str, str]) -> None:
     """Watch in a copy of this process, which has one thread yet, and nothing large."""
     if os.fork():
         return
@@ -170,6 +222,7 @@ def _new(near: Any, ranks: Sequence[tuple[int, int]]) -> _Flags:
     place = int(near.Get_rank())
     path = Path(near.bcast(_empty_file() if place == 0 else None))
     found = _Flags(os.open(path, os.O_RDWR), path, place, len(ranks))
+    found.note(IN_MPI)
     near.Barrier()
     if place == 0:
         path.unlink()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
@@ -39,13 +40,14 @@ def identify(
         asked.identity = identity
 
 
+@contextmanager
 def stretch_of(
     asked: Checkpoints | None, resume: Checkpoint | None, comm: Comm, local: LocalGraph
-) -> Stretch:
-    """Return from which state of its own vertices a device runs, and what keeps later ones."""
+) -> Iterator[Stretch]:
+    """Yield from which state of its own vertices a device runs, and what keeps later ones."""
     start = start_of(resume, local)
-    writer = writer_of(asked, comm, local, start)
-    return Stretch(start, None if writer is None else keeping(writer))
+    with writing(asked, comm, local, start) as writer:
+        yield Stretch(start, None if writer is None else keeping(writer))
 
 
 def start_of(resume: Checkpoint | None, local: LocalGraph) -> RunState | None:
@@ -53,12 +55,12 @@ def start_of(resume: Checkpoint | None, local: LocalGraph) -> RunState | None:
     return None if resume is None else resume.state.of(local.owned)
 
 
-def writer_of(
+def writing(
     asked: Checkpoints | None, comm: Comm, local: LocalGraph, start: RunState | None
-) -> CheckpointWriter | None:
-    """Return what writes checkpoints, where they are asked for; all devices call."""
+) -> AbstractContextManager[CheckpointWriter | None]:
+    """Give what writes checkpoints, where they are asked for, for as long; all devices call."""
     if asked is None:
-        return None
+        return nullcontext()
     return CheckpointWriter(comm, local, asked, 0 if start is None else start.step)
 
 

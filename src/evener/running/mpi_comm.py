@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evener.errors import ToolError, UsageError
 from evener.running.comm import Comm
 from evener.running.failures import MESSAGE, MpiWaits, Names
-from evener.running.guarding import Guard
+from evener.running.guarding import Guard, enter_mpi
 from evener.running.pipes import wait_until_read
 from evener.running.sharing import Memory, computer, in_common, run_around
 from evener.running.swaps import Buffer, Buffers, MpiSwap, Swap, Tagged
@@ -32,6 +32,7 @@ class MpiComm:
     """A communicator of mpi4py; MPI.COMM_WORLD by default. Raises ToolError without mpi4py."""
 
     def __init__(self, comm: Any = None) -> None:
+        enter_mpi()
         try:
             from mpi4py import MPI
         except (ImportError, RuntimeError) as error:

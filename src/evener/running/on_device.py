@@ -22,7 +22,7 @@ from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
-from evener.running.keeping import keeping, start_of, writer_of
+from evener.running.keeping import keeping, start_of, writing
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.locality.adapting import AdaptiveDevice, ordered, process_cores
 from evener.running.moving import MovingDevice, Rebalancing, Segment
@@ -71,29 +71,30 @@ def share_of(
     cores = process_cores()  # before this thread is bound to those of a device
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
-        def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
-            if writer is not None:
-                writer.local = local
-            given = _OnDevice(comm, on, tell, local, Stretch(start, keep), most, chosen)
-            if isinstance(program, Solver):
-                return _solved(program, given)
-            return _looped(program, given)
-
         told: Reordering | None = None
         if watch.locality == "on":
             local, told = ordered(local)
         start = start_of(watch.resume, local)
-        writer = writer_of(watch.checkpoints, comm, local, start)
-        keep = None if writer is None else keeping(writer)
-        if watch.locality == "auto":
-            is_dense = program.schedule == "dense"
-            adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=cores)
-            return adaptive.run(local, start, keep)
-        if watch.rebalancing is None or whole is None:
-            made = segment(local, start, keep)
-            return replace(made, owned=local.owned, reordering=told) if told else made
-        how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
-        return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
+        with writing(watch.checkpoints, comm, local, start) as writer:
+
+            def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
+                if writer is not None:
+                    writer.local = local
+                given = _OnDevice(comm, on, tell, local, Stretch(start, keep), most, chosen)
+                if isinstance(program, Solver):
+                    return _solved(program, given)
+                return _looped(program, given)
+
+            keep = None if writer is None else keeping(writer)
+            if watch.locality == "auto":
+                is_dense = program.schedule == "dense"
+                adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=cores)
+                return adaptive.run(local, start, keep)
+            if watch.rebalancing is None or whole is None:
+                made = segment(local, start, keep)
+                return replace(made, owned=local.owned, reordering=told) if told else made
+            how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
+            return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
 
     return share
 

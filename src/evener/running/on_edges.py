@@ -113,8 +113,8 @@ def _share_of(
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         own = shares[local.rank]
         if isinstance(program, VertexProgram):
-            stretch = stretch_of(watch.checkpoints, watch.resume, comm, local)
-            return run_share(program, own, (comm, on, tell), most, chosen, stretch)
+            with stretch_of(watch.checkpoints, watch.resume, comm, local) as stretch:
+                return run_share(program, own, (comm, on, tell), most, chosen, stretch)
         assert program.solve_on_edges is not None
         return program.solve_on_edges(comm, own, on, tell, most=most, **chosen)
 

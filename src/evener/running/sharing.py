@@ -5,7 +5,6 @@ from __future__ import annotations
 import mmap
 import os
 import platform
-import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,8 @@ from typing import IO, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from evener.files.writing import take_room
 
 Bytes = npt.NDArray[np.uint8]
 BACKED = Path("/dev/shm")  # where Linux keeps what processes share; small in some containers
@@ -96,7 +97,7 @@ def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None
         memory = FileMemory(path, n_bytes) if path else None
         tell({near[0]: name}, {})
         return memory
-    with _new_file(n_bytes) if _has_room(n_bytes) else nullcontext() as file:
+    with _new_file(n_bytes) or nullcontext() as file:
         path = "" if file is None else _path_of(file)
         name[: len(path.encode())] = np.frombuffer(path.encode(), np.uint8)
         tell(dict.fromkeys(others, name), {})
@@ -120,30 +121,29 @@ def _folder() -> Path:
     return BACKED if BACKED.is_dir() else Path(tempfile.gettempdir())
 
 
-def _new_file(n_bytes: int) -> IO[bytes]:
-    """Return a new file, all of zeros, which takes no room before it is written to.
+def _new_file(n_bytes: int) -> IO[bytes] | None:
+    """Return a new file, all of zeros; None, with a warning, where there is no room for it.
 
     It is gone when no process has it open; where there is /proc it has no name, so that nothing is
     left of it if this process is killed.
     """
     make = tempfile.TemporaryFile if OPEN_FILES.is_dir() else tempfile.NamedTemporaryFile
-    file: IO[bytes] = make(prefix="evener-", dir=_folder())
-    file.truncate(max(n_bytes, 1))
+    file: IO[bytes] | None = None
+    try:
+        file = make(prefix="evener-", dir=_folder())
+        take_room(file, max(n_bytes, 1))
+    except OSError as error:
+        if file is not None:
+            file.close()
+        warnings.warn(
+            f"{n_bytes:,} bytes of rows are not shared between the ranks of this computer: "
+            f"{_folder()} has no room ({error.strerror}). They will be copied when they move.",
+            stacklevel=2,
+        )
+        return None
     return file
 
 
 def _path_of(file: IO[bytes]) -> str:
     """Return by what path other processes open a file."""
     return f"/proc/{os.getpid()}/fd/{file.fileno()}" if OPEN_FILES.is_dir() else str(file.name)
-
-
-def _has_room(n_bytes: int) -> bool:
-    """Return whether this computer lets processes share so many bytes; warn where it does not."""
-    if (free := shutil.disk_usage(_folder()).free) >= n_bytes:
-        return True
-    warnings.warn(
-        f"{n_bytes:,} bytes of rows are not shared between the ranks of this computer: "
-        f"{_folder()} has room for {free:,}. They will be copied when they move.",
-        stacklevel=2,
-    )
-    return False

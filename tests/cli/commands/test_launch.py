@@ -72,6 +72,12 @@ def test_files_are_written_and_found_by_the_command(evener, machine, tmp_path):
     assert "--hostfile out/run/hosts --rankfile out/run/ranks" in (tmp_path / "log").read_text()
 
 
+def test_a_folder_whose_name_begins_as_an_option(evener, machine, tmp_path):
+    assert evener("launch", machine, "-o=-odd", "--", "./solver", "x").code == 0
+    subprocess.run(["sh", "./-odd/launch.sh"], capture_output=True, text=True, check=True)
+    assert "--hostfile ./-odd/hosts --rankfile ./-odd/ranks" in (tmp_path / "log").read_text()
+
+
 def test_files_that_are_there_stay(evener, machine):
     assert evener("launch", machine, "-o", "out", "--", "./solver").code == 0
     before = (Path("out/hosts").stat().st_mtime_ns, listed("out"))

@@ -38,7 +38,7 @@ STREAMED = [
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Blocks of 16 bytes, rows and pairs a few at a time."""
-    monkeypatch.setattr(blocks.TextBlocks.__init__, "__defaults__", (16,))
+    monkeypatch.setattr(blocks.TextBlocks.__init__, "__defaults__", (16, None))
     monkeypatch.setattr(lists, "ROWS", 3)
     monkeypatch.setattr(buckets, "PIECE", 5)
     monkeypatch.setattr(pairs, "PIECE", 5)
@@ -179,7 +179,7 @@ def test_damaged_files(folder, name, size, data):
     except EvenerError:
         expected = None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks.TextBlocks.__init__, "__defaults__", (size,))
+        patch.setattr(blocks.TextBlocks.__init__, "__defaults__", (size, None))
         try:
             convert_to_csr(path, target)
         except WholeNeeded:

@@ -39,6 +39,9 @@ def test_encodings_that_xml_names(encoding):
         (b"<topology><a></topology>", "mismatched tag"),
         (b"<other/>", "outermost element <other>, not <topology>"),
         (BOMB, "document type of its own"),
+        (BOMB.decode().encode("utf-16-le"), "document type of its own|not well-formed"),
+        (b'<?xml version="1.0" encoding="utf-16"?>'.decode().encode("utf-16-le")
+         + BOMB.decode().encode("utf-16-le"), "document type of its own"),
         (b'<!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/passwd">]><topology>&x;</topology>',
          "document type of its own"),
         (b"<topology>&x;</topology>", "undefined entity"),
@@ -51,6 +54,15 @@ def test_what_is_refused(content, message):
     with pytest.raises(InputError, match=message) as found:
         read(content)
     assert found.value.file == "a.xml"
+
+
+def test_any_outermost_element_and_number_of_others(monkeypatch):
+    monkeypatch.setattr(reader, "MOST_ELEMENTS", 10)
+    tree = xml_tree(b'<a xmlns="u">' + b"<b/>" * 20 + b"</a>", None, "a.xml")
+    assert len(tree) == 20
+    assert {one.tag.rpartition("}")[2] for one in tree} == {"b"}
+    with pytest.raises(InputError, match="document type of its own"):
+        xml_tree(BOMB.decode().encode("utf-16"), None, "a.xml")
 
 
 def test_the_line_is_said():

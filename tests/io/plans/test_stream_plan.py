@@ -63,6 +63,21 @@ def test_damaged_files_are_refused(plan, tmp_path):
             read_stream_plan(tmp_path / "y.plan")
 
 
+@pytest.mark.parametrize("copies", [[0], [0, -1], [0, 2**33]])
+def test_copies_of_filters_that_are_not_there_are_refused(plan, tmp_path, copies):
+    """A plan of two filters has copies of filters 0 and 1 at most."""
+    forged = dataclasses.replace(plan, copy_of=np.array([0, 1]))
+    path = tmp_path / "x.plan"
+    write_stream_plan(path, forged)
+    assert read_stream_plan(path).copy_of.tolist() == [0, 1]
+    object.__setattr__(forged, "copy_of", np.array(copies))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(forged), "verdict", lambda _: "")  # which counts them
+        write_stream_plan(path, forged)
+    with pytest.raises(InputError, match="copies do not fit its filters"):
+        read_stream_plan(path)
+
+
 def test_where_blocks_of_vertices_are_needed_it_says_what_to_use(plan, tmp_path):
     write_stream_plan(tmp_path / "x.plan", plan)
     with pytest.raises(InputError, match="is a plan of a stream graph") as refused:

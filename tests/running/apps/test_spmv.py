@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 from evener.errors import InputError
 from evener.graphs.generating.grid import grid
+from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps.spmv import (
     SPMV,
@@ -17,6 +18,8 @@ from evener.running.apps.spmv import (
 )
 from evener.running.comm import run_threads
 from evener.running.executing import run_program
+from evener.running.on_edges import run_on_edges
+from tests.running import edge_cases
 from tests.running.engine.parts import random_graph
 
 
@@ -65,6 +68,18 @@ def test_products_of_a_graph(directed, weights):
             assert found.edges == 5 * graph.adjncy.size
             assert verify_products(graph, found.values, 5, averaging)
             assert not verify_products(graph, found.values, 4, averaging)
+
+
+@pytest.mark.parametrize("cut", ["vertices", "edges"])
+def test_rows_whose_weights_are_too_small_to_divide_by(cut):
+    """1 / sum was infinite, and so were values."""
+    graph = Graph.from_edges(3, [0, 1], [1, 2], weights=[5e-310, 1.0])
+    run = {
+        "vertices": lambda: run_program(SPMV, graph, Partition(np.zeros(3, np.int32), 1), most=2),
+        "edges": lambda: run_on_edges(SPMV, graph, edge_cases.divided(graph, 1), most=2),
+    }
+    with pytest.raises(InputError, match="a row add up to 5e-310, too little to divide by"):
+        run[cut]()
 
 
 def test_products_that_overflow_are_infinite_as_scipys():

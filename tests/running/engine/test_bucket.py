@@ -1,13 +1,18 @@
 """The bucket schedule and shortest paths, against slow references."""
 
+import math
+
 import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
 from evener.running.apps import sssp
 from evener.running.engine import ThreadPool, VertexProgram
 from evener.running.engine.buckets_kernels import CHUNK
 from evener.running.engine.engine import Engine, run_on
+from evener.running.executing import run_program
 from tests.examples import seeds
 from tests.running.engine.parts import loop, random_graph, whole
 
@@ -105,6 +110,37 @@ FALLING = VertexProgram(
     init=init, along=along, priority=lambda value: value, combine="max", dtype="int32",
     name="falling",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize(("weight", "dtype"), [(0.5, "float64"), (5, "int32")])
+def test_values_are_of_the_type_of_weights_though_no_edge_is_left(weight, dtype):
+    graph = Graph.from_edges(5, [0], [0], weights=np.array([weight]))
+    assert graph.m == 0
+    assert sssp.program_for(graph).dtype == dtype
+
+
+@pytest.mark.parametrize("priority", [math.nan, 1e300, -math.inf])
+def test_a_priority_that_is_no_bucket_is_refused(pool, priority):
+    """Of one vertex is enough: it was handled out of order, or not at all."""
+    program = VertexProgram(
+        init=lambda vertex: vertex, along=lambda payload, weight: payload + weight,
+        priority=lambda value, wrong: wrong if value > 8 else value, combine="min",
+        dtype="float64", parameters={"wrong": priority}, name="wrong",
+    )  # fmt: skip
+    with pytest.raises(InputError, match=r"wrong: priority\(\) is not a number from -2"):
+        run_on(program, whole(loop(20)), pool)
+
+
+@pytest.mark.parametrize(("schedule", "combine"), [("frontier", "min"), ("bucket", "max")])
+def test_a_value_that_is_no_number_ends_the_run(schedule, combine):
+    """NaN is unlike itself: it was sent for ever."""
+    how = {"priority": lambda value: 0} if schedule == "bucket" else {}
+    program = VertexProgram(
+        init=lambda vertex: np.nan if vertex == 3 else vertex, along=lambda payload: payload,
+        combine=combine, dtype="float64", schedule=schedule, name="odd", **how,
+    )  # fmt: skip
+    with pytest.raises(InputError, match="odd: a vertex has the value NaN"):
+        run_program(program, loop(20), Partition(np.arange(20, dtype=np.int32) // 10, 2))
 
 
 def test_messages_of_a_lower_bucket_are_refused(pool):

@@ -1,5 +1,7 @@
 """Vertex programs: which schedule they get, and what is refused, with file and line."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -83,8 +85,9 @@ def test_unknown_parameters_are_refused():
     program = VertexProgram(init=zero, parameters={"source": 0}, name="walk")
     with pytest.raises(InputError, match="walk has no parameter sources; did you mean source"):
         program.given({"sources": 1})
-    with pytest.raises(InputError, match="source is to be an integer"):
-        program.given({"source": 1.5})
+    for value in (1.5, math.inf, math.nan, 1e300):
+        with pytest.raises(InputError, match="source is to be an integer"):
+            program.given({"source": value})
 
 
 FILE = """
@@ -122,6 +125,10 @@ def test_errors_of_a_file_name_it(tmp_path):
     with pytest.raises(InputError, match="ZeroDivisionError") as caught:
         VertexProgram.from_file(path)
     assert caught.value.line == 3
+    path.write_text("import sys\nsys.exit(7)\n")
+    with pytest.raises(InputError, match="SystemExit: 7") as caught:
+        VertexProgram.from_file(path)
+    assert caught.value.line == 2
     path.write_text("combine = (\n")
     with pytest.raises(InputError, match="SyntaxError") as caught:
         VertexProgram.from_file(path)

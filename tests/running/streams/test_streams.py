@@ -1,5 +1,6 @@
 """Stream programs run: the outputs of a slow twin, whatever the mapping; failures are named."""
 
+import sys
 import threading
 import time
 
@@ -118,6 +119,7 @@ def raises(*_):
     ("work", "said"),
     [
         (raises, r"filter 'f1' on p1 failed in iteration 0: ValueError: bad luck"),
+        (lambda _: sys.exit(7), "filter 'f1' on p1 failed in iteration 0: SystemExit: 7"),
         (lambda _: np.zeros(3), r"'f1' on p1 returned float64 \(3,\).* carries float64 \(2,\).* 0"),
         (lambda _: np.zeros(2, "f4"), r"'f1' on p1 returned float32 \(2,\)"),
         (lambda _: None, r"'f1' on p1 returned None"),

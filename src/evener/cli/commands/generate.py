@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.values import refuse_outputs, size_in_bytes
+from evener.cli.values import refuse_outputs, seed, size_in_bytes
 from evener.errors import UsageError
 from evener.files.writing import is_stdout
 from evener.wording import meant
@@ -131,7 +131,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what FILE is, as `graph` or `su2` (default: its suffix; `-o -` needs it)",
     )
     parser.add_argument(
-        "--seed", type=int, default=DEFAULT_SEED, help="same seed, same result (default 7)"
+        "--seed", type=seed, default=DEFAULT_SEED, help="same seed, same result (default 7)"
     )
     parser.add_argument(
         "--memory",

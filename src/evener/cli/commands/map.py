@@ -13,7 +13,7 @@ from evener.cli.stream_options import (
     print_loads,
     stream_figures,
 )
-from evener.cli.values import page, refuse_outputs
+from evener.cli.values import page, refuse_outputs, seed
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=seed, default=7)
     parser.add_argument(
         "--bound",
         default="quick",

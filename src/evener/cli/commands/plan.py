@@ -263,8 +263,6 @@ def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None])
 
     refuse_binary(output)
     refuse_outputs([output] if report is None else [output, report], inputs)
-    if report is not None and output.resolve() == report.resolve():
-        raise UsageError(f"{output} cannot be both the plan and its report")
 
 
 def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from evener.cli.edge_options import (
 )
 from evener.cli.judged import add_epsilon
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, size_in_bytes
+from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, seed, size_in_bytes
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
     add_epsilon(parser)
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=seed, default=7)
     parser.add_argument(
         "--order",
         default="auto",
@@ -115,14 +115,17 @@ def _streamed(
 ) -> EdgePlan:
     """Divide a file's lines as they are read; write the plan."""
     from evener.files.temporary import private_folder
-    from evener.files.writing import is_stdout
+    from evener.files.writing import is_stdout, refusal
     from evener.io.plans.edge_plan import write_edge_plan
     from evener.planning.split_file import split_file
 
     beside = None if is_stdout(output) else output.absolute().parent
     with private_folder(beside) as folder, out.progress("Splitting") as progress:
         progress(options.method, 0.1)
-        made = split_file(path, platform, options, part_file=folder / "part")
+        try:
+            made = split_file(path, platform, options, part_file=folder / "part")
+        except OSError as error:  # beside the plan its blocks are kept, as large as it will be
+            raise refusal(error, output) from error
         write_edge_plan(output, made, level=0)
     return made
 

@@ -32,7 +32,8 @@ class RankJob:
 
     def path(self, name: str) -> str:
         """Return the name of a file of the launch, as a command uses it."""
-        return str(PurePosixPath(self.folder, name))
+        path = str(PurePosixPath(self.folder, name))
+        return f"./{path}" if path.startswith("-") else path  # else it is taken for an option
 
 
 @dataclass(frozen=True)

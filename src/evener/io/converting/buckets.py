@@ -17,7 +17,8 @@ from evener.io.converting import buckets_kernels as kernels
 # Bytes at the peak for each arc of a bucket that is sorted and made into lists, without and with
 # weights: key, neighbour, and what sorting with weights needs.
 BYTES_AN_ARC, BYTES_A_WEIGHTED_ARC = 14, 52
-PIECE = 2**20  # pairs dealt at a time
+PIECE = 2**20  # pairs dealt at a time, at most
+A_DEALT_PAIR = 64  # bytes at the peak for each pair that is dealt
 MOST = 256  # buckets: with more their pieces on disk become small
 SPARE = 4  # times that a bucket may have the mean number of arcs and still be sorted at once
 
@@ -130,6 +131,7 @@ class RowBuckets:
     ) -> None:
         self.n, self.weighted, self.first = n, weighted, first
         self._spool, self._memory = spool, memory
+        self._piece = min(PIECE, max(1024, memory // (4 * A_DEALT_PAIR)))
         self._most = max(1, memory // (BYTES_A_WEIGHTED_ARC if weighted else BYTES_AN_ARC))
         wanted = min(MOST, max(1, -(-SPARE * expected // self._most)))
         if expected <= self._most // 2:
@@ -159,8 +161,8 @@ class RowBuckets:
         both: and those from v to u.
         """
         none = np.empty(0)
-        for first in range(0, u.size, PIECE):
-            piece = slice(first, first + PIECE)
+        for first in range(0, u.size, self._piece):
+            piece = slice(first, first + self._piece)
             tails, heads = (ends[piece].astype(np.int64, copy=False) for ends in (u, v))
             counts = np.zeros(self._counts.size, np.int64)
             kernels.count_rows(tails, heads, self._shift, both, counts)
@@ -220,8 +222,8 @@ class RowBuckets:
             weighted=self.weighted,
             first=self.first + first,
         )
-        weights = self._weights[i].pieces(PIECE) if self.weighted else None
-        for keys in self._keys[i].pieces(PIECE):
+        weights = self._weights[i].pieces(self._piece) if self.weighted else None
+        for keys in self._keys[i].pieces(self._piece):
             finer.add_keys(keys, None if weights is None else next(weights))
         yield from finer.lists()
 

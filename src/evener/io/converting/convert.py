@@ -44,7 +44,10 @@ class Converted:
 
 
 class _Work(NamedTuple):
-    """A text that is converted: its blocks, its first lines, and what is beside it."""
+    """A text that is converted: its blocks, its first lines, and what is beside it.
+
+    memory [B]: for what is made of the blocks.
+    """
 
     blocks: TextBlocks
     source: Window
@@ -79,14 +82,15 @@ def convert_to_csr(
     if not can_be_filled(target):
         raise WholeNeeded(f"{target} is no file")
     tell = progress or LoggedSteps(f"converting {path.name}")
-    blocks = TextBlocks(path)
+    to_parse = memory // 2
+    blocks = TextBlocks(path, memory=to_parse)
     source = _head(blocks)
     entry = format_of(source) if format is None else format_named(format)
     if entry.name not in _WAYS or (format is None and not _is_certain(entry, source)):
         raise WholeNeeded(f"files of the format {entry.name} are not read in pieces")
     if entry.name == "ecsr" and blocks.packed:
         raise WholeNeeded("it is packed, and no text")
-    work = _Work(blocks, source, target, vertices or VertexFiles(), memory, tell)
+    work = _Work(blocks, source, target, vertices or VertexFiles(), memory - to_parse, tell)
     try:
         made = _WAYS[entry.name](work)
     except InputError as error:
@@ -110,7 +114,9 @@ def _lists(work: _Work) -> Converted:
     head = metis.header_of(work.source)
     metis.check_extent(work.source, head)
     with Spool(folder_of(work.target)) as spool:
-        vertices = work.vertices.read(work.source, head.n, spool, head.n_weights)
+        vertices = work.vertices.read(
+            work.source, head.n, spool, head.n_weights, memory=work.memory
+        )
         layout = vertices.added(layout_of(head))
         converter = ListsConverter(work.source, head, vertices)
         with csr_written(work.target, layout) as writer:
@@ -127,7 +133,7 @@ def _pairs(name: str, fill: Fill, passes: int, work: _Work) -> Converted:
         work.blocks.told = _said(work, f"pass 1 of {passes}: ", _READ)
         filled = fill(work.blocks, work.source, spool, work.memory)
         layout = filled.layout
-        vertices = work.vertices.read(work.source, layout.n, spool)
+        vertices = work.vertices.read(work.source, layout.n, spool, memory=work.memory)
         with csr_written(work.target, vertices.added(layout)) as writer:
             for row in filled.write(writer, spool):
                 step = f"pass {passes} of {passes}: sorting rows, {row:,} of {layout.n:,}"
@@ -142,7 +148,9 @@ def _rows(work: _Work) -> Converted:
     """Copy a binary CSR file, what is said of vertices beside it taking the place of its own."""
     with CsrFile(work.source.path) as file, Spool(folder_of(work.target)) as spool:
         own = file.layout
-        vertices = work.vertices.read(work.source, own.n, spool, own.constraints)
+        vertices = work.vertices.read(
+            work.source, own.n, spool, own.constraints, memory=work.memory
+        )
         with csr_written(work.target, vertices.added(own)) as writer:
             writer.reserve()
             arcs = 0

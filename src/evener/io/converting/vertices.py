@@ -38,15 +38,19 @@ class VertexFiles:
     bytes_per_edge: float | None = None
     notes: list[str] = field(default_factory=list)
 
-    def read(self, source: Window, n: int, spool: Spool, columns: int = 0) -> VertexData:
+    def read(
+        self, source: Window, n: int, spool: Spool, columns: int = 0, *, memory: int | None = None
+    ) -> VertexData:
         """Read all for the n vertices of `source`, which gives each so many weights.
+
+        memory [B]: for coordinates in text; None: unbounded.
 
         Raises InputError for what is wrong, UsageError for a weight that there is not.
         """
         points, weights = None, None
         path = Path(self.coords) if self.coords is not None else self._beside(source)
         if path is not None:
-            points = Points.read(path, n, spool)
+            points = Points.read(path, n, spool, memory)
             if self.coords is None:
                 self.notes.append(f"Coordinates are from {path.name}.")
         if self.weights is not None:
@@ -119,9 +123,9 @@ class Points:
         self.dimension, self._width, self._held = dimension, width, held
 
     @classmethod
-    def read(cls, path: Path, n: int, spool: Spool) -> Points:
+    def read(cls, path: Path, n: int, spool: Spool, memory: int | None = None) -> Points:
         """Read a file of coordinates: lines of numbers in pieces, other kinds whole."""
-        blocks = TextBlocks(path)
+        blocks = TextBlocks(path, memory=memory)
         head = blocks.head()
         width = plain_width(head)
         if not width:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evener.files.writing import atomic_write, is_stdout
 from evener.io.csr.layout import FRACTIONAL, WHOLE, CsrLayout
 
-PIECE = 2**21  # numbers that are copied or converted at a time
+PIECE = 2**18  # numbers that are copied or converted at a time
 
 
 class CsrWriter:

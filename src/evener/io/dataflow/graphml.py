@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
 
 from evener.errors import InputError
-from evener.graphs.stream_graph import StreamGraph
+from evener.graphs.stream_graph import StreamGraph, refuse_many_needs
 from evener.io.dataflow.listed import (
     Attributes,
     Listed,
@@ -44,11 +44,14 @@ def read(source: Source) -> StreamGraph:
         raise source.error(f"has {len(graphs):,} graphs, not one")
     one_way = graphs[0].get("edgedefault") != "undirected"
     listed = Listed(source)
-    for node in elements(graphs[0], "node"):
+    nodes, edges = elements(graphs[0], "node"), elements(graphs[0], "edge")
+    refuse_many_needs(len(defaults["node"]), len(nodes))  # which each node has
+    refuse_many_needs(len(defaults["edge"]), len(edges))
+    for node in nodes:
         name = attribute(source, node, "id")
         own = _data(node, names, defaults["node"])
         add_node(listed, name, _attributes(source, own, f"node {name[:40]!r}"))
-    for edge in elements(graphs[0], "edge"):
+    for edge in edges:
         tail, head = attribute(source, edge, "source"), attribute(source, edge, "target")
         whose = f"the edge {tail[:40]!r} -> {head[:40]!r}"
         if edge.get("directed", str(one_way)).lower() == "false":

@@ -15,12 +15,12 @@ from xml.etree import ElementTree as ET
 from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.dataflow.listed import REFERENCE_RATE, Listed, number_in
 from evener.io.json_text import loads
+from evener.io.machines.xml_tree import xml_tree
 from evener.io.sources import Source
 
 NEGATIVE = "Some seconds or bytes are negative: they count as none."
 UNSIZED = "Some files have no size: they count as empty."
 _ADAG = re.compile(rb"<(\w+:)?adag\b")
-_ENTITY = re.compile(rb"<!(DOCTYPE|ENTITY)")
 
 
 def recognises_dax(source: Source) -> bool:
@@ -162,7 +162,8 @@ def _note(source: Source, text: str) -> None:
 
 def _shared(written: Mapping[str, float], read: Mapping[str, float]) -> float:
     """Bytes of the files that one task writes and another one reads."""
-    return sum(size for file, size in written.items() if file in read)
+    fewer = written if len(written) <= len(read) else read  # a task may write to many others
+    return sum(written[file] for file in fewer if file in written and file in read)
 
 
 def is_xml(source: Source) -> bool:
@@ -172,12 +173,7 @@ def is_xml(source: Source) -> bool:
 
 def xml_root(source: Source) -> ET.Element:
     """Return the root of an XML file. Raises InputError for others, and for declared entities."""
-    if _ENTITY.search(source.data):
-        raise source.error("declares a document type or entities, which are not read")
-    try:
-        return ET.fromstring(source.data)
-    except (ET.ParseError, ValueError) as error:
-        raise source.error(f"is not XML: {error}") from error
+    return xml_tree(source.data, None, source.path)
 
 
 def elements(parent: ET.Element, tag: str) -> list[ET.Element]:

@@ -128,6 +128,8 @@ def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, 
             f"device {names[0]!r} has a link to its host, and a list of them: the host is one "
             "device, or one table of devices"
         )
+    if not isinstance(host, str):
+        raise InputError(f"the host of device {names[0]!r} is a name, not {host!r:.40}")
     if "host_GB_per_s" not in table:
         raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
     # Names of single devices, such as cpu0, count before those of tables.

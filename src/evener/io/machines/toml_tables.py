@@ -20,6 +20,7 @@ from evener.wording import nearest
 
 # 40 digits, twice a float's: conversions are rounded once, when the result becomes a float.
 CONTEXT = Context(prec=40, Emin=-999999, Emax=999999, traps=[InvalidOperation, Overflow])
+MOST_INDEX = 2**53
 _MICRO, _GIGA = Decimal("1e-6"), Decimal("1e9")
 
 
@@ -119,8 +120,9 @@ def _as_decimal(value: Decimal | float) -> Decimal:
 
 
 def index(value: Any) -> int | None:
-    """Accept a whole number not below zero."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """Accept a whole number from zero to 2^53, which floating-point numbers hold, too."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and 0 <= value <= MOST_INDEX else None
 
 
 def numbers(value: Any) -> dict[str, float] | None:

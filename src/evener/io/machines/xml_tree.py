@@ -25,13 +25,14 @@ def outermost(content: bytes) -> str:
     return names[0] if names else ""
 
 
-def xml_tree(content: bytes, root: str, file: str | Path) -> ET.Element:
+def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
     """Return the tree of an XML file whose outermost element is called `root`.
 
-    A DOCTYPE that names a file is passed over, and the file is not opened; one that declares
-    entities is refused. Raises InputError, with the line, for what is no such file.
+    None: any, of any number of elements, whose names are as ElementTree has them. A DOCTYPE that
+    names a file is passed over, and the file is not opened; one that declares entities is refused.
+    Raises InputError, with the line, for what is no such file.
     """
-    parser = expat.ParserCreate()
+    parser = expat.ParserCreate(namespace_separator=None if root is not None else "}")
     builder = _Builder(root, parser, file)
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
@@ -59,17 +60,17 @@ def xml_tree(content: bytes, root: str, file: str | Path) -> ET.Element:
 class _Builder:
     """The tree as it is read; refuses what the programs never write."""
 
-    def __init__(self, root: str, parser: Any, file: str | Path) -> None:
+    def __init__(self, root: str | None, parser: Any, file: str | Path) -> None:
         self.tree = ET.TreeBuilder()
         self.root, self.parser, self.file = root, parser, file
         self.depth = self.count = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if self.depth == 0 and name != self.root:
+        if self.depth == 0 and self.root not in (None, name):
             raise self._error(f"has the outermost element <{name[:40]}>, not <{self.root}>")
         self.depth += 1
         self.count += 1
-        if self.depth > DEEPEST or self.count > MOST_ELEMENTS:
+        if self.depth > DEEPEST or (self.count > MOST_ELEMENTS and self.root is not None):
             raise self._error(
                 f"has more than {DEEPEST} elements within each other"
                 if self.depth > DEEPEST

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import as_integers, as_numbers
+from evener.arrays import IntArray, as_integers, as_numbers
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
@@ -83,7 +83,7 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
     graph = StreamGraph(
         tuple(map(str, found["filters"])), **{name: arrays[name] for name in _OF_GRAPH}, needs=needs
     )
-    inside = part.size == 0 or 0 <= int(part.min()) <= int(part.max()) < platform.k
+    inside = _below(part, platform.k)
     if part.size != graph.n or seconds.shape != (2, platform.k) or not inside:
         raise InputError("is a stream plan whose parts do not fit together")
     period, bound = float(found["period"]), float(found["bound"])
@@ -91,10 +91,15 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
         raise InputError(f"holds what no plan can: a period of {period}, a bound of {bound}")
     inputs, versions = (texts(dict(found[name]), name) for name in ("inputs", "versions"))
     copy_of = as_integers(found["copies"], "copies") if "copies" in found else None
-    if copy_of is not None and (copy_of.size != graph.n or copy_of.min(initial=0) < 0):
+    # Each filter of the application has a copy at least.
+    if copy_of is not None and (copy_of.size != graph.n or not _below(copy_of, graph.n)):
         raise InputError("is a stream plan whose copies do not fit its filters")
     return StreamPlan(
         part.astype(np.int32), graph, platform, period, bound, seconds[0], seconds[1],
         {str(k): float(v) for k, v in found["links"].items()}, dict(found["options"]),
         inputs, versions, tuple(map(str, found["notes"])), copy_of=copy_of,
     )  # fmt: skip
+
+
+def _below(numbers: IntArray, n: int) -> bool:
+    return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < n)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector
+from evener.errors import InputError
 from evener.running.apps import rows_kernels as kernels
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.work import ARCS_OF_CHUNK
@@ -80,4 +81,21 @@ def random_looking(vertices: IntVector) -> FloatArray:
     mixed >>= np.uint64(11)
     found = mixed.astype(np.float64)
     found /= 2.0**53
+    return found
+
+
+def reciprocals(sums: FloatArray) -> FloatArray:
+    """Return 1 / sums, 0 where a sum is not above zero.
+
+    Raises InputError for a sum above zero that is so small that its reciprocal is infinite.
+    """
+    is_above = sums > 0
+    with np.errstate(over="ignore"):
+        found = np.divide(1.0, sums, out=np.zeros(sums.size), where=is_above)
+    if np.isinf(found).any():
+        least = sums[is_above].min()
+        raise InputError(
+            f"the weights of a row add up to {least:g}, too little to divide by",
+            hint="Scale the weights.",
+        )
     return found

@@ -30,6 +30,7 @@ from evener.running.apps.rows import (
     cut,
     piece_count,
     random_looking,
+    reciprocals,
     row_sums,
     within_rows,
 )
@@ -99,10 +100,8 @@ def products(
 
 
 def _factors(rows: MatrixRows, pool: ThreadPool) -> FloatArray:
-    """Return 1 / sum of each row (m,), 0 for rows without arcs."""
-    sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
-    np.maximum(sums, 0.0, out=sums)
-    return np.divide(1.0, sums, out=sums, where=sums > 0)
+    """Return 1 / sum of each row (m,), 0 for rows without arcs; as `reciprocals` of their sums."""
+    return reciprocals(row_sums(rows, pool, cut(rows, whole=True).first_rows))
 
 
 def _bytes_of_products(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:

@@ -12,7 +12,14 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.running.apps import rows_kernels as kernels
-from evener.running.apps.rows import MatrixRows, cut, random_looking, row_sums, within_rows
+from evener.running.apps.rows import (
+    MatrixRows,
+    cut,
+    random_looking,
+    reciprocals,
+    row_sums,
+    within_rows,
+)
 from evener.running.comm import Comm
 from evener.running.edge_shares import EdgeShare
 from evener.running.engine.pool import ThreadPool
@@ -62,7 +69,9 @@ def edge_products(
 
 
 def _factors(rows: MatrixRows, pool: ThreadPool, steps: StepRecorder) -> FloatArray:
-    """Return 1 / sum of each row of a master, 0 for rows without arcs; (n_local,)."""
+    """Return 1 / sum of each row of a master, 0 for rows without arcs; (n_local,); as
+    `reciprocals` of their sums.
+    """
     sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
     steps.halo.reduce(sums, "sum")
-    return np.divide(1.0, sums, out=np.zeros(sums.size), where=sums > 0)
+    return reciprocals(sums)

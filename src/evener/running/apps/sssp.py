@@ -42,10 +42,10 @@ PROGRAM = VertexProgram(
 def program_for(graph: Graph | DirectedGraph) -> VertexProgram:
     """Return the program with values that hold the graph's longest possible path."""
     weights = graph.arcs_out().adjwgt
+    if weights is not None and weights.dtype.kind == "f":
+        return replace(PROGRAM, dtype="float64", parameters={"source": 0, "delta": 1.0})
     if weights is None or weights.size == 0:
         return PROGRAM
-    if weights.dtype.kind == "f":
-        return replace(PROGRAM, dtype="float64", parameters={"source": 0, "delta": 1.0})
     longest = int(weights.max()) * graph.n
     return PROGRAM if longest < np.iinfo(np.int32).max else replace(PROGRAM, dtype="int64")
 

@@ -38,7 +38,8 @@ FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED, SHARED = (
     np.uint64(i) for i in range(4, 13)
 )
 # Of the bucket schedule: MISSED: vertices that have no place in a bucket. FAILED: 1 if a message
-# was of a lower bucket. Of the union schedule: LARGEST: root of the largest component.
+# was of a lower bucket, 2 if one is no number of a bucket. Of the union schedule: LARGEST: root
+# of the largest component.
 MISSED, FAILED, LARGEST = (np.uint64(i) for i in range(13, 16))
 # Of exchanges from inside a kernel, see near_kernels. TOTALS: from here on what all ranks have
 # agreed on. LOGGED: rows of the log. ASLEEP: not 0 while the kernel has waited for long for another

@@ -55,8 +55,10 @@ from evener.running.engine.buckets_kernels import (
 )
 from evener.running.engine.hooks_kernels import (
     IDENTITY,
+    NO_PRIORITY,
     as_value,
     bucket_of,
+    changes,
     helper,
     initial,
     kernel,
@@ -81,6 +83,8 @@ WINDOW, ARCS_OF_WINDOW = 32, 16384
 @helper
 def put(buckets, control, priority, v):
     """Append a vertex to its bucket, or note that it is missed."""
+    if priority == NO_PRIORITY:
+        control[FAILED] = 2
     if not is_put(buckets, priority, v) and is_newly_set(buckets.bits, v):
         fetch_add(control, MISSED, 1)
 
@@ -113,7 +117,7 @@ def first_vote(team, part, values, buckets, control, parameters):
         value = initial(number_of(part.vertices, u), degree, n, parameters)
         values[u] = value
         if value != as_value(IDENTITY) and u < n_owned:
-            priority = np.int64(bucket_of(value, parameters))
+            priority = bucket_of(value, parameters)
             vote = min(vote, priority)
             put(buckets, control, priority, u)
     return vote
@@ -135,7 +139,7 @@ def vote_of_missed(team, n_owned, values, buckets, control, counts, parameters):
             missed &= missed - ONE
             if u < n_owned:
                 buckets.bits[word] &= ~bit_of(u)
-                priority = np.int64(bucket_of(values[u], parameters))
+                priority = bucket_of(values[u], parameters)
                 vote = min(vote, priority)
                 put(buckets, control, priority, u)
     barrier(team.sync, team.threads)
@@ -194,7 +198,7 @@ def sent_from(u, value, team, part, values, marked, buckets, now, control, step,
             j += ONE
             changed, new = received(v, message, values, team.threads, part, step, parameters)
             if changed and v < n_owned:
-                priority = np.int64(bucket_of(new, parameters))
+                priority = bucket_of(new, parameters)
                 if priority < now:
                     control[FAILED] = 1
                 put(buckets, control, priority, v)
@@ -216,7 +220,7 @@ def handled(team, part, values, work, buckets, now, length, counts, control, ste
         at += ONE
         value = values[u]
         # Shared ones of lower buckets have been handled there; what is own was put here since.
-        if not is_shared or np.int64(bucket_of(value, parameters)) >= now:
+        if not is_shared or bucket_of(value, parameters) >= now:
             edges += sent_from(
                 u, value, team, part, values, work.marked, buckets, now, control, step, parameters
             )
@@ -230,9 +234,9 @@ def take_in(first, end, targets, found, part, values, buckets, control, paramete
         u = np.uint64(targets[i])
         old = values[u]
         new = applied_at(u, old, found[i], part, step, parameters)
-        if new != old:
+        if changes(old, new):
             values[u] = new
-            priority = np.int64(bucket_of(new, parameters))
+            priority = bucket_of(new, parameters)
             vote = min(vote, priority)
             put(buckets, control, priority, u)
     return vote
@@ -264,7 +268,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
     If STEP is -1, the first values of all local vertices are made first. Else the control[MISSED]
     vertices of the bitmap are to be handled. Afterwards work.marked holds the control[MARKED]
-    ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket. With
+    ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket, 2 if
+    one is no number of a bucket. With
     work.links, the superstep lasts until no rank of the computer has a vertex left: they exchange
     after WINDOW buckets or ARCS_OF_WINDOW arcs.
     """
@@ -328,7 +333,7 @@ def deliver(sizes, vertices, out, targets, received_values, values, work, contro
         u = np.uint64(targets[i])
         old = values[u]
         new = applied_at(u, old, received_values[i], part, step, parameters)
-        if new != old:
+        if changes(old, new):
             values[u] = new
             control[ENDED] = 0
             if is_newly_set(work.bits, u):

@@ -149,7 +149,7 @@ class CudaFrontier(CudaEngine):
         waits = self._counts[frontier.NEXT] < frontier.NONE
         self.control[ENDED] = self.control[LENGTH] == 0 and not waits
         if self._counts[frontier.FAILED]:
-            raise self.program.wrong_priority()
+            raise self.program.wrong_priority(int(self._counts[frontier.FAILED]))
 
     def _collect(self, n_ghosts: int, places: Any, sent: Any) -> int:
         self._counts[frontier.MARKED] = 0

@@ -133,7 +133,7 @@ class Engine(StepCounts):
         self.control[MOST_STEPS] = max(self.control[STEP], 0) + most
         self.pool.run(self.kernels.run, *self._arguments())
         if self.control[FAILED]:
-            raise self.program.wrong_priority()
+            raise self.program.wrong_priority(int(self.control[FAILED]))
 
     def take_marked(self) -> tuple[Numbers, Numbers]:
         """Return local numbers and values of the ghosts that changed since the last call.

@@ -25,10 +25,12 @@ from evener.running.engine.hooks_kernels import (
     HAS_SETTLED,
     IDENTITY,
     IS_WEIGHTED,
+    NO_PRIORITY,
     TAKES_FIRST,
     applied,
     as_value,
     bucket_of,
+    changes,
     helper,
     initial,
     is_settled,
@@ -41,8 +43,9 @@ from evener.running.engine.hooks_kernels import (
 
 # Places in `work.counts` (COUNTS,) int64. The first three: vertices queued of each class. DEGREES:
 # arcs leaving these; ARCS: arcs that pushing from them looks at. EDGES: arcs that pulls looked at.
-# FAILED: 1 if a message was of a lower bucket. MARKED: ghosts that `collect` found. NOW: the bucket
-# up to which vertices are taken; NEXT: the lowest of those that wait, or NONE.
+# FAILED: 1 if a message was of a lower bucket, 2 if one is no number of a bucket. MARKED: ghosts
+# that `collect` found. NOW: the bucket up to which vertices are taken; NEXT: the lowest of those
+# that wait, or NONE.
 CLASSES = 3
 DEGREES, ARCS, EDGES, FAILED, MARKED, NOW, NEXT = range(CLASSES, CLASSES + 7)
 COUNTS = CLASSES + 7
@@ -94,7 +97,9 @@ def in_bucket(waiting, word, values, work, parameters):
     while waiting != 0:
         bit = first_bit(waiting)
         waiting &= waiting - ONE
-        bucket = np.int64(bucket_of(values[word * BITS + bit], parameters))
+        bucket = bucket_of(values[word * BITS + bit], parameters)
+        if bucket == NO_PRIORITY:
+            work.counts[FAILED] = 2
         if bucket <= work.counts[NOW]:
             taken |= ONE << np.uint32(bit)
         else:
@@ -195,10 +200,8 @@ def push(group, first, length, sizes, vertices, out, into, values, work, step, p
                 message = as_value(message_of(payload, weight, parameters))
                 degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
                 new = as_value(applied(old, message, degree, vertex, n, step, parameters))
-                if new != old:
-                    if np.int64(bucket_of(new, parameters)) < np.int64(
-                        bucket_of(value, parameters)
-                    ):
+                if changes(old, new):
+                    if bucket_of(new, parameters) < bucket_of(value, parameters):
                         work.counts[FAILED] = 1
                     join_at(work.inbox, v, message)
                     if not is_marked(work.touched, v):
@@ -273,7 +276,7 @@ def settle(sizes, vertices, out, into, values, work, step, parameters):
             work.inbox[v] = as_value(IDENTITY)
             degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
             new = as_value(applied(old, message, degree, vertex, n, step, parameters))
-            if new != old:
+            if changes(old, new):
                 values[v] = new
                 if v < sizes.n_owned:
                     active |= ONE << np.uint32(bit)
@@ -311,11 +314,11 @@ def receive(count, sizes, vertices, out, into, values, work, targets, received, 
         old, degree, vertex = values[u], np.int64(vertices.degrees[u]), vertices.numbers[u]
         n = sizes.n_global
         new = as_value(applied(old, received[i], degree, vertex, n, step, parameters))
-        if new != old:
+        if changes(old, new):
             values[u] = new
             is_added = is_new(work.bits, u)
             if HAS_BUCKETS:
-                cuda.atomic.min(work.counts, NEXT, np.int64(bucket_of(new, parameters)))
+                cuda.atomic.min(work.counts, NEXT, bucket_of(new, parameters))
             elif is_added:
                 arcs = arcs_at(u, sizes, out, into)
                 kind = class_of(arcs)

@@ -67,6 +67,7 @@ from evener.running.engine.hooks_kernels import (
     HAS_SETTLED,
     IDENTITY,
     as_value,
+    changes,
     helper,
     initial,
     is_settled,
@@ -236,7 +237,7 @@ def take_in(first, end, targets, found, part, values, lists, control, parameters
         u = np.uint64(targets[i])
         old = values[u]
         new = applied_at(u, old, found[i], part, step, parameters)
-        if new != old:
+        if changes(old, new):
             values[u] = new
             if is_added(lists.bits, u, n_owned, new, parameters):
                 lists.queue[np.uint64(control[LENGTH])] = u

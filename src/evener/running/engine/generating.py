@@ -29,7 +29,7 @@ import numpy as np
 
 from evener.errors import InputError
 from evener.jit import inner, njit
-from evener.running.engine.program import SCHEDULES, VertexProgram, arguments_of
+from evener.running.engine.program import MOST_PRIORITY, SCHEDULES, VertexProgram, arguments_of
 from evener.running.engine.program_files import program_file
 
 ROOM = "evener.running.engine"
@@ -43,7 +43,7 @@ HOOKS = {
     "is_settled": ("settled", "False"),
     "bucket_of": ("priority", "0"),
 }
-PLAIN_RESULT = ("halts", "is_settled", "bucket_of")  # others are converted to the type of values
+PLAIN_RESULT = ("halts", "is_settled")  # others but buckets are converted to the type of values
 JOINS = {
     "sum": "one + other",
     "min": "one if one < other else other",
@@ -172,6 +172,21 @@ def _hooks(program: VertexProgram, target: Target) -> str:
         "@helper",
         "def joined(one, other):",
         f"    return as_value({JOINS[program.combine]})",
+        "",
+        "",
+        "@helper",
+        "def changes(old, new):",
+        f"    return new != old{' and old == old' if is_float else ''}",
+        "",
+        "",
+        f"MOST_PRIORITY = np.int64({MOST_PRIORITY})",
+        "NO_PRIORITY = -MOST_PRIORITY - np.int64(1)",
+        "",
+        "",
+        "@helper",
+        "def bucket_in(priority):",
+        "    is_one = -MOST_PRIORITY <= priority and priority <= MOST_PRIORITY",
+        "    return np.int64(priority) if is_one else NO_PRIORITY  # as of NaN",
     ]
     for hook, given in _HOOK.findall(_source("hooks_kernels")):
         if hook in HOOKS:
@@ -197,6 +212,8 @@ def _call(program: VertexProgram, hook: str) -> str:
             for a in arguments_of(function)
         ]
         result = f"users_{name}({', '.join(names)})"
+    if hook == "bucket_of":
+        return f"bucket_in({result})"
     return result if hook in PLAIN_RESULT else f"as_value({result})"
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 IDENTITY = np.float64(0)  # combined with a message gives the message
 IS_WEIGHTED = False  # whether `along` takes the weight of an arc
+NO_PRIORITY = np.int64(-(2**60) - 1)  # bucket_of, where priority() is no number of a bucket
 HAS_HALT = False  # dense: whether the change is summed
 HAS_SETTLED = False  # frontier: whether is_settled is worth a call
 TAKES_FIRST = False  # frontier: whether any one message will do
@@ -72,6 +73,11 @@ def halts(change, step, n, parameters):  # noqa: ARG001
 def is_settled(value, parameters):  # noqa: ARG001
     """Whether no message can change this value any more."""
     return False
+
+
+def changes(old, new):
+    """Whether a value becomes another one; NaN stays, so that a run of NaN ends."""
+    return new != old
 
 
 def bucket_of(value, parameters):  # noqa: ARG001

@@ -158,7 +158,9 @@ class CopiesLoop:
 
     def result(self) -> DeviceRun:
         """Return the run, with the values of the masters."""
-        return self.steps.result(self.engine.values[: self.share.n_masters])
+        values = self.engine.values[: self.share.n_masters]
+        self.engine.program.refuse_nan(values)
+        return self.steps.result(values)
 
 
 class BucketLoop(CopiesLoop):
@@ -236,7 +238,8 @@ class FrontierLoop(CopiesLoop):
             return
         before = self.read(targets)
         self.engine.deliver(targets, values)
-        self._flags[targets[before != self.read(targets)]] = 1
+        is_new = (before != self.read(targets)) & ~np.isnan(before)  # which stays
+        self._flags[targets[is_new]] = 1
 
     def _totals(self, left: int) -> Totals:
         """Return for all devices: active vertices, arcs leaving them, arcs left."""

@@ -68,7 +68,7 @@ class MirrorUpdates:
     def _changed(self, seen: Numbers, now: Numbers) -> Numbers:
         """Note what is new; return where."""
         with self._steps.timed("packing"):
-            changed = np.flatnonzero(seen != now)
+            changed = np.flatnonzero((seen != now) & ~np.isnan(seen))  # which stays
             seen[changed] = now[changed]
         return changed
 

@@ -12,6 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from evener.errors import InputError, one_of
 from evener.wording import meant
 
@@ -28,6 +31,7 @@ OFFERED = {
 }
 COMBINES = ("sum", "min", "max", "or")
 DTYPES = ("float32", "float64", "int32", "uint32", "int64")
+MOST_PRIORITY = 2**60  # numbers of buckets are from its negative to it
 SCHEDULES = ("dense", "frontier", "bucket", "union")
 FLAGS = ("first", "union", "in_place")
 
@@ -138,12 +142,26 @@ class VertexProgram:
         offered.update(zip(self.parameters, parameters, strict=False))
         return bool(self.halt(**{name: offered[name] for name in arguments_of(self.halt)}))
 
-    def wrong_priority(self) -> InputError:
-        """Return the error of a program whose messages are of lower priorities than they may be."""
+    def wrong_priority(self, code: int) -> InputError:
+        """Return the error of priorities that may not be: 2 of a code, which are no numbers; 1, of
+        messages that are of lower ones than the values they were sent for.
+        """
+        if code == 2:
+            return InputError(
+                f"{self.name}: priority() is not a number from -2^60 to 2^60 for some value"
+            )
         return InputError(
             f"{self.name}: a message was of a lower priority than the value that it was sent for: "
             "are weights, or parameters, negative?"
         )
+
+    def refuse_nan(self, values: npt.NDArray[Any]) -> None:
+        """Raise InputError where a least or largest value is NaN: no message would change it."""
+        if self.combine in ("min", "max") and np.isnan(values).any():
+            raise InputError(
+                f"{self.name}: a vertex has the value NaN, which neither min nor max can order",
+                hint="init, along and apply are to return numbers, or infinity.",
+            )
 
     def _chosen(self) -> str:
         """Return the schedule that the traits call for."""
@@ -206,14 +224,15 @@ def parameters_of(
 ) -> dict[str, float]:
     """Return the values of all parameters of a program, those given instead of the defaults.
 
-    Raises InputError for names that it does not have, and for a fraction where the default is an
-    integer.
+    Raises InputError for names that it does not have, and for what is no integer of 64 bits where
+    the default is an integer.
     """
     for name, value in given.items():
         if name not in defaults:
             hint = f"There are: {', '.join(defaults) or 'none'}."
             raise InputError(f"{program} has no parameter {name}{meant(name, defaults)}", hint=hint)
-        if isinstance(defaults[name], int) and value != int(value):
+        is_integer = -(2**63) <= value < 2**63 and value == int(value)
+        if isinstance(defaults[name], int) and not is_integer:
             raise InputError(f"{name} is to be an integer, not {value}")
     whole = {**defaults, **given}
     return {name: type(defaults[name])(value) for name, value in whole.items()}
@@ -235,7 +254,7 @@ def imported(path: Path) -> Any:
         spec.loader.exec_module(module)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(path)]
         line = lines[-1] if lines else getattr(error, "lineno", None)

@@ -14,6 +14,7 @@ from evener.running.engine.hooks_kernels import (
     IS_WEIGHTED,
     TAKES_FIRST,
     as_value,
+    changes,
     helper,
     is_settled,
     joined,
@@ -65,7 +66,7 @@ def changed(u, combined, part, values, step, parameters):
     """Apply what a vertex pulled: whether it changed."""
     old = values[u]
     new = applied_at(u, old, combined, part, step, parameters)
-    if new == old:
+    if not changes(old, new):
         return False
     values[u] = new
     return True

@@ -14,6 +14,7 @@ from evener.running.engine.hooks_kernels import (
     HAS_SETTLED,
     IS_WEIGHTED,
     applied,
+    changes,
     helper,
     is_settled,
     payload_of,
@@ -54,7 +55,7 @@ def received(v, message, values, threads, part, step, parameters):
         return False, old
     while True:
         new = applied_at(v, old, message, part, step, parameters)
-        if new == old:
+        if not changes(old, new):
             return False, old
         if threads == 1:
             values[v] = new

@@ -113,6 +113,8 @@ class SuperstepLoop:
         runs = {"dense": self._run_dense, "frontier": self._run_frontier}
         runs.get(schedule, self._run_to_fixpoint)(most)
         values = self.engine.values[: self.local.n_owned]
+        if schedule != "dense":
+            self.engine.program.refuse_nan(values)
         return self.steps.result(values)
 
     def _prepared(self) -> AbstractContextManager[object]:

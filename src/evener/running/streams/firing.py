@@ -37,7 +37,7 @@ class Firing:
         more = slots if self.filter.fills else ()
         try:
             found = self.filter.work(*self._first, *given, *more)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._failed(error, iteration) from error
         if not self.channels:
             return self._given(found, iteration)
@@ -80,7 +80,7 @@ class Firing:
             raise self._wrong(iteration, f"returned {_described(array)}, and {before} before")
         return array
 
-    def _failed(self, error: Exception, iteration: int) -> EvenerError:
+    def _failed(self, error: BaseException, iteration: int) -> EvenerError:
         said = "has run out of memory" if isinstance(error, MemoryError) else "failed"
         frames = traceback.extract_tb(error.__traceback__)[1:]
         place = frames[-1] if frames else None
