@@ -180,7 +180,7 @@ def gain_large(rows: Sequence[Row]) -> Finding:
         "from where CPM fails it is slower than even sizes; DPA gains",
         TRIED,
         f"from n = {rows[fails]['unknowns']:,} on CPM's sizes never settle, and its speed-up is "
-        f"{cpm.min():.3f} to {cpm.max():.3f}, DPA's {dpa.min():.3f} to {dpa.max():.1f}"
+        f"{cpm.min():.2f} to {cpm.max():.2f}, DPA's {dpa.min():.2f} to {dpa.max():.2f}"
         if cpm.size
         else f"CPM's sizes settle at n = {', '.join(format(row['unknowns'], ',') for row in rows)}",
         [
