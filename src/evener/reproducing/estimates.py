@@ -50,13 +50,18 @@ class Estimate(NamedTuple):
         return f"{self.value:{spec}} ({self.low:{spec}} to {self.high:{spec}})"
 
 
+def mean(values: Sequence[float]) -> Estimate:
+    """Return the mean with Student's interval."""
+    if not len(values):
+        return Estimate(math.nan, -math.inf, math.inf)
+    own = np.asarray(values, np.float64)
+    middle, half = float(own.mean()), half_width(own, CONFIDENCE)
+    return Estimate(middle, middle - half, middle + half)
+
+
 def geometric(ratios: Sequence[float]) -> Estimate:
     """Return the geometric mean of ratios > 0, with Student's interval of their logarithms."""
-    if not len(ratios):
-        return Estimate(math.nan, -math.inf, math.inf)
-    logs = np.log(np.asarray(ratios, np.float64))
-    mean, half = float(logs.mean()), half_width(logs, CONFIDENCE)
-    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
+    return Estimate(*(math.exp(value) for value in mean([math.log(one) for one in ratios])))
 
 
 def share(met: int, of: int) -> Estimate:
