@@ -22,15 +22,17 @@ class FindingVerdict(StrEnum):
 class Criterion:
     """A condition for a statement to hold, and whether it is met.
 
-    own: its figure or its interpretation is ours, not the paper's; this is shown beside it.
+    met: None where the interval of what was measured includes the figure, so that it is open. own:
+    its figure or its interpretation is ours, not the paper's; this is shown beside it.
     """
 
     asked: str
-    met: bool
+    met: bool | None
     own: bool = False
 
     def __str__(self) -> str:
-        return f"{self.asked}{' (our figure)' if self.own else ''}: {'yes' if self.met else 'no'}"
+        answer = {True: "yes", False: "no", None: "open"}[self.met]
+        return f"{self.asked}{' (our figure)' if self.own else ''}: {answer}"
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,10 @@ class Finding:
     def verdict(self) -> FindingVerdict:
         """Held: every criterion met, each the paper's own, tried as the paper did.
 
-        Not tried: there are no criteria. Not held: none is met. Partly: all else, also where the
-        criteria hold for the counter-example as well, and so cannot tell.
+        Not tried: there are no criteria, or all are open. Not held: none is met. Partly: all else,
+        also where the criteria hold for the counter-example as well, and so cannot tell.
         """
-        if not self.criteria:
+        if all(criterion.met is None for criterion in self.criteria):
             return FindingVerdict.NOT_TRIED
         if not any(criterion.met for criterion in self.criteria):
             return FindingVerdict.NOT_HELD
