@@ -20,9 +20,10 @@ class FindingVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Criterion:
-    """A condition for a statement to hold, and whether it is met; None: noise may decide it.
+    """A condition for a statement to hold, and whether it is met.
 
-    own: its figure or its interpretation is ours, not the paper's; this is shown beside it.
+    met: None where the interval of what was measured includes the figure, so that it is open. own:
+    its figure or its interpretation is ours, not the paper's; this is shown beside it.
     """
 
     asked: str
@@ -30,8 +31,8 @@ class Criterion:
     own: bool = False
 
     def __str__(self) -> str:
-        said = "not told from noise" if self.met is None else "yes" if self.met else "no"
-        return f"{self.asked}{' (our figure)' if self.own else ''}: {said}"
+        answer = {True: "yes", False: "no", None: "open"}[self.met]
+        return f"{self.asked}{' (our figure)' if self.own else ''}: {answer}"
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,13 @@ class Finding:
     def verdict(self) -> FindingVerdict:
         """Held: every criterion met, each the paper's own, tried as the paper did.
 
-        Not tried: there are no criteria, or none is met and noise may decide one. Not held: none is
-        met. Partly: all else, also where the criteria hold for the counter-example as well, and so
+        Not tried: there are no criteria, or none is met and one is open. Not held: none is met.
+        Partly: all else, also where the criteria hold for the counter-example as well, and so
         cannot tell.
         """
         if not any(criterion.met for criterion in self.criteria):
-            told = self.criteria and all(one.met is not None for one in self.criteria)
-            return FindingVerdict.NOT_HELD if told else FindingVerdict.NOT_TRIED
+            decided = self.criteria and all(one.met is not None for one in self.criteria)
+            return FindingVerdict.NOT_HELD if decided else FindingVerdict.NOT_TRIED
         as_the_paper = self.beside or not any(criterion.own for criterion in self.criteria)
         whole = all(criterion.met for criterion in self.criteria) and not self.lacking
         if self.counter is not None and self.counter.verdict is FindingVerdict.HELD:
