@@ -172,7 +172,7 @@ def test_what_noise_may_decide_is_not_tried():
     """Times that rise by a fiftieth from the least speed to the largest, behind noise of a half."""
     texts = ("here", "this", "that")
     alya = [row for row in ROWS if row["graph"] in ALYA and row["figure"] == "2"]
-    assert findings.refinement_slows(alya, texts).verdict == "held"
+    assert findings.refinement_slows(alya, texts).judged == "held"
     found = findings.refinement_slows(noisy(alya, 0.5), texts)
     assert found.verdict == "not tried"
     assert "it takes longer: open" in found.row()["criteria"]
@@ -224,7 +224,7 @@ def test_ours_is_judged_by_the_papers_best():
     assert [criterion.met for criterion in good.criteria[:3]] == [True, False, True]
     assert "METIS by k-means: 0.6" in good.seen
     assert not table_iv.ours_beside_the_best(iv_rows(0.95)).criteria[0].met
-    assert table_iv.caps_cost(iv_rows(0.8, 1.05)).verdict == "held"
+    assert table_iv.caps_cost(iv_rows(0.8, 1.05)).judged == "held"
     assert table_iv.caps_cost(iv_rows(0.8, 0.95)).verdict == "partly"
     for one in table_iv.all_findings(iv_rows(0.8, 1.05)):
         assert one.counter.verdict != "held", one.where
