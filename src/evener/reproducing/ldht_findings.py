@@ -9,10 +9,9 @@ hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from evener.reproducing.estimates import Estimate, every, geometric, share
-from evener.reproducing.findings import Criterion, Finding, Row, not_tried
+from evener.reproducing.findings import Criterion, Finding, Row, against, not_tried
 from evener.reproducing.ldht_ratios import (
     CellRows,
     by_cell,
@@ -51,15 +50,6 @@ SEVERAL = (
 NUMEROUS = 0.1  # of the cells: "in numerous cases"
 TWO, THREE = "2-D", "3-D"
 CUT, VOLUME = "cut", "max_volume"
-
-
-def against(judge: Judge, rows: Rows, system: str, changed: Rows) -> Finding:
-    """Return the finding of the rows, beside that of the same criteria on changed rows."""
-    counter = judge(changed)
-    bare = replace(
-        counter, lacking="", criteria=[replace(one, own=False) for one in counter.criteria]
-    )
-    return judge(rows).beside_counter(system, bare)
 
 
 def lacking(rows: Rows, tools: Sequence[str] = PAPERS) -> str:

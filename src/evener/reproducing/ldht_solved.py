@@ -12,13 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from evener.reproducing.estimates import Estimate, every, geometric
-from evener.reproducing.findings import Criterion, Finding, Row
+from evener.reproducing.findings import Criterion, Finding, Row, against
 from evener.reproducing.ldht_findings import (
     CUT,
     GEOMETRIC,
     PAPERS,
     VOLUME,
-    against,
     finding,
     less,
     listed,

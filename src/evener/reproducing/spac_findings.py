@@ -8,13 +8,13 @@ where these exclude its bound.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from evener.reproducing.estimates import Estimate, every, geometric, mean
-from evener.reproducing.findings import Criterion, Finding, Row, not_tried
+from evener.reproducing.findings import Criterion, Finding, Row, against, not_tried
 from evener.reproducing.spac_runs import (
     GREEDY,
     HYPERGRAPH,
@@ -327,6 +327,47 @@ def own_presets(rows: Rows, absent: str | None) -> Finding:
         "Evener's default preset copies less than SPAC and than the hypergraph, faster",
         _what(rows), seen, criteria, beside=True,
     )  # fmt: skip
+
+
+def exchanged(rows: Rows, one: str, other: str) -> list[Row]:
+    """Return the rows with the blocks of two methods exchanged."""
+    names = {one: other, other: one}
+    return [{**row, "method": names.get(str(row["method"]), row["method"])} for row in rows]
+
+
+def of_figure_4(rows: Rows, absent: str | None, nets: Rows, sized: Rows, no_web: str | None
+                ) -> list[Finding]:  # fmt: skip
+    """Return the findings of Figure 4 and Table 1 beside counter-examples.
+
+    absent: why Mt-KaHyPar was not called. nets: circuit5M in other numbers of blocks. sized: rows
+    of the web at several sizes; no_web: why there are none.
+    """
+
+    def beside(judge: Callable[[Rows], Finding], one: str, other: str) -> Finding:
+        return against(judge, rows, f"{one} and {other} exchanged", exchanged(rows, one, other))
+
+    of_hypergraphs = (
+        [beside(lambda own: as_good_as_hypergraphs(own, None, nets), SPAC, RANDOM),
+         beside(lambda own: faster_than_hypergraphs(own, None), SPAC, HYPERGRAPH)]
+        if absent is None
+        else [as_good_as_hypergraphs(rows, absent), faster_than_hypergraphs(rows, absent)]
+    )  # fmt: skip
+    return [
+        *of_hypergraphs,
+        scales_better(sized, absent or no_web),
+        beside(beats_powergraph, SPAC, GREEDY),
+        beside(beats_vertex_blocks, SPAC, WVP_RANDOM),
+        beside(cuts_higher_degrees, SPAC, WVP_GREEDY),
+        beside(lambda own: own_presets(own, absent), f"{OWN}default", SPAC),
+    ]
+
+
+def reversed_degrees(rows: Rows) -> list[Row]:
+    """Return the rows of Figure 7 with the degrees in reverse order."""
+    degrees = list(dict.fromkeys(row["degree"] for row in rows))
+    other = dict(zip(degrees, reversed(degrees), strict=True))
+    return sorted(({**row, "degree": other[row["degree"]]} for row in rows),
+                  key=lambda row: float(row["degree"]))  # fmt: skip
 
 
 def _mean(found: Mapping[str, Estimate]) -> Estimate:
