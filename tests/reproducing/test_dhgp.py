@@ -42,6 +42,25 @@ def test_values_of_all_apps_are_right(app, policy):
         assert wcc.verify(stand_in.graph, found.values)
 
 
+def test_pagerank_sends_the_values_that_arcs_of_other_blocks_read():
+    """Of a directed graph: a vertex's value goes to each block that one of its arcs leads to."""
+    ready = configured(GRAPHS["G1"], "C-PG")
+    part, graph = ready.made.partition.part, ready.graph
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    crossing = part[tails] != part[graph.adjncy]
+    needed = set(zip(tails[crossing], part[graph.adjncy][crossing], strict=True))
+    steps = ready.run("PageRank", 0).run.steps
+    sent = [sum(sum(device[i].sent_to.values()) for device in steps) for i in (1, 2)]
+    assert sent == [4 * len(needed)] * 2
+
+
+@pytest.mark.parametrize("policy", ["C-PG", "DP-RH", "PD-HO"])
+def test_all_policies_fill_the_gpus_of_g5(policy):
+    left = configured(WHOLE["G5"], policy).made.memory_left[1::2]
+    assert 0 <= left.min() < 0.001
+    assert left.max() < 0.04
+
+
 def test_g5_does_not_fit_on_one_machine():
     with pytest.raises(InfeasibleError, match="to build its part"):
         configured(GRAPHS["G5"], "C-PG", 1)

@@ -18,14 +18,12 @@ from evener.reproducing.hmap_bars import (
     HMAPS,
     WIDTH,
     Gain,
-    Interval,
     MeanBar,
     chosen,
     gain,
-    interval_of,
-    mean_of,
 )
 from evener.reproducing.hmap_setup import CLASSES, DEAR, EQUATIONS, PAPERS, SETTINGS, Sampling
+from evener.reproducing.intervals import Interval, interval_of, mean_of
 
 Rows = Sequence[Row]
 
