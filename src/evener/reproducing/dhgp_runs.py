@@ -180,7 +180,9 @@ def overview(
                 rows += [{**row, "app": app, "refused": share} for app in own]
                 continue
             ready = draws_of(stand_in, policy, form, runs, 4, share)
+            full = 1 - ready[0].made.memory_left[1::2]
             row = {**row, "cpu_share": -1.0 if share is None else share}
+            row = {**row, "gpu_fill_low": float(full.min()), "gpu_fill_high": float(full.max())}
             for app in own:
                 rows.append({**row, "app": app, **mean_figures(ready, app, stand_in.source)})
     return rows
@@ -282,15 +284,15 @@ def shares_by_bytes(stand_in: StandIn, hubs_first: DirectedGraph, largest: Stand
 
 def partitioned(
     graph: DirectedGraph | DegreesAlone, policy: str, n_machines: int, runs: int = 1
-) -> float:
-    """Return the CPU seconds that a policy takes on this computer, the mean of some runs."""
+) -> list[float]:
+    """Return the CPU seconds that a policy takes on this computer, of each run."""
     platform = _without_caps(das4(n_machines))
     taken = []
     for _ in range(runs):
         began = time.process_time()
         policy_part(cast(DirectedGraph, graph), platform, policy, ratio=20.0)
         taken.append(time.process_time() - began)
-    return float(np.mean(taken))
+    return taken
 
 
 def _without_caps(platform: Platform) -> Platform:

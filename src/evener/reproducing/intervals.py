@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,3 +85,11 @@ def mean_of(found: Sequence[Interval]) -> Interval:
                        [one.high - one.value for one in found])
     )  # fmt: skip
     return Interval(value, max(value - low, float(np.finfo(float).tiny)), value + high)
+
+
+def all_of(answers: Iterable[bool | None]) -> bool | None:
+    """Whether all are true, of one at least; None where none is false, and one is open."""
+    found = list(answers)
+    if False in found or not found:
+        return False
+    return None if None in found else True
