@@ -159,16 +159,6 @@ def test_intervals_of_the_ratio_of_means_cover_the_true_one():
     assert 0.92 < hits / 2000 < 0.97
 
 
-def test_an_interval_that_has_the_figure_inside_decides_nothing():
-    one = hmap_bars.Interval(2.0, 1.5, 2.5)
-    assert (one.above(1.0), one.above(2.0), one.above(2.5)) == (True, None, False)
-    assert (one.below(3.0), one.below(2.0), one.below(1.5)) == (True, None, False)
-    ratio = one.over(hmap_bars.Interval(1.0, 1.0, 1.0))
-    assert tuple(ratio) == pytest.approx((2.0, 1.5, 2.5))
-    assert one.over(one).above(1.0) is None
-    assert hmap_bars.mean_of([one, one]).low == pytest.approx(2 - 0.5 / 2**0.5)
-
-
 RIGHT = {64: 0.8, 1024: 2.0, 4096: 3.1}
 
 

@@ -67,7 +67,7 @@ def test_without_mt_kahypar_all_else_is_tried(monkeypatch, _quick):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["dhgp", "--data", "."], "--data is for spac, hmap and ldht, not dhgp"),
+        (["fupermod", "--data", "."], "--data is for dhgp, spac, hmap and ldht, not fupermod"),
         (["spac", "--here"], "--here is for fupermod, not spac"),
     ],
 )

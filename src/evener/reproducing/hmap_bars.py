@@ -12,17 +12,15 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import stdtrit
 
 from evener.reproducing.findings import Row
 from evener.reproducing.hmap_setup import CLASSES, PAPERS
+from evener.reproducing.intervals import NOTHING, Interval, exponential, geometric_mean, half_width
 
 HMAPS = ("hmap", "hmap-up")  # clusters from the whole machine down (IV-A), or up (III-A)
 DIVIDED = ("metis", "metis-recursive", *HMAPS)
 METHODS = (*DIVIDED, "ours")
 BARS = ("metis", *HMAPS)
-LEVEL = 0.95
 WIDTH = 0.10  # of an interval, relative to the mean: section IV-B1
 
 Rows = Sequence[Row]
@@ -49,36 +47,6 @@ class MeanBar:
     def row(self) -> Row:
         """As a row of a table; of one cell there is no width."""
         return {key: value for key, value in asdict(self).items() if value != np.inf}
-
-
-class Interval(NamedTuple):
-    """An estimate and the ends of its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
-
-    def above(self, figure: float) -> bool | None:
-        """Whether it is above a figure; None where the interval has the figure inside."""
-        if self.low > figure:
-            return True
-        return False if self.high <= figure else None
-
-    def below(self, figure: float) -> bool | None:
-        """Whether it is below a figure; None where the interval has the figure inside."""
-        if self.high < figure:
-            return True
-        return False if self.low >= figure else None
-
-    def over(self, other: Interval) -> Interval:
-        """Return the ratio to an independent interval, both of logarithms."""
-        value = self.value / other.value
-        up = np.hypot(np.log(self.high / self.value), np.log(other.value / other.low))
-        down = np.hypot(np.log(self.value / self.low), np.log(other.high / other.value))
-        return Interval(value, float(value * np.exp(-down)), float(value * np.exp(up)))
 
 
 class Gain(NamedTuple):
@@ -111,14 +79,6 @@ def chosen(
         if row["setting"] == setting and row["equation"] == equation and k in (None, row["k"])
         and has(row) and all(name in row for name in ("metis", *HMAPS))
     ]  # fmt: skip
-
-
-def half_width(values: npt.NDArray[np.float64]) -> float:
-    """Return half the width of the 95 % interval of the mean; infinite of fewer than two."""
-    if values.size < 2:
-        return float("inf")
-    quantile = float(stdtrit(values.size - 1, 0.5 + LEVEL / 2))
-    return quantile * float(values.std(ddof=1)) / float(np.sqrt(values.size))
 
 
 def bars(rows: Rows, setting: str, k: int, equation: str = PAPERS) -> list[MeanBar]:
@@ -176,41 +136,11 @@ def gain(rows: Rows, above: str = "metis", below: str = "hmap") -> Gain:
         [[float(row[above]), float(row[below])] for row in rows if above in row and below in row]
     ).reshape(-1, 2)
     if not len(pairs):
-        nothing = Interval(*[float("nan")] * 3)
-        return Gain(nothing, nothing, 0)
+        return Gain(NOTHING, NOTHING, 0)
     means = pairs.mean(axis=0)
     share = pairs / means
     return Gain(
-        _interval(float(np.log(means[0] / means[1])), share[:, 0] - share[:, 1]),
-        _interval(float(np.log(pairs[:, 0] / pairs[:, 1]).mean()),
-                  np.log(pairs[:, 0] / pairs[:, 1])),
+        exponential(float(np.log(means[0] / means[1])), share[:, 0] - share[:, 1]),
+        geometric_mean((pairs[:, 0] / pairs[:, 1]).tolist()),
         len(pairs),
     )  # fmt: skip
-
-
-def _interval(middle: float, spread: npt.NDArray[np.float64]) -> Interval:
-    """Return the exponential of a mean, and of its ends by how its terms spread."""
-    half = half_width(spread)
-    low, high = (float(np.exp(np.clip(middle + side * half, -700, 700))) for side in (-1, 1))
-    return Interval(float(np.exp(middle)), low, high)
-
-
-def interval_of(values: Sequence[float]) -> Interval:
-    """Return the mean of values and its interval, infinite of fewer than two."""
-    own = np.array(values)
-    half = half_width(own)
-    middle = float(own.mean())
-    return Interval(middle, middle - half, middle + half)
-
-
-def mean_of(found: Sequence[Interval]) -> Interval:
-    """Return the mean of independent intervals of what is above zero; nan of none."""
-    if not found:
-        return Interval(*[float("nan")] * 3)
-    value = float(np.mean([one.value for one in found]))
-    low, high = (
-        float(np.sqrt(np.sum(np.square(halves))) / len(found))
-        for halves in ([one.value - one.low for one in found],
-                       [one.high - one.value for one in found])
-    )  # fmt: skip
-    return Interval(value, max(value - low, float(np.finfo(float).tiny)), value + high)

@@ -18,14 +18,12 @@ from evener.reproducing.hmap_bars import (
     HMAPS,
     WIDTH,
     Gain,
-    Interval,
     MeanBar,
     chosen,
     gain,
-    interval_of,
-    mean_of,
 )
 from evener.reproducing.hmap_setup import CLASSES, DEAR, EQUATIONS, PAPERS, SETTINGS, Sampling
+from evener.reproducing.intervals import Interval, all_of, interval_of, mean_of
 
 Rows = Sequence[Row]
 
@@ -78,14 +76,6 @@ def _in_cases(say: Callable[[str, str, str], str]) -> str:
     )  # fmt: skip
 
 
-def _all(answers: Iterable[bool | None]) -> bool | None:
-    """Whether all are true; None where none is false, and one is open."""
-    found = list(answers)
-    if False in found or not found:
-        return False
-    return None if None in found else True
-
-
 def _finding(
     rows: Rows, texts: tuple[str, str, str], seen: str, criteria: Iterable[Criterion]
 ) -> Finding:
@@ -127,7 +117,7 @@ def faster_on_average(rows: Rows) -> Finding:
                 Criterion(f"{AVERAGE} on average beyond 64 processors, {s}, {CLUSTERS[way]}",
                           mean_of(list(beyond(PAPERS, s, way).values())).above(AVERAGE)),
                 Criterion(f"above 1 on each machine beyond 64, {s}, {CLUSTERS[way]}",
-                          _all(g.above(1) for g in beyond(PAPERS, s, way).values())),
+                          all_of(g.above(1) for g in beyond(PAPERS, s, way).values())),
             )
         ],
     )  # fmt: skip
@@ -194,9 +184,9 @@ def ahead_by_class(rows: Rows) -> Finding:
             for s, way in CASES
             for criterion in (
                 Criterion(f"METIS ahead at {first} in each class, {s}, {CLUSTERS[way]}",
-                          _all(ahead(PAPERS, s, way, first))),
+                          all_of(ahead(PAPERS, s, way, first))),
                 Criterion(f"HMAP ahead on each machine beyond 64 in each class, {s}, "
-                          f"{CLUSTERS[way]}", _all(ahead(PAPERS, s, way, None))),
+                          f"{CLUSTERS[way]}", all_of(ahead(PAPERS, s, way, None))),
             )
         ],
     )  # fmt: skip
