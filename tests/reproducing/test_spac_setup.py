@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.graphs.edge_list import EdgeList
 from evener.reproducing.spac_setup import (
+    BLOCK,
     EPSILON,
+    FEWER,
+    NET_BLOCKS,
     PAPER,
     RAIL_SHARE,
     MatrixSizes,
@@ -91,3 +95,16 @@ def test_files_are_taken_in_the_place_of_stand_ins(tmp_path):
 def test_a_folder_without_any_of_them_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"none of cant\.mtx, circuit5M\.mtx"):
         matrices(TINY, tmp_path)
+
+
+def test_a_net_spreads_over_as_many_blocks_as_in_the_paper_if_these_are_large_enough():
+    """59.5 million entries in blocks of 10,240 are 5,813; else blocks have 340 at least."""
+
+    def edges(m):
+        return EdgeList(m + 1, np.zeros(m, int), np.arange(1, m + 1))
+
+    assert -(-59_524_291 // BLOCK) == NET_BLOCKS
+    assert blocks_of(edges(205_758)) == 21
+    assert blocks_of(edges(205_758), nets=True) == 605
+    assert blocks_of(edges(2_100_000), nets=True) == NET_BLOCKS
+    assert [one.name for one in matrices(FEWER) if one.nets] == ["circuit5M"]

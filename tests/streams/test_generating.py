@@ -47,6 +47,16 @@ def test_graphs_have_the_parameters_that_are_asked(setting):
     assert graph.nbytes.mean() / bandwidth / per_filter == pytest.approx(0.01, rel=0.2)
 
 
+@pytest.mark.parametrize("shape", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize(("n", "degree"), [(128, 2), (128, 8), (512, 4), (1024, 2)])
+def test_the_mean_out_degree_is_what_is_asked(n, degree, shape):
+    """Also of few layers, whose last one has no edges out and a large part of the filters."""
+    platform = random_machine(4, "A", 1)
+    graphs = [random_stream_graph(GraphParameters(n, degree, shape=shape), platform, seed)
+              for seed in range(3)]  # fmt: skip
+    assert np.mean([graph.m / n for graph in graphs]) == pytest.approx(degree, rel=0.1)
+
+
 def test_high_graphs_are_narrow():
     platform = random_machine(4, "A", 1)
     heights = []

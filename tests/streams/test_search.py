@@ -124,7 +124,7 @@ def test_a_failure_beside_the_search_is_raised(monkeypatch):
     def failed(*_):
         raise ArithmeticError("beside")
 
-    monkeypatch.setattr(methods, "_divided_starts", failed)
+    monkeypatch.setattr(methods, "divided_starts", failed)
     with pytest.raises(ArithmeticError, match="beside"):
         placed_by("ours", problem_of("A"), MethodOptions(QUICK))
 

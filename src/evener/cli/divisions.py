@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.machines import add_machine_options, machine_of
@@ -12,7 +13,6 @@ from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.files.opening import is_there
 
 if TYPE_CHECKING:
-    from evener.arrays import FloatArray
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
@@ -54,25 +54,22 @@ class Division:
     plan: Plan | None = None
     edges: EdgeDivision | None = None
 
-    @property
-    def n_bytes(self) -> FloatArray | None:
-        """(k,) What each block needs on its device, messages counted; None without a policy."""
-        return None if self.made is None else self.made.n_bytes
-
     def said(self) -> str:
-        """Return the CPUs' share and r, in words."""
+        """Return the CPUs' share and r of each kind of machine, in words."""
         assert self.made is not None
         share = self.made.cpu_share
         of_cpus = "" if share is None else f"CPUs' share of arcs {share:.3g}, "
-        return f"{self.name}: {of_cpus}r {self.made.ratio:.3g}."
+        r = ", ".join(f"{one:.3g}" for one in self.made.ratios)
+        return f"{self.name}: {of_cpus}r {r}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return name, share, r and the bytes of each device for --json."""
+        """Return name, share, r of each kind of machine, and each device's bytes for --json."""
         made = self.made
         if made is None:
             return {"name": self.name}
-        return {"name": self.name, "cpu_share": made.cpu_share, "r": made.ratio,
-                "n_bytes": made.n_bytes.tolist()}  # fmt: skip
+        left = [None if isnan(part) else part for part in made.memory_left.tolist()]
+        return {"name": self.name, "cpu_share": made.cpu_share, "r": list(made.ratios),
+                "n_bytes": made.n_bytes.tolist(), "memory_left": left}  # fmt: skip
 
 
 def add_policy_options(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +83,7 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
         "--ratio",
         metavar="R",
         help="r, how much faster a GPU is; or paper: as it was fitted there; or a file of "
-        "`evener measure pagerank --ratio`",
+        "`evener measure pagerank --ratio`; of several kinds of machines one for each, as R,R",
     )
     group.add_argument("--cpu-share", type=float, metavar="A", help="part of the arcs for CPUs")
     group.add_argument(
@@ -124,11 +121,7 @@ def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output)
         return [_own(graph, platform, out)]
     from evener.partitioning.policies.families import policy_blocks
 
-    ratio = (
-        options.ratio
-        if options.ratio in (None, "paper")
-        else _ratio(options.ratio, graph, platform)
-    )
+    ratio = None if options.ratio is None else _ratios(options.ratio, graph, platform)
     made = policy_blocks(graph, platform, name, ratio=ratio, cpu_share=options.cpu_share)
     found = [Division(name, platform, made.partition, made)]
     if not options.no_own:
@@ -139,18 +132,25 @@ def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output)
     return found
 
 
-def _ratio(text: str, graph: Graph | DirectedGraph, platform: Platform) -> float:
-    """Return r: a number, or by the arcs of a machine as a file of --ratio says."""
+def _ratios(words: str, graph: Graph | DirectedGraph, platform: Platform) -> list[float | str]:
+    """Return r of each kind of machine: a number, "paper", or as a file of --ratio says.
+
+    A file gives r by the arcs of a machine.
+    """
     from evener.measuring.ratio import read_ratio
     from evener.partitioning.policies.machines import machines_of
 
-    try:
-        return float(text)
-    except ValueError:
-        if not is_there(text):
-            message = f"--ratio {text}: a number, the word paper, or a file"
-            raise UsageError(message) from None
-    return read_ratio(text).at(graph.arcs_out().adjncy.size / machines_of(platform).n_machines)
+    found: list[float | str] = []
+    arcs = machines_of(platform).arcs_of_kinds(graph.arcs_out().adjncy.size)
+    for i, text in enumerate(words.split(",")):
+        try:
+            found.append(text if text == "paper" else float(text))
+        except ValueError:
+            if not is_there(text):
+                message = f"--ratio {words}: a number, the word paper, or a file"
+                raise UsageError(message) from None
+            found.append(read_ratio(text).at(arcs[min(i, len(arcs) - 1)]))
+    return found
 
 
 def _own(graph: Graph | DirectedGraph, platform: Platform, out: Output) -> Division:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import Division
@@ -48,15 +49,17 @@ def say(
 
     devices = _devices(division, found)
     times = [name for name in TIMES if name in devices[0]]
-    n_bytes = division.n_bytes
     rows = [
         [device["name"], *(duration(device[name]) for name in times),
-         f"{device['sent'] / 1e6:,.2f} MB", f"{device['edges']:,.0f}",
-         *([] if n_bytes is None else [f"{n_bytes[i] / 1e6:,.2f} MB"])]
-        for i, device in enumerate(devices)
+         f"{device['sent'] / 1e6:,.2f} MB", f"{device['edges']:,.0f}"]
+        for device in devices
     ]  # fmt: skip
     columns = ("device", *times, "sent", "arcs looked at")
-    columns += () if n_bytes is None else ("needs",)
+    if division.made is not None:
+        columns += ("needs", "memory left")
+        left = division.made.memory_left.tolist()
+        for row, n_bytes, part in zip(rows, division.made.n_bytes.tolist(), left, strict=True):
+            row += [f"{n_bytes / 1e6:,.2f} MB", "-" if isnan(part) else f"{part:.1%}"]
     out.table(columns, rows, most=SHOWN, what="devices")
     steps, seconds, run = found.run.supersteps - found.run.first, found.seconds, found.run
     rate = "" if seconds <= 0 else f", {steps / seconds:,.0f} a second"

@@ -52,7 +52,8 @@ def own_blocks(
         n_bytes = footprint.of_blocks(graph, part.part, part.k)
         over = is_gpu & (n_bytes > platform.memories)
         if not over.any():
-            return PolicyBlocks(part, None, ratio, n_bytes)
+            left = np.where(is_gpu, 1 - n_bytes / platform.memories, np.nan)
+            return PolicyBlocks(part, None, (ratio,), n_bytes, left)
         loads = np.bincount(part.part, weights=weighted.weights(), minlength=part.k)
         fitting = loads * platform.memories / n_bytes * LESS
         limits = np.where(over, np.minimum(limits, fitting), limits)

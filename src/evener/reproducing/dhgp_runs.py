@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import cast
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.errors import InfeasibleError
 from evener.graphs.directed import DirectedGraph
 from evener.partitioning.policies.families import PolicyBlocks, policy_blocks, policy_part
@@ -31,10 +32,8 @@ from evener.reproducing.dhgp_setup import (
 )
 from evener.reproducing.findings import Row
 from evener.running.apps import bfs, pagerank
-from evener.running.distributing import distribute
 from evener.running.emulated_run import EmulatedMachineRun, VirtualMachine
 from evener.running.engine.program import VertexProgram
-from evener.running.local_graphs import LocalGraph
 
 APPS = ("BFS", "PageRank", "WCC")
 PAGERANK_STEPS = 10  # section IV-A
@@ -55,19 +54,31 @@ LABELS = VertexProgram(init=_own_number, combine="min", dtype="uint32", name="la
 
 @dataclass(frozen=True, eq=False)
 class Configured:
-    """A graph divided by a policy over machines: blocks, parts, and the machine."""
+    """A graph divided by a policy over machines: blocks, and the machine."""
 
+    graph: DirectedGraph
     made: PolicyBlocks
-    parts: list[LocalGraph]
     machine: VirtualMachine
 
     def run(self, app: str, source: int) -> EmulatedMachineRun:
-        """Run one of APPS."""
+        """Run one of APPS; devices exchange the values of the arcs that it reads."""
+        run = partial(self.machine.run, graph=self.graph, partition=self.made.partition)
         if app == "PageRank":
-            return self.machine.run_on(pagerank.PROGRAM, self.parts, most=PAGERANK_STEPS)
+            return run(pagerank.PROGRAM, most=PAGERANK_STEPS)
         if app == "BFS":
-            return self.machine.run_on(bfs.PROGRAM, self.parts, parameters={"source": source})
-        return self.machine.run_on(LABELS, self.parts)
+            return run(bfs.PROGRAM, parameters={"source": source})
+        return run(LABELS)
+
+    @property
+    def vertices(self) -> IntArray:
+        """(k,) Vertices of each block."""
+        return np.bincount(self.made.partition.part, minlength=self.made.partition.k)
+
+    @property
+    def arcs(self) -> FloatArray:
+        """(k,) Arcs that leave the vertices of each block."""
+        part = self.made.partition
+        return np.bincount(part.part, weights=self.graph.degrees, minlength=part.k)
 
 
 def configured(
@@ -95,27 +106,20 @@ def configured(
             chosen, platform, policy, ratio=ratio, cpu_share=cpu_share, footprint=MESSAGES,
             seed=seed,
         )  # fmt: skip
-    parts = distribute(chosen, made.partition, want="both")
-    _refuse_full_hosts(made, parts, stand_in.shrink)
-    return Configured(made, parts, VirtualMachine(platform))
+    found = Configured(chosen, made, VirtualMachine(platform))
+    _refuse_full_hosts(found, stand_in.shrink)
+    return found
 
 
-def _refuse_full_hosts(made: PolicyBlocks, parts: Sequence[LocalGraph], shrink: float) -> None:
+def _refuse_full_hosts(found: Configured, shrink: float) -> None:
     """Raise InfeasibleError where a machine cannot hold what it receives beside its CPU's block."""
-    received = np.array([
-        BYTES_OF_VERTEX * part.n_owned + BYTES_OF_ARC * _out_arcs(part) for part in parts
-    ])  # fmt: skip
-    needed = received[0::2] + received[1::2] + made.n_bytes[0::2]
+    received = BYTES_OF_VERTEX * found.vertices + BYTES_OF_ARC * found.arcs
+    needed = received[0::2] + received[1::2] + found.made.n_bytes[0::2]
     if (needed > HOST_MEMORY / shrink).any():
         raise InfeasibleError(
             f"a machine needs {needed.max() * shrink / 2**30:.0f} GiB to build its part of the "
             f"graph, of {HOST_MEMORY / 2**30:.0f}"
         )
-
-
-def _out_arcs(part: LocalGraph) -> int:
-    assert part.out is not None
-    return int(part.out.ends.size)
 
 
 def draws_of(
@@ -176,7 +180,9 @@ def overview(
                 rows += [{**row, "app": app, "refused": share} for app in own]
                 continue
             ready = draws_of(stand_in, policy, form, runs, 4, share)
+            full = 1 - ready[0].made.memory_left[1::2]
             row = {**row, "cpu_share": -1.0 if share is None else share}
+            row = {**row, "gpu_fill_low": float(full.min()), "gpu_fill_high": float(full.max())}
             for app in own:
                 rows.append({**row, "app": app, **mean_figures(ready, app, stand_in.source)})
     return rows
@@ -224,9 +230,9 @@ def breakdown(stand_in: StandIn, policy: str, graph: DirectedGraph | None = None
          "seconds": found.seconds, "cpu_s": float(computing[2 * i]),
          "gpu_s": float(computing[2 * i + 1]),
          "exchange_s": float(exchange[2 * i : 2 * i + 2].max()),
-         "gpu_vertices": ready.parts[2 * i + 1].n_owned,
-         "gpu_arcs": _out_arcs(ready.parts[2 * i + 1])}
-        for i in range(len(ready.parts) // 2)
+         "gpu_vertices": int(ready.vertices[2 * i + 1]),
+         "gpu_arcs": float(ready.arcs[2 * i + 1])}
+        for i in range(ready.made.partition.k // 2)
     ]  # fmt: skip
 
 
@@ -249,16 +255,14 @@ def without_cpus(stand_in: StandIn, count: int) -> Row:
     """Return a row of PageRank on so many GPUs of one machine, and no CPU (section IV-G)."""
     platform = gpus_alone(count, stand_in.shrink)
     made = policy_blocks(stand_in.graph, platform, "C-PG", ratio=1.0, footprint=MESSAGES)
-    parts = distribute(stand_in.graph, made.partition, want="both")
-    found = Configured(made, parts, VirtualMachine(platform)).run("PageRank", 0)
+    found = Configured(stand_in.graph, made, VirtualMachine(platform)).run("PageRank", 0)
     return {"graph": stand_in.name, "policy": f"{count} GPUs", "machines": 1,
             "seconds": found.seconds, "supersteps": float(found.run.supersteps)}  # fmt: skip
 
 
 def _cpu_part(ready: Configured) -> float:
     """Return the part of the arcs that the CPUs hold."""
-    arcs: FloatArray = np.array([_out_arcs(part) for part in ready.parts], np.float64)
-    return float(arcs[0::2].sum() / arcs.sum())
+    return float(ready.arcs[0::2].sum() / ready.arcs.sum())
 
 
 def shares_by_bytes(stand_in: StandIn, hubs_first: DirectedGraph, largest: StandIn) -> list[Row]:
@@ -280,15 +284,15 @@ def shares_by_bytes(stand_in: StandIn, hubs_first: DirectedGraph, largest: Stand
 
 def partitioned(
     graph: DirectedGraph | DegreesAlone, policy: str, n_machines: int, runs: int = 1
-) -> float:
-    """Return the CPU seconds that a policy takes on this computer, the mean of some runs."""
+) -> list[float]:
+    """Return the CPU seconds that a policy takes on this computer, of each run."""
     platform = _without_caps(das4(n_machines))
     taken = []
     for _ in range(runs):
         began = time.process_time()
         policy_part(cast(DirectedGraph, graph), platform, policy, ratio=20.0)
         taken.append(time.process_time() - began)
-    return float(np.mean(taken))
+    return taken
 
 
 def _without_caps(platform: Platform) -> Platform:

@@ -7,18 +7,21 @@ speeds, of its memory, of its cache and of the bandwidth of its links; latencies
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.generating.random_graphs import rmat_ends
 from evener.graphs.graph import Graph
 from evener.graphs.lists import Arcs
+from evener.io.read import read
 from evener.partitioning.policies.footprint import Footprint
 from evener.partitioning.policies.ratios import paper_ratio
 from evener.platforms.platform import Device, Level, Link, Platform
@@ -78,6 +81,7 @@ class StandIn:
 
     arcs: of the paper's graph. degree: its mean out-degree. draw: makes the stand-in;
     draw_numbered: the same with the generator's own numbers, where those are not what draw gives.
+    is_real: whether it is the paper's own graph, from a file.
     """
 
     name: str
@@ -87,6 +91,7 @@ class StandIn:
     is_directed: bool
     draw: Callable[[], DirectedGraph]
     draw_numbered: Callable[[], DirectedGraph] | None = None
+    is_real: bool = False
 
     @cached_property
     def graph(self) -> DirectedGraph:
@@ -115,8 +120,11 @@ class StandIn:
         return int(np.argmax(self.graph.degrees))
 
 
-def stand_ins(part: float = 1.0) -> dict[str, StandIn]:
+def stand_ins(part: float = 1.0, folder: str | Path | None = None) -> dict[str, StandIn]:
     """Return stand-ins of G1 to G5, of so many arcs relative to the largest used here.
+
+    folder: with files of the paper's graphs, which are taken as they are: WikiTalk.txt and so on,
+    or wiki-Talk.txt.gz as SNAP calls it. Raises InputError where it has none of them.
 
     Mean out-degree and direction are those of Table IV. Degrees of G4 are those of R-MAT, of the
     others log-normal: sigma 0.5 for G2, which is dense, 1 for G3, 1.5 for G5; of G1, where few
@@ -131,7 +139,44 @@ def stand_ins(part: float = 1.0) -> dict[str, StandIn]:
          lambda: _rmat_of(16_000 * part, 61, shuffled=False)),
         ("G5", "Friendster", 3_612_134_270, 55, False, lambda: _log_normal(32_000 * part, 55, 1.5)),
     )  # fmt: skip
-    return {row[0]: StandIn(*row) for row in rows}
+    found = {row[0]: StandIn(*row) for row in rows}
+    return found if folder is None else found | _real_graphs(found, Path(folder))
+
+
+def _real_graphs(known: Mapping[str, StandIn], folder: Path) -> dict[str, StandIn]:
+    """Return those of the paper's graphs that are files of a folder, by their names in the paper.
+
+    Case, hyphens, underscores, suffixes and a leading "com-" of a file's name do not matter.
+    """
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=folder) from error
+    by_name = {_plain(path.name.split(".")[0].removeprefix("com-")): path for path in paths}
+    found = {}
+    for name, one in known.items():
+        path = by_name.get(_plain(one.original))
+        if path is not None:
+            draw = partial(_read, path, directed=one.is_directed)
+            numbered = None if one.draw_numbered is None else draw
+            found[name] = replace(one, draw=draw, draw_numbered=numbered, is_real=True)
+    if not found:
+        names = ", ".join(one.original for one in known.values())
+        raise InputError(
+            f"has none of the graphs {names}",
+            file=folder,
+            hint="The files are called as the graphs, such as WikiTalk.txt.",
+        )
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def _read(path: Path, *, directed: bool) -> DirectedGraph:
+    graph = read(path, directed=directed).graph
+    return graph if isinstance(graph, DirectedGraph) else DirectedGraph.of_edges(graph)
 
 
 def ordered_by_degree(graph: DirectedGraph) -> DirectedGraph:

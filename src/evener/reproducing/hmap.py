@@ -1,6 +1,7 @@
 """All experiments of [Muralidharan13]_: Figure 3, seconds, and real graphs, with our search beside.
 
-hmap_setup.py says which cells are drawn, and in which two readings of the paper.
+hmap_setup.py says which cells are drawn, in which two readings of the paper, and by which two
+equations periods are counted.
 """
 
 from __future__ import annotations
@@ -15,11 +16,23 @@ from evener.partitioning.external import metis
 from evener.reproducing import hmap_findings as findings
 from evener.reproducing import hmap_runs as runs
 from evener.reproducing.findings import Finding, Panel, PaperResult, Plot, Row
-from evener.reproducing.hmap_bars import BARS, WIDTH, MeanBar, bars, chosen, gain, over_machines
+from evener.reproducing.hmap_bars import (
+    BARS,
+    HMAPS,
+    METHODS,
+    WIDTH,
+    MeanBar,
+    bars,
+    chosen,
+    gain,
+    over_machines,
+)
 from evener.reproducing.hmap_setup import (
     CLASSES,
+    EQUATIONS,
     FAST,
     FULL,
+    PAPERS,
     SEED,
     SETTINGS,
     Sampling,
@@ -30,7 +43,6 @@ from evener.reproducing.keeping import KeptRows
 Tell = Callable[[str, float], None]
 Rows = Sequence[Row]
 WHERE = "random machines, by predicted periods"
-LABELS = {"metis": "METIS k-way", "hmap": "HMAP", "ours": "ours"}
 ALL, NO_FOLDER = "mean", "no --data FOLDER of real graphs was given"
 # How much of the time has gone when each step begins, about.
 CELLS, FEWER, TIMED, REAL = 0.0, 0.75, 0.8, 0.85
@@ -54,7 +66,10 @@ def reproduce(
         raise UsageError(f"HMAP is compared with METIS: {missing}")
     graphs = {} if folder is None else real_graphs(folder)
     sampling = FAST if fast else FULL
-    settings = {"evener": version("evener"), "sampling": asdict(sampling), "seed": SEED}
+    settings = {
+        "evener": version("evener"), "sampling": asdict(sampling), "seed": SEED,
+        "methods": METHODS, "equations": EQUATIONS,
+    }  # fmt: skip
     kept = KeptRows(keep, settings)
 
     def part(first: float, last: float) -> Tell:
@@ -71,16 +86,27 @@ def result_of(
     cells: Rows, fewer: Rows, seconds: Rows, real: Rows, sampling: Sampling
 ) -> PaperResult:
     """Return findings, plots and tables of what was measured on such a sample."""
-    found = [bar for setting in SETTINGS for k in _machines(cells)
-             for bar in bars(cells, setting, k)]  # fmt: skip
+    found = [bar for equation in EQUATIONS for setting in SETTINGS for k in _machines(cells)
+             for bar in bars(cells, setting, k, equation)]  # fmt: skip
     last = over_machines(found)
+    null = findings.without_clusters(cells)
+    judges: list[Callable[[Rows], Finding]] = [
+        findings.faster_on_average, findings.faster_on_the_largest,
+        findings.slower_on_the_smallest, findings.ahead_by_class,
+        findings.larger_where_bytes_are_dear,
+        lambda rows: findings.worse_where_halves_are_unequal(rows, seconds),
+        findings.filters_where_they_run_best,
+    ]  # fmt: skip
+    ours = findings.beside_ours(cells)
     said: list[Finding] = [
-        findings.faster_on_average(cells), findings.faster_on_the_largest(cells),
-        findings.slower_on_the_smallest(cells), findings.ahead_by_class(cells),
-        findings.larger_where_bytes_are_dear(cells),
-        findings.worse_where_halves_are_unequal(cells, seconds),
-        findings.filters_where_they_run_best(cells), findings.within_seconds(seconds),
-        findings.narrow_intervals(found, WIDTH, sampling), findings.beside_ours(cells),
+        *(judge(cells).beside_counter(findings.NULL, judge(null)) for judge in judges),
+        findings.within_seconds(seconds),
+        findings.narrow_intervals([bar for bar in found if bar.equation == PAPERS], WIDTH,
+                                  sampling),
+        findings.clusters_or_bisection(cells).beside_counter(
+            findings.BISECTION, findings.clusters_or_bisection(findings.by_bisection(cells))),
+        ours.beside_counter("the shortest of the four, not searched from",
+                            findings.beside_ours(findings.without_search(cells))),
         findings.with_fewer_filters(fewer), findings.real_graphs(real, NO_FOLDER),
     ]  # fmt: skip
     plots = [Plot(f"figure-3-{s.lower()}", _panels([*found, *last], s)) for s in SETTINGS]
@@ -96,14 +122,14 @@ def _machines(rows: Rows) -> list[int]:
 
 
 def _panels(found: Sequence[MeanBar], setting: str) -> list[Panel]:
-    """Return the six parts of Figure 3 in a setting; the mean over machines is the last."""
+    """Return the six parts of Figure 3 in a setting, by equation (2); last the mean of machines."""
     machines = sorted({bar.k for bar in found if bar.k})
     values = {(bar.paper_class, bar.k, bar.method): 1e3 * bar.mean
-              for bar in found if bar.setting == setting}  # fmt: skip
+              for bar in found if (bar.setting, bar.equation) == (setting, PAPERS)}  # fmt: skip
     return [
-        Panel(f"{paper_class.title}, {setting}", "processors", "period, ms",
+        Panel(f"{paper_class.title}, {setting}", "processors", f"period by {PAPERS}, ms",
               range(len(machines) + 1),
-              {LABELS[method]: [values.get((letter, k, method), float("nan"))
+              {findings.NAMES[method]: [values.get((letter, k, method), float("nan"))
                                 for k in (*machines, 0)] for method in BARS},
               log_y=True, x_names=[*(f"{k:,}" for k in machines), ALL])
         for letter, paper_class in CLASSES.items()
@@ -111,20 +137,16 @@ def _panels(found: Sequence[MeanBar], setting: str) -> list[Panel]:
 
 
 def _gains(cells: Rows) -> list[Panel]:
-    """Return METIS / HMAP and HMAP / ours by machine; the paper's of 64 and 4,096 beside."""
+    """Return METIS / HMAP by machine and equation; the paper's of 64 and 4,096 beside."""
     machines = _machines(cells)
     paper = {machines[0]: 1 / findings.SMALLEST, machines[-1]: findings.LARGEST}
-    lines = {f"{s}, geometric": [gain(chosen(cells, s, k)).geometric for k in machines]
-             for s in SETTINGS}  # fmt: skip
-    means = {f"{s}, of means": [gain(chosen(cells, s, k)).of_means for k in machines]
-             for s in SETTINGS}  # fmt: skip
-    ours = {f"{s}, geometric": [gain(chosen(cells, s, k), "hmap", "ours").geometric
-                                for k in machines] for s in SETTINGS}  # fmt: skip
-    names = [f"{k:,}" for k in machines]
-    at = range(len(machines))
     return [
-        Panel("METIS k-way / HMAP", "processors", "period / period", at,
-              {**lines, **means, "paper": [paper.get(k, float("nan")) for k in machines]},
-              x_names=names),
-        Panel("HMAP / ours", "processors", "period / period", at, ours, x_names=names),
+        Panel(f"METIS k-way / HMAP by {equation}", "processors", "mean period / mean period",
+              range(len(machines)),
+              {**{f"{s}, clusters of {findings.CLUSTERS[way]}": [
+                  gain(chosen(cells, s, k, equation=equation), "metis", way).of_means.value
+                  for k in machines] for s in SETTINGS for way in HMAPS},
+               "paper": [paper.get(k, float("nan")) for k in machines]},
+              x_names=[f"{k:,}" for k in machines])
+        for equation in EQUATIONS
     ]  # fmt: skip

@@ -1,7 +1,8 @@
 """Bars of Figure 3 of [Muralidharan13]_, and gains, of the rows of cells.
 
-Means are over cells that both METIS and HMAP have made a mapping of. Intervals are Student's of the
-mean of as many independent cells; as the cells are stratified, they are rather too wide.
+Means are over cells that METIS and HMAP, with both kinds of clusters, have made a mapping of.
+Intervals are Student's of the mean of as many independent cells; as the cells are stratified, they
+are rather too wide.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import stdtrit
 
 from evener.reproducing.findings import Row
-from evener.reproducing.hmap_setup import CLASSES
+from evener.reproducing.hmap_setup import CLASSES, PAPERS
+from evener.reproducing.intervals import NOTHING, Interval, exponential, geometric_mean, half_width
 
-METHODS = ("metis", "metis-recursive", "hmap", "ours")
-BARS = ("metis", "hmap", "ours")
-LEVEL = 0.95
+HMAPS = ("hmap", "hmap-up")  # clusters from the whole machine down (IV-A), or up (III-A)
+DIVIDED = ("metis", "metis-recursive", *HMAPS)
+METHODS = (*DIVIDED, "ours")
+BARS = ("metis", *HMAPS)
 WIDTH = 0.10  # of an interval, relative to the mean: section IV-B1
 
 Rows = Sequence[Row]
@@ -34,6 +35,7 @@ class MeanBar:
 
     paper_class: str
     setting: str
+    equation: str
     k: int
     method: str
     mean: float
@@ -48,49 +50,49 @@ class MeanBar:
 
 
 class Gain(NamedTuple):
-    """METIS's period over HMAP's: of means, geometric, and the ends of the latter's interval."""
+    """A method's periods over another's, of `cells` cells.
 
-    of_means: float
-    geometric: float
-    low: float
-    high: float
+    of_means: the arithmetic mean over the other's, as in the paper. geometric: the geometric mean
+    of the cells' ratios.
+    """
+
+    of_means: Interval
+    geometric: Interval
+    cells: int
 
     def __str__(self) -> str:
-        ends = f"{self.low:.2f} to {self.high:.2f}"
-        return f"{self.of_means:.2f} (geometric {self.geometric:.2f}, 95 %: {ends})"
+        return f"{self.of_means}, geometric {self.geometric}"
 
 
-def chosen(rows: Rows, setting: str, k: int | None = None, paper_class: str = "f") -> list[Row]:
-    """Return the rows of a setting, of a machine if k is given, and of a class of Figure 3."""
+def chosen(
+    rows: Rows,
+    setting: str,
+    k: int | None = None,
+    paper_class: str = "f",
+    equation: str = PAPERS,
+) -> list[Row]:
+    """Return the rows of a setting and an equation, of a machine if given, and of a class."""
     has = CLASSES[paper_class].has
     return [
         row
         for row in rows
-        if row["setting"] == setting and k in (None, row["k"]) and has(row) and "metis" in row
-        and "hmap" in row
+        if row["setting"] == setting and row["equation"] == equation and k in (None, row["k"])
+        and has(row) and all(name in row for name in ("metis", *HMAPS))
     ]  # fmt: skip
 
 
-def half_width(values: npt.NDArray[np.float64]) -> float:
-    """Return half the width of the 95 % interval of the mean; infinite of fewer than two."""
-    if values.size < 2:
-        return float("inf")
-    quantile = float(stdtrit(values.size - 1, 0.5 + LEVEL / 2))
-    return quantile * float(values.std(ddof=1)) / float(np.sqrt(values.size))
-
-
-def bars(rows: Rows, setting: str, k: int) -> list[MeanBar]:
+def bars(rows: Rows, setting: str, k: int, equation: str = PAPERS) -> list[MeanBar]:
     """Return the bars of all classes and methods for a machine; none of a class without cells."""
     found = []
     for paper_class in CLASSES:
-        own = chosen(rows, setting, k, paper_class)
+        own = chosen(rows, setting, k, paper_class, equation)
         for method in BARS if own else ():
             values = np.array([float(row[method]) for row in own])
             width = 2 * half_width(values) / float(values.mean())
             geometric = float(np.exp(np.log(values).mean()))
             found.append(
-                MeanBar(paper_class, setting, k, method, float(values.mean()), geometric, width,
-                    len(own))
+                MeanBar(paper_class, setting, equation, k, method, float(values.mean()),
+                        geometric, width, len(own))
             )  # fmt: skip
     return found
 
@@ -100,19 +102,22 @@ def over_machines(found: Sequence[MeanBar]) -> list[MeanBar]:
 
     width: as the bars of different machines are independent.
     """
-    groups: dict[tuple[str, str, str], list[MeanBar]] = {}
+    groups: dict[tuple[str, str, str, str], list[MeanBar]] = {}
     for bar in found:
-        groups.setdefault((bar.paper_class, bar.setting, bar.method), []).append(bar)
+        key = (bar.paper_class, bar.setting, bar.equation, bar.method)
+        groups.setdefault(key, []).append(bar)
     last = []
-    for (paper_class, setting, method), group in groups.items():
+    for key, group in groups.items():
+        paper_class, setting, equation, method = key
         means = np.array([bar.mean for bar in group])
         widths = np.array([bar.mean * bar.width for bar in group])
         width = float(np.sqrt((widths**2).sum()) / means.sum())
         geometric = float(np.exp(np.mean([np.log(bar.geometric) for bar in group])))
         count = sum(bar.cells for bar in group)
         last.append(
-            MeanBar(paper_class, setting, 0, method, float(means.mean()), geometric, width, count)
-        )
+            MeanBar(paper_class, setting, equation, 0, method, float(means.mean()), geometric,
+                    width, count)
+        )  # fmt: skip
     return last
 
 
@@ -123,14 +128,19 @@ def are_narrow(rows: Rows) -> bool:
 
 
 def gain(rows: Rows, above: str = "metis", below: str = "hmap") -> Gain:
-    """Return one method's period over another's, of rows that have both; nan where none do."""
+    """Return one method's period over another's, of rows that have both; nan where none do.
+
+    The interval of the ratio of means is of its logarithm, to first order.
+    """
     pairs = np.array(
         [[float(row[above]), float(row[below])] for row in rows if above in row and below in row]
     ).reshape(-1, 2)
     if not len(pairs):
-        return Gain(*[float("nan")] * 4)
-    logs = np.log(pairs[:, 0] / pairs[:, 1])
-    middle, half = float(logs.mean()), half_width(logs)
-    of_means = float(pairs[:, 0].mean() / pairs[:, 1].mean())
-    ends = (float(np.exp(np.clip(middle + side * half, -700, 700))) for side in (-1, 1))
-    return Gain(of_means, float(np.exp(middle)), *ends)
+        return Gain(NOTHING, NOTHING, 0)
+    means = pairs.mean(axis=0)
+    share = pairs / means
+    return Gain(
+        exponential(float(np.log(means[0] / means[1])), share[:, 0] - share[:, 1]),
+        geometric_mean((pairs[:, 0] / pairs[:, 1]).tolist()),
+        len(pairs),
+    )  # fmt: skip

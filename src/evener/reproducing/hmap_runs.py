@@ -1,7 +1,8 @@
 """Periods of METIS, HMAP and direct search on the cells of hmap_setup.py, and on real graphs.
 
-METIS k-way and HMAP get the same target shares of both capabilities; block p is processor p. The
-search starts from them, among others, so that it is never worse.
+METIS k-way and HMAP get the same target shares of both capabilities; block p is processor p. Their
+mappings do not depend on the equation that periods are counted by. The search starts from those of
+METIS and of HMAP with clusters from the whole machine down, among others.
 """
 
 from __future__ import annotations
@@ -15,20 +16,23 @@ import numpy as np
 from evener.arrays import Part
 from evener.graphs.stream_graph import StreamGraph
 from evener.reproducing.findings import Row
-from evener.reproducing.hmap_bars import METHODS, are_narrow
+from evener.reproducing.hmap_bars import DIVIDED, are_narrow
 from evener.reproducing.hmap_setup import (
+    PAPERS,
     REAL_MACHINES,
     SEED,
     SETTINGS,
     Cell,
     Sampling,
+    by_equations,
     cells_of,
 )
 from evener.reproducing.keeping import KeptRows
 from evener.streams.generating import READINGS, GraphParameters, random_machine
 from evener.streams.hmap import hmap
-from evener.streams.methods import by_metis, starts_of
+from evener.streams.methods import by_metis, divided_starts, starts_of
 from evener.streams.period import StreamProblem, seconds_of
+from evener.streams.processors import Processors
 from evener.streams.search import SearchLimits, search
 
 LEAST_ROUNDS = 2  # before an interval is looked at
@@ -38,11 +42,11 @@ Tell = Callable[[str, float], None]
 
 
 def sampled(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
-    """Return a row for each cell, machine by machine, until all intervals are narrow.
+    """Return a row for each cell and equation, machine by machine, until intervals are narrow.
 
     kept: rows of cells that are done. tell: called with what is next, and the part of the rounds
-    that is done. A machine ends when the bars of all classes and methods have an interval of less
-    than 10 % of their mean, or after as many rounds as `sampling` has for it.
+    that is done. A machine ends when the bars of all classes and methods, by equation (2), have an
+    interval of less than 10 % of their mean, or after as many rounds as `sampling` has for it.
     """
     whole = sum(sampling.rounds_on(k) * seconds_of_cell(k) for k in sampling.machines)
     whole *= len(SETTINGS)
@@ -60,7 +64,9 @@ def sampled(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
                 for i, cell in enumerate(cells):
                     done = before + (number + i / len(cells)) * seconds_of_cell(k)
                     tell(f"{where}, cell {i + 1} of {len(cells)}", done / whole)
-                    own += kept.rows(f"{k} {setting} {number} {i}", partial(_one, cell))
+                    is_searched = number == 0 and i < sampling.searched
+                    made = partial(run, cell, is_searched=is_searched)
+                    own += kept.rows(f"{k} {setting} {number} {i}", made)
                 if number + 1 >= LEAST_ROUNDS and are_narrow(own):
                     break
             before += rounds * seconds_of_cell(k)
@@ -73,41 +79,44 @@ def seconds_of_cell(k: int) -> float:
     return 2.0 + k / 85
 
 
-def _one(cell: Cell) -> list[Row]:
-    return [run(cell)]
-
-
 def with_fewer_filters(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
-    """Return a row for each cell with fewer filters than processors: HMAP and ours alone."""
+    """Return the rows of each cell with fewer filters than processors: HMAP and ours alone."""
     rows: list[Row] = []
     for m, k in enumerate(sampling.machines):
         for setting in SETTINGS:
             tell(f"fewer filters than {k:,} processors", m / len(sampling.machines))
             for i, cell in enumerate(cells_of(k, setting, 0, sampling, fewer=True)):
-                rows += kept.rows(f"fewer {k} {setting} {i}", partial(_one, cell))
+                rows += kept.rows(f"fewer {k} {setting} {i}", partial(run, cell))
     return rows
 
 
-def run(cell: Cell) -> Row:
-    """Return the cell, periods by method [s], and the shares of filters on GPUs in per cent."""
-    return cell.about | periods(cell.problem())
+def run(cell: Cell, *, is_searched: bool = True) -> list[Row]:
+    """Return by each equation the cell and `periods`."""
+    return [cell.about | row for row in periods(cell.problems(), is_searched=is_searched)]
 
 
-def periods(problem: StreamProblem) -> dict[str, float]:
-    """Return periods by method [s], and what part of which filters each puts on GPUs.
+def periods(problems: dict[str, StreamProblem], *, is_searched: bool = True) -> list[Row]:
+    """Return for each equation the periods by method [s], and what part of filters is on GPUs.
 
     wide_NAME, narrow_NAME: per cent of the filters with more vector width than instructions, and of
-    the others, that are on GPUs by the method. A method that made no mapping has no entries.
+    the others, that are on GPUs by the method. A method that made no mapping has no entries, nor
+    has our search unless is_searched.
     """
-    starts = starts_of(problem, SEED)
-    found: dict[str, Part] = {name: part for name, part in starts if name in METHODS}
-    found["ours"] = search(problem, starts, SearchLimits(), SEED).part
-    row: dict[str, float] = {
-        name: seconds_of(problem, found[name]) for name in METHODS if name in found
-    }
-    for name in row.copy():
-        row |= on_gpus(problem, found[name], name)
-    return row
+    problem = problems[PAPERS]
+    starts = (starts_of if is_searched else divided_starts)(problem, SEED)
+    found: dict[str, Part] = {name: part for name, part in starts if name in DIVIDED}
+    found["hmap-up"] = hmap(problem, way="up", seed=SEED).part
+    rows: list[Row] = []
+    for equation, own in problems.items():
+        parts = dict(found)
+        if is_searched:
+            parts["ours"] = search(own, starts, SearchLimits(), SEED).part
+        row: dict[str, float | str] = {"equation": equation}
+        row |= {name: seconds_of(own, part) for name, part in parts.items()}
+        for name, part in parts.items():
+            row |= on_gpus(own, part, name)
+        rows.append(row)
+    return rows
 
 
 def on_gpus(problem: StreamProblem, part: Part, name: str) -> dict[str, float]:
@@ -135,14 +144,15 @@ def _of_graph(name: str, graph: StreamGraph) -> list[Row]:
     rows: list[Row] = []
     for k in REAL_MACHINES:
         for setting, reading in READINGS.items():
-            problem = StreamProblem.of(graph, random_machine(k, setting, SEED), reading)
-            sizes = {"k": k, "n": graph.n, "m": graph.m}
-            rows.append({"graph": name, "setting": setting, **sizes, **periods(problem)})
+            processors = Processors(random_machine(k, setting, SEED))
+            about = {"graph": name, "setting": setting, "k": k, "n": graph.n, "m": graph.m}
+            problems = by_equations(graph, processors, reading)
+            rows += [about | row for row in periods(problems)]
     return rows
 
 
 def timed(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
-    """Return for each machine the CPU seconds of METIS and of HMAP, routes excluded.
+    """Return for each machine the CPU seconds of METIS and of HMAP both ways, routes excluded.
 
     Processes that METIS runs in count. unequal: clusters whose halves differ in numbers.
     """
@@ -154,7 +164,7 @@ def timed(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[Row]:
 
 
 def _timed_on(k: int, n: int) -> list[Row]:
-    problem = Cell(GraphParameters(n), k, "A", 0, SEED).problem()
+    problem = Cell(GraphParameters(n), k, "A", 0, SEED).problems()[PAPERS]
     _ = problem.machine, problem.filters
     row: dict[str, float | int] = {"k": k, "n": problem.n, "m": problem.graph.m}
     began = _cpu_seconds()
@@ -163,6 +173,9 @@ def _timed_on(k: int, n: int) -> list[Row]:
     began = _cpu_seconds()
     row["unequal"] = hmap(problem, seed=SEED).unequal
     row["hmap_s"] = round(_cpu_seconds() - began, 3)
+    began = _cpu_seconds()
+    hmap(problem, way="up", seed=SEED)
+    row["hmap_up_s"] = round(_cpu_seconds() - began, 3)
     return [row]
 
 

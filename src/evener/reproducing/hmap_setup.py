@@ -8,12 +8,15 @@ be that of a cell. Here it is that of a bar of Figure 3, over cells drawn anew.
 Cells are drawn in rounds. In a round each level of each parameter occurs as often as every other
 one, or once more, by lot, and levels of different parameters meet at random (a Latin sample). Each
 cell has its own graph and its own machine.
+
+A processor is either a CPU or a GPU. The paper's nodes are a multi-core CPU, or one with a GPU; the
+numbers of cores come from its set C, of which it states neither elements nor range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,12 +40,17 @@ from evener.streams.generating import (
     random_stream_graph,
 )
 from evener.streams.period import StreamProblem
+from evener.streams.processors import Processors
+from evener.streams.readings import CostReading
 
 SEED = 40_000  # no other experiment draws from it
 SETTINGS = {
     "A": "ceil; CPUs with 4 to 32 lanes, GPUs with a tenth of the MIPS (III-A)",
     "B": "equation (1) to the letter; all vector lengths from one set (IV-B)",
 }
+# What a period counts of messages: by name, the route of the reading.
+PAPERS, OWN = "equation (2)", "our reading"
+EQUATIONS = {PAPERS: "transit", OWN: "sum"}
 DEAR = 0.1  # ratio from which (e) takes graphs to be "communication intensive"
 REAL_MACHINES = (16, 64, 256)
 
@@ -69,8 +77,9 @@ CLASSES: Mapping[str, PaperClass] = {
 class Sampling:
     """machines: processors of each. cells: of a round. rounds: at most. most: filters.
 
-    large_rounds: on machines of over 1,024 processors. fewer: cells with fewer filters than
-    processors, which METIS makes no blocks of, on each machine that has such.
+    large_rounds: on machines of over 1,024 processors. searched: cells of the first round that our
+    search maps, too. fewer: cells with fewer filters than processors, which METIS makes no blocks
+    of, on each machine that has such.
     """
 
     machines: tuple[int, ...]
@@ -78,6 +87,7 @@ class Sampling:
     rounds: int
     large_rounds: int
     most: int = max(SIZES)
+    searched: int = 15
     fewer: int = 5
 
     def rounds_on(self, k: int) -> int:
@@ -86,7 +96,7 @@ class Sampling:
 
 
 LARGE = 1024
-FAST = Sampling((64, 128, 256, 1024, 4096), 5, 2, 1, most=4096, fewer=2)
+FAST = Sampling((64, 128, 256, 1024, 4096), 10, 2, 1, most=4096, searched=2, fewer=1)
 FULL = Sampling(MACHINES, 15, 8, 8)
 
 
@@ -100,17 +110,27 @@ class Cell:
     round: int
     seed: int
 
-    def problem(self) -> StreamProblem:
-        """Return the graph and the machine, drawn."""
+    def problems(self) -> dict[str, StreamProblem]:
+        """Return the graph and the machine, drawn, by each of EQUATIONS."""
         machine, reading = random_machine(self.k, self.setting, self.seed), READINGS[self.setting]
         graph = random_stream_graph(self.parameters, machine, self.seed, reading)
-        return StreamProblem.of(graph, machine, reading)
+        return by_equations(graph, Processors(machine), reading)
 
     @property
     def about(self) -> dict[str, Any]:
         """What it is, as the beginning of a row."""
         of = {"setting": self.setting, "k": self.k, "round": self.round, "seed": self.seed}
         return of | asdict(self.parameters)
+
+
+def by_equations(
+    graph: StreamGraph, processors: Processors, reading: CostReading
+) -> dict[str, StreamProblem]:
+    """Return the problem by each of EQUATIONS; the routes of the processors are sought once."""
+    return {
+        name: StreamProblem(graph, processors, replace(reading, route=route))
+        for name, route in EQUATIONS.items()
+    }
 
 
 def cells_of(

@@ -133,8 +133,9 @@ def random_stream_graph(
     """Return a random layered graph whose edges cost `ratio` times what filters do on `platform`.
 
     Layers: max(2, round(sqrt(n) / alpha)), each of one filter at least, the others at random. A
-    filter has edges to 1 to 2 x degree - 1 filters of the next layers; one without an edge from
-    the layer before gets one. A filter is like a GPU's with a chance of beta per cent: its
+    filter has edges to so many filters of the next layers, at random, that the mean over all
+    filters is `degree`: those of the last layer have none. A filter that no edge reaches gets one
+    from the layer before. A filter is like a GPU's with a chance of beta per cent: its
     vector width is then the larger requirement, uniform in LARGE times a lognormal of
     sigma gamma / 50, and its instructions uniform in SMALL; of the others the other way round.
     Bytes of edges are uniform within a factor of three. What a filter takes is the mean of 512 of
@@ -158,19 +159,19 @@ def random_stream_graph(
 
 
 def _layered(parameters: GraphParameters, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    n, degree = parameters.n, parameters.degree
+    n = parameters.n
     height = min(max(2, round(n**0.5 / parameters.shape)), n)  # the paper's sqrt(n) / alpha
     layer = np.sort(np.concatenate([np.arange(height), rng.integers(0, height, n - height)]))
     first = np.searchsorted(layer, np.arange(height + 1))
+    senders = int(first[height - 1])  # no edge leaves the last layer
+    most = 2.0 * parameters.degree * n / senders
     tails, heads = [], []
-    for v in range(n):
-        if layer[v] + 1 >= height:
-            continue
+    for v in range(senders):
         low, above = int(first[layer[v] + 1]), int(layer[v]) + 2
-        while first[above] - low < 2 * degree and above < height:
+        while first[above] - low < most and above < height:
             above += 1
         room = int(first[above]) - low
-        count = min(int(rng.integers(1, 2 * degree)), room)
+        count = min(int(rng.uniform(1, most)), room)
         heads.append(low + rng.choice(room, count, replace=False))
         tails.append(np.full(count, v))
     tail, head = np.concatenate(tails), np.concatenate(heads)

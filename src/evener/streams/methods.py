@@ -71,7 +71,7 @@ def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
 
     Those that put a filter where it cannot be are left out, and METIS's where it fails.
     """
-    return [*_placed_starts(problem, seed, np.inf)[0], *_divided_starts(problem, seed, np.inf)]
+    return [*_placed_starts(problem, seed, np.inf)[0], *divided_starts(problem, seed)]
 
 
 def _placed_starts(
@@ -96,8 +96,13 @@ def _placed_starts(
     return fit or [("random", placing.at_random(problem, seed))], stopped
 
 
-def _divided_starts(problem: StreamProblem, seed: int, until: float) -> list[tuple[str, Part]]:
-    """Return the mappings of HMAP and METIS that come before `until` of `time.monotonic`."""
+def divided_starts(
+    problem: StreamProblem, seed: int, until: float = np.inf
+) -> list[tuple[str, Part]]:
+    """Return the mappings of HMAP and METIS that come before `until` of `time.monotonic`.
+
+    Those that put a filter where it cannot be are left out, and METIS's where it fails.
+    """
 
     def left() -> float:
         return min(until - time.monotonic(), TIME_LIMIT)
@@ -156,7 +161,7 @@ def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
     asked.progress("starts", 0.0)
     _ = problem.machine, problem.filters  # before two threads need them, and the seconds begin
     began, until = time.monotonic(), asked.limits.until()
-    divided = _Beside(lambda: _divided_starts(problem, asked.seed, _share(began, until, DIVIDING)))
+    divided = _Beside(lambda: divided_starts(problem, asked.seed, _share(began, until, DIVIDING)))
     starts, stopped = _placed_starts(problem, asked.seed, _share(began, until, PLACING))
     if stopped:
         until = -np.inf

@@ -230,7 +230,10 @@ def test_a_policy_beside_our_plan(nodes, capsys, policy):
     said = json.loads(capsys.readouterr().out)
     name = policy[-1] if policy[0] != "--policy" else policy[1]
     assert said["by"]["name"].endswith(name)
-    assert said["by"]["r"] == pytest.approx(20)
+    assert said["by"]["r"] == pytest.approx([20])
+    memory = 0.001 * 2**30
+    left = [1 - n_bytes / memory for n_bytes in said["by"]["n_bytes"][2:]]
+    assert said["by"]["memory_left"] == [None, None, *map(pytest.approx, left)]
     assert (said["by"]["cpu_share"] is None) == (name == "C-PG")
     assert len(said["by"]["n_bytes"]) == 4
     assert [one["verified"] for one in (said, *said["beside"])] == [True, True]
@@ -242,6 +245,9 @@ def test_a_policy_beside_our_plan(nodes, capsys, policy):
     assert ("on the emulated machine" in shown) == emulated
     assert ("CPUs' share of arcs" in shown) == (name != "C-PG")
     assert "r 20" in shown
+    assert re.search(r"memory left\n", shown)
+    assert re.search(rf"gpu0 .* MB  +{left[0]:.1%}\n", shown), shown
+    assert re.search(r"cpu0 .* MB  +-\n", shown)
 
 
 @pytest.mark.parametrize(
@@ -324,6 +330,7 @@ def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
         (["--policy", "DP-OH", "--family", "DP"], "not beside them"),
         (["--policy", "DP-XY"], "DP-XY"),
         (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper, or a file"),
+        (["--policy", "C-PG", "--ratio", "20,paper"], "1 kind of machines, and 2 values of r"),
         (["--emulate", "--devices", "cpu:0"], "neither ranks nor devices"),
     ],
 )

@@ -1,5 +1,7 @@
 """The policies of [Guo16]: against loops that read as the paper's sentences do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.partitioning.policies import orders
 from evener.partitioning.policies.families import EVALUATED, NAMES, policy_blocks, policy_part
 from evener.partitioning.policies.footprint import Footprint
+from evener.partitioning.policies.ratios import least_share
 from evener.platforms.platform import Device, Level, Platform
 
 
@@ -54,7 +57,10 @@ def slow_bytes(graph, part, k, costs):
 
 
 def slow_pg(graph, weights, limits, costs):
-    """PG as [Guo16] tells it: search for the least load, drop a GPU that might not hold more."""
+    """PG as [Guo16] tells it: search for the least load, drop a GPU that might not hold more.
+
+    costs: of the messages the part that counts of the most that there can be.
+    """
     n, k = graph.n, len(weights)
     out, into = np.diff(graph.xadj), np.diff(graph.arcs_in().xadj)
     part, blocks, left = [], [[] for _ in range(k)], set(range(k))
@@ -82,9 +88,18 @@ def test_pg_is_the_plain_scan(graph, n_machines, memory):
     found = policy_blocks(graph, platform, "C-PG")
     weights = [device.speed / 1.5 for device in platform.devices]
     limits = [np.inf if device.kind == "cpu" else memory for device in platform.devices]
-    failed, part = slow_pg(graph, weights, limits, Footprint())
-    assert failed == -1
-    assert found.partition.part.tolist() == part
+
+    def slow(worst):
+        costs = Footprint()
+        counted = replace(costs, outbox=worst * costs.outbox, inbox=worst * costs.inbox)
+        failed, part = slow_pg(graph, weights, limits, counted)
+        assert failed == -1
+        return part
+
+    def fits(worst):
+        return (slow_bytes(graph, slow(worst), 3 * n_machines, Footprint())[2::3] <= memory).all()
+
+    assert found.partition.part.tolist() == slow(least_share(fits, 0.0))
     assert (found.n_bytes[2::3] <= memory).all()
 
 
@@ -164,6 +179,53 @@ def test_the_share_grows_until_gpus_hold_their_blocks(policy):
     # Little less would not do.
     with pytest.raises(InfeasibleError, match="more than it has"):
         policy_blocks(graph, machines(2, memory=memory), policy, cpu_share=tight.cpu_share - 0.02)
+
+
+FILLING = [name for name in EVALUATED if name != "C-R"] + ["C-LDG", "C-MW", "C-MI"]
+
+
+@pytest.mark.parametrize("policy", FILLING)
+def test_every_policy_fills_the_gpus_by_the_same_rule(policy):
+    """The fullest GPU holds its block, messages counted exactly, and has next to nothing left."""
+    graph = skewed()
+    memory = float(policy_blocks(graph, machines(2), policy).n_bytes[1::2].max()) * 0.6
+    found = policy_blocks(graph, machines(2, memory=memory), policy)
+    assert 0 <= np.nanmin(found.memory_left) < 0.05
+    assert np.allclose(found.memory_left[1::2], 1 - found.n_bytes[1::2] / memory)
+    assert np.isnan(found.memory_left[0::2]).all()
+
+
+def unlike():
+    """Two machines of a kind with a GPU 20 times its CPU, and one with a faster CPU and 2 times."""
+    rows = [(1.0, 20.0), (1.01, 20.0), (4.0, 8.0)]
+    devices = [
+        Device(f"m{i}.{name}", speed, kind=kind, at=f"m{i}")
+        for i, pair in enumerate(rows)
+        for name, kind, speed in zip(("cpu", "gpu"), ("cpu", "cuda"), pair, strict=True)
+    ]
+    return Platform(tuple(devices), (Level("cluster"), Level("node")))
+
+
+@pytest.mark.parametrize(("ratio", "r"), [(None, (19.9, 2.0)), ((10.0, 5.0), (10.0, 5.0))])
+@pytest.mark.parametrize("policy", ["DP-RH", "DP-RL", "C-PG"])
+def test_each_kind_of_machine_has_an_r_of_its_own(policy, ratio, r):
+    graph, platform = skewed(20000, 200000), unlike()
+    found = policy_blocks(graph, platform, policy, ratio=ratio)
+    if ratio:
+        assert found.ratios == ratio
+    arcs = np.bincount(found.partition.part, weights=graph.degrees, minlength=6)
+    assert arcs[1] / arcs[0] == pytest.approx(r[0], rel=0.1)
+    assert arcs[5] / arcs[4] == pytest.approx(r[1], rel=0.1)
+    if policy == "C-PG":  # all finish together
+        assert arcs[4] / arcs[0] == pytest.approx(4, rel=0.1)
+
+
+def test_as_many_r_as_kinds_are_asked_for():
+    graph = skewed(50, 100)
+    with pytest.raises(UsageError, match=r"2 kinds of machines, and 1 value of r"):
+        policy_blocks(graph, unlike(), "C-PG", ratio=10.0)
+    with pytest.raises(UsageError, match=r"1 kind of machines, and 2 values of r"):
+        policy_blocks(graph, machines(2), "C-PG", ratio=(10.0, 5.0))
 
 
 def test_random_placement_that_overflows_a_gpu_is_refused():

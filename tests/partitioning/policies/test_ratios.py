@@ -3,7 +3,7 @@
 import pytest
 
 from evener.errors import InputError
-from evener.partitioning.policies.ratios import balanced_share, least_share, paper_ratio
+from evener.partitioning.policies.ratios import least_share, paper_ratio
 
 # Table IV: arcs of G1 to G4; section IV-B: their shares on four machines.
 ARCS = {"G1": 5_018_445, "G2": 101_740_632, "G3": 687_174_631, "G4": 1_047_207_019}
@@ -12,7 +12,7 @@ SHARES = {"G1": 0.09, "G2": 0.06, "G3": 0.04, "G4": 0.04}
 
 @pytest.mark.parametrize("graph", ARCS)
 def test_shares_of_the_paper(graph):
-    share = balanced_share(paper_ratio(ARCS[graph] / 4), 1, 1)
+    share = 1 / (paper_ratio(ARCS[graph] / 4) + 1)
     assert int(share * 100) / 100 == SHARES[graph]
 
 
@@ -22,13 +22,6 @@ def test_ratio_by_pieces():
     assert paper_ratio(126e6) == 23.7
     with pytest.raises(InputError, match="not defined"):
         paper_ratio(float("nan"))
-
-
-def test_share_of_several_devices():
-    assert balanced_share(4.0, 2, 1) == pytest.approx(2 / 6)
-    assert balanced_share(4.0, 2, 0) == 1.0
-    with pytest.raises(InputError, match="above zero"):
-        balanced_share(0.0, 1, 1)
 
 
 def test_least_share_that_fits():

@@ -22,7 +22,7 @@ PAPERS = {
     "hmap": ("HMAP", "Muralidharan13"),
     "ldht": ("Load distribution on heterogeneous topologies", "LDHT"),
 }
-WITH_DATA = ("spac", "hmap", "ldht")
+WITH_DATA = ("dhgp", "spac", "hmap", "ldht")
 TRIALS, FEW_TRIALS = 20, 3
 LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
@@ -44,9 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="FOLDER",
-        help="spac: with cant.mtx, circuit5M.mtx, in-2004.mtx, mc2depi.mtx or scircuit.mtx, which "
-        "are taken in the place of generated matrices; hmap: with real stream graphs; ldht: with "
-        "graphs of its Table II, such as hugetric-00020.graph, with coordinates beside",
+        help="dhgp: with the paper's graphs, such as WikiTalk.txt, which are taken in the place of "
+        "generated ones; spac: with cant.mtx, circuit5M.mtx, in-2004.mtx, mc2depi.mtx or "
+        "scircuit.mtx, which are taken in the place of generated matrices; hmap: with real stream "
+        "graphs; ldht: with graphs of its Table II, such as hugetric-00020.graph, with coordinates "
+        "beside",
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="write plots, a page and the numbers there"
@@ -111,7 +113,9 @@ def _result_from(args: argparse.Namespace, progress: Progress) -> PaperResult:
         return hmap.reproduce(fast, progress, data, keep=args.output)
     if paper == "spac":
         return spac.reproduce(fast, progress, data)
-    return {"fupermod": fupermod.reproduce, "dhgp": dhgp.reproduce}[paper](fast, progress)
+    if paper == "dhgp":
+        return dhgp.reproduce(fast, progress, data)
+    return fupermod.reproduce(fast, progress)
 
 
 def _show(finding: Finding, out: Output) -> None:

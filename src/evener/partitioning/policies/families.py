@@ -6,7 +6,7 @@ other way round; C at once (PG or R, and others that the paper names but does no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +21,7 @@ from evener.partitioning.policies.footprint import AnyGraph, Footprint
 from evener.partitioning.policies.machines import Machines, machines_of
 from evener.plans.partition import Partition
 from evener.platforms.platform import Platform
-from evener.wording import memory
+from evener.wording import memory, plural
 
 # The ten combinations that the paper evaluates (Table II, Figure 5).
 EVALUATED = (
@@ -33,6 +33,7 @@ NAMES = EVALUATED + OTHERS
 CHUNK = 1000  # vertices of a piece of the file (C-chunk); the paper does not say how many
 
 Numbers = npt.NDArray[np.int64]
+Ratio = float | str  # r of a kind of machine, or "paper"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +41,31 @@ class PolicyBlocks:
     """What a policy made of a graph.
 
     partition: of k blocks, block i on device i. cpu_share: the share of out-edges that the CPUs
-    were given, None where the policy does not use one. ratio: r, CPU seconds / GPU seconds for
-    equal edges, as used. n_bytes (k,): what each block needs on its device, messages counted [B].
+    were given, None where the policy does not use one. ratios: r, CPU seconds / GPU seconds for
+    equal edges, as used, of each kind of machine. n_bytes (k,): what each block needs on its
+    device, messages counted exactly [B]. memory_left (k,): the part of a GPU's memory that its
+    block leaves; nan for CPUs, and for GPUs without a stated memory.
     """
 
     partition: Partition
     cpu_share: float | None
-    ratio: float
+    ratios: tuple[float, ...]
     n_bytes: FloatArray
+    memory_left: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A graph to be divided: out-degrees (n,), its machines, and what limits them."""
+    """A graph to be divided: out-degrees (n,), its machines, and what limits them.
+
+    weights (k,): how fast devices are, by r of each kind of machine.
+    """
 
     graph: AnyGraph
     degrees: Numbers
     machines: Machines
-    ratio: float
+    ratios: tuple[float, ...]
+    weights: FloatArray
     footprint: Footprint
     seed: int
 
@@ -72,7 +80,7 @@ def policy_blocks(
     platform: Platform,
     policy: str,
     *,
-    ratio: float | str | None = None,
+    ratio: Ratio | Sequence[Ratio] | None = None,
     cpu_share: float | None = None,
     level: str | None = None,
     footprint: Footprint | None = None,
@@ -81,16 +89,20 @@ def policy_blocks(
     """Divide a graph over the devices of a platform by a policy of [Guo16]_, such as "DP-OH".
 
     ratio: r, CPU seconds / GPU seconds for equal edges; "paper" for the paper's fit by edges a
-    machine; None for the speeds that the platform states. cpu_share: of out-edges for the CPUs (the
-    paper's alpha); None for max(the least at which every GPU fits, 1 / (r + 1)). level: of the
-    platform whose parts are machines; None: the deepest with both kinds. Raises UsageError for an
-    unknown policy, InfeasibleError where a block does not fit its GPU.
+    machine; of several kinds of machines one for each, by their first devices; None for the speeds
+    that the platform states. cpu_share: of out-edges for the CPUs (the paper's alpha); None for
+    max(the least at which every GPU fits, 1 / (r + 1)). level: of the platform whose parts are
+    machines; None: the deepest with both kinds. Raises UsageError for an unknown policy and for
+    another number of r than of kinds, InfeasibleError where a block does not fit its GPU.
     """
     task = _task(graph, platform, policy, ratio, level, footprint, seed)
     part, share = _placed(task, policy, cpu_share)
     _refuse_overflow(task, part, policy)
-    n_bytes = task.footprint.of_blocks(graph, part, task.machines.k)
-    return PolicyBlocks(Partition(part, task.machines.k), share, task.ratio, n_bytes)
+    machines = task.machines
+    n_bytes = task.footprint.of_blocks(graph, part, machines.k)
+    has_limit = machines.gpu & np.isfinite(machines.memories)
+    left = np.where(has_limit, 1 - n_bytes / machines.memories, np.nan)
+    return PolicyBlocks(Partition(part, machines.k), share, task.ratios, n_bytes, left)
 
 
 def policy_part(
@@ -98,7 +110,7 @@ def policy_part(
     platform: Platform,
     policy: str,
     *,
-    ratio: float | str | None = None,
+    ratio: Ratio | Sequence[Ratio] | None = None,
     cpu_share: float | None = None,
     seed: int = 7,
 ) -> npt.NDArray[np.int32]:
@@ -113,7 +125,7 @@ def _task(
     graph: AnyGraph,
     platform: Platform,
     policy: str,
-    ratio: float | str | None,
+    ratio: Ratio | Sequence[Ratio] | None,
     level: str | None,
     footprint: Footprint | None,
     seed: int,
@@ -121,8 +133,10 @@ def _task(
     one_of("policy", policy, NAMES)
     machines = machines_of(platform, level=level)
     arcs = graph.arcs_out()
-    found = _ratio(ratio, machines, float(arcs.adjncy.size))
-    return _Task(graph, np.diff(arcs.xadj), machines, found, footprint or Footprint(), seed)
+    found = _ratios(ratio, machines, float(arcs.adjncy.size))
+    weights = machines.weights(found)
+    used = found or _stated(machines)
+    return _Task(graph, np.diff(arcs.xadj), machines, used, weights, footprint or Footprint(), seed)
 
 
 def _placed(
@@ -133,37 +147,79 @@ def _placed(
     if family == "C":
         return _combined(task, phases), None
     made = partial(_dp if family == "DP" else _pd, task, phases)
-    share = _share(task, made, cpu_share)
-    return made(share), share
+    shares = _shares(task, made, cpu_share, by_machine=family == "DP")
+    speeds = np.bincount(task.machines.machine, weights=task.weights)
+    return made(shares), float((shares * speeds).sum() / speeds.sum())
 
 
-def _ratio(given: float | str | None, machines: Machines, arcs: float) -> float:
+def _ratios(
+    given: Ratio | Sequence[Ratio] | None, machines: Machines, arcs: float
+) -> tuple[float, ...] | None:
+    """Return r of each kind of machine; None for the stated speeds."""
     if given is None:
-        return ratios.platform_ratio(machines)
-    if isinstance(given, str):
-        one_of("ratio", given, ("paper",))
-        return ratios.paper_ratio(arcs / machines.n_machines)
-    if not given > 0:
-        raise UsageError(f"the ratio r must be above zero, and is {given}")
-    return float(given)
+        return None
+    listed = [given] if isinstance(given, (str, int, float)) else list(given)
+    if len(listed) != machines.n_kinds:
+        kinds, values = plural(machines.n_kinds, "kind"), plural(len(listed), "value")
+        raise UsageError(
+            f"{kinds} of machines, and {values} of r",
+            hint="Give one r for each kind, in the order of their first devices, or none at all.",
+        )
+    found = []
+    for one, own in zip(listed, machines.arcs_of_kinds(arcs), strict=True):
+        if isinstance(one, str):
+            one_of("ratio", one, ("paper",))
+            found.append(ratios.paper_ratio(own))
+        elif not one > 0:
+            raise UsageError(f"the ratio r must be above zero, and is {one}")
+        else:
+            found.append(float(one))
+    return tuple(found)
 
 
-def _share(
-    task: _Task, made: Callable[[float], npt.NDArray[np.int32]], given: float | None
-) -> float:
-    """Return the CPUs' share of out-edges: `given`, or the least that balances and fits."""
+def _stated(machines: Machines) -> tuple[float, ...]:
+    """Return r of each kind by the speeds that the platform states; 1 without both kinds."""
+    gpu, speeds = machines.gpu, machines.speeds
+    if gpu.all() or not gpu.any():
+        return (1.0,)
+    if machines.kinds.max() < 0:
+        return (float(speeds[gpu].mean() / speeds[~gpu].mean()),)
+    first = [int(np.argmax(machines.kinds == kind)) for kind in range(machines.n_kinds)]
+    return tuple(
+        float(speeds[machines.devices(i, gpu=True)].mean()
+              / speeds[machines.devices(i, gpu=False)].mean()) for i in first
+    )  # fmt: skip
+
+
+def _shares(
+    task: _Task,
+    made: Callable[[FloatArray], npt.NDArray[np.int32]],
+    given: float | None,
+    *,
+    by_machine: bool,
+) -> FloatArray:
+    """Return (n_machines,) the CPUs' share of out-edges: `given`, or the least that fits.
+
+    Without memory's limit both sides of a machine, or of all if not by_machine, finish together.
+    """
+    machines = task.machines
     if given is not None:
         if not 0 <= given <= 1:
             raise UsageError(f"the CPUs' share must lie in [0, 1], and is {given}")
-        return given
-    gpu, speeds = task.machines.gpu, task.machines.speeds
-    if gpu.all():
-        return 0.0
-    gpus = speeds[gpu].sum() / speeds[gpu].mean() if gpu.any() else 0.0
-    share = ratios.balanced_share(task.ratio, float(speeds[~gpu].sum()), float(gpus))
-    if not np.isfinite(task.machines.memories[gpu]).any():
-        return share
-    return ratios.least_share(lambda one: bool(task.fits(made(one)).all()), share)
+        return np.full(machines.n_machines, given)
+    of_cpus = np.where(machines.gpu, 0.0, task.weights)
+    if by_machine:
+        cpus, both = (np.bincount(machines.machine, weights=w) for w in (of_cpus, task.weights))
+        balanced = cpus / both
+    else:
+        balanced = np.full(machines.n_machines, of_cpus.sum() / task.weights.sum())
+    if machines.gpu.all() or not np.isfinite(machines.memories[machines.gpu]).any():
+        return balanced
+
+    def fits(least: float) -> bool:
+        return bool(task.fits(made(np.maximum(least, balanced))).all())
+
+    return np.maximum(ratios.least_share(fits, float(balanced.min())), balanced)
 
 
 def _refuse_overflow(task: _Task, part: npt.NDArray[np.int32], policy: str) -> None:
@@ -182,25 +238,26 @@ def _refuse_overflow(task: _Task, part: npt.NDArray[np.int32], policy: str) -> N
 # DP and PD.
 
 
-def _dp(task: _Task, phases: str, share: float) -> npt.NDArray[np.int32]:
+def _dp(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
     """Over machines by O or R, then in each machine between CPUs and GPUs by H or L."""
     machines, n = task.machines, task.degrees.size
-    speeds = [machines.speeds[machines.devices(i)].sum() for i in range(machines.n_machines)]
-    place = _distributed(task, np.arange(n), np.array(speeds), phases[0], draw=0)
+    speeds = np.bincount(machines.machine, weights=task.weights)
+    place = _distributed(task, np.arange(n), speeds, phases[0], draw=0)
     part = np.empty(n, np.int32)
     for i in range(machines.n_machines):
         vertices = np.flatnonzero(place == i)
         order = orders.by_degree(vertices, task.degrees, falling=phases[1] == "H")
-        devices, shares = _sides(machines, machines.devices(i), share)
-        part[order] = devices[orders.filled(order, task.degrees, shares)]
+        devices, own = _sides(task, machines.devices(i), float(shares[i]))
+        part[order] = devices[orders.filled(order, task.degrees, own)]
     return part
 
 
-def _pd(task: _Task, phases: str, share: float) -> npt.NDArray[np.int32]:
+def _pd(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
     """Between all CPUs and all GPUs by H or L, then over the machines of each side by O or R."""
     machines, n = task.machines, task.degrees.size
     order = orders.by_degree(np.arange(n), task.degrees, falling=phases[0] == "H")
     side = np.empty(n, np.int64)
+    share = float(shares[0])  # of all machines
     split = np.array([share, 1 - share]) if machines.gpu.any() else np.array([1.0, 0.0])
     side[order] = orders.filled(order, task.degrees, split)
     part = np.empty(n, np.int32)
@@ -208,8 +265,7 @@ def _pd(task: _Task, phases: str, share: float) -> npt.NDArray[np.int32]:
         vertices = np.flatnonzero(side == gpu)
         devices = np.array(machines.devices(gpu=gpu), np.int64)
         if vertices.size:
-            shares = machines.speeds[devices]
-            place = _distributed(task, vertices, shares, phases[1], draw=1 + gpu)
+            place = _distributed(task, vertices, task.weights[devices], phases[1], draw=1 + gpu)
             part[vertices] = devices[place]
     return part
 
@@ -225,7 +281,7 @@ def _distributed(
 
 
 def _sides(
-    machines: Machines, devices: list[int], share: float
+    task: _Task, devices: list[int], share: float
 ) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Return a machine's devices, CPUs first, and the share of its out-edges for each.
 
@@ -233,11 +289,11 @@ def _sides(
     """
     both = []
     for gpu in (False, True):
-        chosen = [device for device in devices if machines.gpu[device] == gpu]
-        both.append((chosen, machines.speeds[chosen]))
+        chosen = [device for device in devices if task.machines.gpu[device] == gpu]
+        both.append((chosen, task.weights[chosen]))
     (cpus, of_cpus), (gpus, of_gpus) = both
     if not gpus or not cpus:
-        return np.array(devices), machines.speeds[devices]
+        return np.array(devices), task.weights[devices]
     shares = [share * of_cpus / of_cpus.sum(), (1 - share) * of_gpus / of_gpus.sum()]
     return np.array(cpus + gpus), np.concatenate(shares)
 
@@ -265,23 +321,39 @@ def _combined(task: _Task, policy: str) -> npt.NDArray[np.int32]:
 
 
 def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
-    """Return blocks made by placing one vertex after another; InfeasibleError where none fits."""
+    """Return blocks made by placing one vertex after another; InfeasibleError where none fits.
+
+    While blocks grow, the messages that they will have are not known, but the most that there can
+    be, which are several times as many as there are in the end. So a part of these counts: the
+    least with which every GPU holds its block, messages counted exactly. It is found as the CPUs'
+    share of DP and PD is.
+    """
+    if not np.isfinite(task.machines.memories[task.machines.gpu]).any():
+        return _streamed(task, rule, 1.0)
+
+    def fits(worst: float) -> bool:
+        try:
+            return bool(task.fits(_streamed(task, rule, worst)).all())
+        except InfeasibleError:  # no room, the less the more of the worst case counts
+            return True
+
+    return _streamed(task, rule, ratios.least_share(fits, 0.0))
+
+
+def _streamed(task: _Task, rule: int, worst: float) -> npt.NDArray[np.int32]:
+    """Return the blocks that a rule makes if so much of the most messages that can be counts."""
     machines, costs = task.machines, task.footprint
-    weights = machines.speeds.copy()
-    if machines.gpu.any():
-        gpus = machines.speeds[machines.gpu]
-        weights[machines.gpu] = task.ratio * gpus / gpus.mean()
     limits = np.where(machines.gpu, machines.memories, np.inf)
-    prices = np.array([costs.vertex, costs.arc, costs.outbox, costs.inbox])
+    prices = np.array([costs.vertex, costs.arc, worst * costs.outbox, worst * costs.inbox])
     part = np.full(task.degrees.size, -1, np.int32)
     leaving, reaching = task.graph.arcs_out(), task.graph.arcs_in()
     if rule == kernels.LOAD:
         failed = kernels.place_by_load(
-            task.degrees, np.diff(reaching.xadj), weights, limits, prices, part
+            task.degrees, np.diff(reaching.xadj), task.weights, limits, prices, part
         )
     else:
         failed = kernels.place_by_neighbours(
-            leaving[:2], reaching[:2], rule, weights, limits, prices, part
+            leaving[:2], reaching[:2], rule, task.weights, limits, prices, part
         )
     if failed >= 0:
         raise InfeasibleError(

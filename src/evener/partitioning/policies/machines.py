@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,7 @@ from evener.errors import UsageError
 from evener.platforms.platform import Platform
 
 CPU = "cpu"  # of kind; a device of any other kind counts as a GPU
+ALIKE = 0.05  # relative difference of speeds up to which machines are of one kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,66 @@ class Machines:
     def n_machines(self) -> int:
         """Number of machines."""
         return int(self.machine.max()) + 1
+
+    @cached_property
+    def kinds(self) -> npt.NDArray[np.int64]:
+        """(n_machines,) the kind of each machine with CPUs and GPUs, from 0; -1 of the others.
+
+        Machines of one kind have as many CPUs and GPUs, of the same speeds.
+        """
+        known: list[tuple[npt.NDArray[np.bool_], FloatArray]] = []
+        found = np.full(self.n_machines, -1)
+        for i in range(self.n_machines):
+            own = self.devices(i)
+            gpu, speeds = self.gpu[own], self.speeds[own]
+            if gpu.all() or not gpu.any():
+                continue
+            order = np.lexsort((speeds, gpu))
+            gpu, speeds = gpu[order], speeds[order]
+            alike = [np.array_equal(gpu, other) and np.allclose(speeds, some, rtol=ALIKE)
+                     for other, some in known]  # fmt: skip
+            if not any(alike):
+                known.append((gpu, speeds))
+                alike.append(True)
+            found[i] = alike.index(True)
+        return found
+
+    @property
+    def n_kinds(self) -> int:
+        """How many r there are: one for each kind of machine, or one for all devices."""
+        return max(int(self.kinds.max()) + 1, 1)
+
+    def arcs_of_kinds(self, arcs: float) -> list[float]:
+        """Return how many of a graph's arcs a machine of each kind has, by the stated speeds."""
+        if self.n_kinds == 1:
+            return [arcs / self.n_machines]
+        whole = self.speeds.sum()
+        first = [int(np.argmax(self.kinds == kind)) for kind in range(self.n_kinds)]
+        return [arcs * float(self.speeds[self.devices(i)].sum() / whole) for i in first]
+
+    def weights(self, ratios: Sequence[float] | None) -> FloatArray:
+        """Return (k,) how fast each device is, relative to the mean CPU, by r of each kind.
+
+        ratios: CPU seconds / GPU seconds for equal arcs within a machine of each kind; None for the
+        speeds that the platform states. GPUs of machines without a CPU are to the other GPUs as
+        their speeds are.
+        """
+        if ratios is None or self.gpu.all() or not self.gpu.any():
+            return self.speeds.copy()
+        weights = self.speeds.copy()
+        if self.kinds.max() < 0:
+            weights[self.gpu] *= ratios[0] / self.speeds[self.gpu].mean()
+            return weights
+        mixed = np.zeros(self.k, np.bool_)
+        for i, kind in enumerate(self.kinds.tolist()):
+            if kind >= 0:
+                cpus, gpus = self.devices(i, gpu=False), self.devices(i, gpu=True)
+                r_stated = self.speeds[gpus].mean() / self.speeds[cpus].mean()
+                weights[gpus] *= ratios[kind] / r_stated
+                mixed[gpus] = True
+        scale = float((weights[mixed] / self.speeds[mixed]).mean())
+        weights[self.gpu & ~mixed] *= scale
+        return weights
 
     def devices(self, machine: int | None = None, *, gpu: bool | None = None) -> list[int]:
         """Return the numbers of the devices of one machine, or of all; of one side, or of both."""
