@@ -4,6 +4,7 @@ import pytest
 
 from evener.reproducing.findings import (
     SUMMARY,
+    CounterExample,
     Criterion,
     Finding,
     FindingVerdict,
@@ -16,8 +17,11 @@ OPEN = Criterion("open", None)
 OWN, OWN_FAILED = Criterion("by ours", True, own=True), Criterion("by ours", False, own=True)
 
 
-def finding(*criteria, **more):
-    return Finding("figure 1", "did", "says", "tried", "seen", criteria, **more)
+FAILS = CounterExample("constant speeds", FindingVerdict.NOT_HELD)
+
+
+def finding(*criteria, counter=FAILS, **more):
+    return Finding("figure 1", "did", "says", "tried", "seen", criteria, counter=counter, **more)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +37,7 @@ def finding(*criteria, **more):
         ((FAILED, OWN_FAILED), "messages", FindingVerdict.NOT_HELD),
         ((OPEN,), "", FindingVerdict.NOT_TRIED),
         ((MET, OPEN), "", FindingVerdict.PARTLY),
-        ((FAILED, OPEN), "", FindingVerdict.NOT_HELD),
+        ((FAILED, OPEN), "", FindingVerdict.NOT_TRIED),
         ((), "", FindingVerdict.NOT_TRIED),
         ((), "messages", FindingVerdict.NOT_TRIED),
     ],
@@ -51,6 +55,12 @@ def test_a_row_says_all_of_it():
     row = finding(MET, OWN_FAILED, OPEN, lacking="messages").row()
     assert row["criteria"] == "so: yes; by ours (our figure): no; open: open"
     assert (row["verdict"], row["lacking"]) == ("partly", "messages")
+
+
+def test_without_a_counter_example_nothing_is_held():
+    bare = finding(MET, counter=None)
+    assert (bare.judged, bare.verdict) == (FindingVerdict.HELD, FindingVerdict.PARTLY)
+    assert finding(FAILED, counter=None).verdict is FindingVerdict.NOT_HELD
 
 
 def test_a_test_that_holds_for_the_counter_example_cannot_tell():

@@ -36,7 +36,7 @@ def test_cubic_splines_overshoot_at_a_drop_and_akimas_do_not():
     assert row["cubic_overshoot"] > 0.05
     assert row["akima_overshoot"] < 1e-6
     assert row["akima_reach"] < row["cubic_reach"]
-    assert splines([row]).verdict is FindingVerdict.HELD
+    assert splines([row]).judged is FindingVerdict.HELD
     worse = row | {"akima_overshoot": 1.0, "akima_reach": 1.0}
     assert splines([worse]).verdict is FindingVerdict.NOT_HELD
 

@@ -106,7 +106,7 @@ def random_blocks(graph, request):
     return Outcome(part.astype(np.int32), 0.01, "")
 
 
-TINY = PaperCell("4", "rgg_3d", 400, Machine("topo1", 8, 2, 4.0))
+TINY = [PaperCell("4", "rgg_3d", 400, machine) for machine in series("topo1", 12, (2.0, 4.0, 8.0))]
 
 
 def test_random_blocks_in_the_place_of_k_means_are_not_held(monkeypatch):
@@ -114,11 +114,14 @@ def test_random_blocks_in_the_place_of_k_means_are_not_held(monkeypatch):
     competitors = [Competitor(name, "", (tool,)) for name, tool in tools]
     graphs = ldht_runs.Graphs(None)
     texts = ("here", "this", "that")
-    good = findings.best_geometric(ldht_runs.run_cell(TINY, competitors, graphs), texts)
-    assert good.criteria[0].met
+
+    def judged():
+        rows = [row for cell in TINY for row in ldht_runs.run_cell(cell, competitors, graphs)]
+        return findings.best_geometric(rows, texts)
+
+    assert judged().criteria[0].met
     monkeypatch.setitem(TOOLS, "kmeans", Tool("kmeans", "geometric", random_blocks))
-    bad = findings.best_geometric(ldht_runs.run_cell(TINY, competitors, graphs), texts)
-    assert bad.verdict == "not held"
+    assert judged().verdict == "not held"
 
 
 def test_a_tool_that_fails_has_a_row_that_says_so(monkeypatch):
@@ -126,7 +129,7 @@ def test_a_tool_that_fails_has_a_row_that_says_so(monkeypatch):
         return Outcome(np.full(graph.n, 99, np.int32), 0.0, "")
 
     monkeypatch.setitem(TOOLS, "rcb", Tool("rcb", "geometric", failing))
-    (row,) = ldht_runs.run_cell(TINY, [Competitor("zRCB", "", ("rcb",))], ldht_runs.Graphs(None))
+    (row,) = ldht_runs.run_cell(TINY[0], [Competitor("zRCB", "", ("rcb",))], ldht_runs.Graphs(None))
     assert "returned blocks" in row["failed"]
     assert "cut" not in row
 
@@ -144,8 +147,9 @@ def solved_rows(**seconds):
     ]  # fmt: skip
 
 
-CORES = [{"tool": "geoKM", "n": 10, "cut": 2.0, "cg_s": 0.1, "spmv_s": 0.1},
-         {"tool": "zSFC", "n": 10, "cut": 4.0, "cg_s": 0.11, "spmv_s": 0.1}]  # fmt: skip
+CORES = [{"tool": tool, "turn": turn, "n": 10, "cut": cut, "cg_s": seconds, "spmv_s": 0.1}
+         for turn in (1, 2, 3)
+         for tool, cut, seconds in (("geoKM", 2.0, 0.1), ("zSFC", 4.0, 0.11))]  # fmt: skip
 
 
 def test_seconds_are_judged_by_their_spread():
@@ -158,6 +162,38 @@ def test_seconds_are_judged_by_their_spread():
     assert flat[-1].verdict == "not held"
 
 
+def noisy(rows, size, seed=1):
+    """The rows with CPU seconds that differ at random."""
+    rng = np.random.default_rng(seed)
+    return [{**row, "cpu_s": row["cpu_s"] * rng.lognormal(0, size)} for row in rows]
+
+
+def test_what_noise_may_decide_is_not_tried():
+    """Times that rise by a fiftieth from the least speed to the largest, behind noise of a half."""
+    texts = ("here", "this", "that")
+    alya = [row for row in ROWS if row["graph"] in ALYA and row["figure"] == "2"]
+    assert findings.refinement_slows(alya, texts).judged == "held"
+    found = findings.refinement_slows(noisy(alya, 0.5), texts)
+    assert found.verdict == "not tried"
+    assert "it takes longer: open" in found.row()["criteria"]
+    # Half of the cells are below 1.5 times ParMETIS's time, or so: which, is noise.
+    near = [row | {"cpu_s": 1.5} if row["tool"] == "geoRef" else row | {"cpu_s": 1.0}
+            for row in ROWS]  # fmt: skip
+    assert findings.pays_half_more(noisy(near, 0.3)).criteria[0].met is None
+    assert findings.pays_half_more(near).verdict == "not held"
+    slow = [row | {"cpu_s": 1.4} if row["tool"] == "geoRef" else row for row in near]
+    assert findings.pays_half_more(slow).criteria[0].met is True
+
+
+def test_machines_are_paired_but_for_what_changes():
+    """On 48 and 384 devices the same part is fast, not the same number."""
+    rows = [row | {"cpu_s": 2.0 if row["k"] == 384 else 1.0} for row in ROWS
+            if row["figure"] == "3" and row["tool"] in ("geoKM", "geoRef")]  # fmt: skip
+    found = ratios.change(rows, "k", lambda cell: cell["geoRef"]["cpu_s"], ("geoRef",))
+    assert found == pytest.approx((2.0, 2.0, 2.0))
+    assert np.isnan(ratios.change(rows, "k", lambda cell: 1.0, ("zRCB",)).value)
+
+
 def test_table_iv_by_its_own_numbers():
     best, better, geometric = (one() for one in (
         table_iv.best_in_print, table_iv.better_in_print, table_iv.geometric_in_print))  # fmt: skip
@@ -165,7 +201,8 @@ def test_table_iv_by_its_own_numbers():
     assert "least cut in 18 of 24" in best.seen
     assert "333SP t1_f8 pmGraph" in best.seen
     assert better.verdict == "not held"
-    assert "geoPMRef 0.9" in better.seen
+    assert "by that of ParMetisGraph geoRef 0.989, geoPMRef 0.930" in better.seen
+    assert "by that of the better of both geoRef 1.006, geoPMRef 0.946" in better.seen
     assert geometric.criteria[0].met
 
 
@@ -187,7 +224,7 @@ def test_ours_is_judged_by_the_papers_best():
     assert [criterion.met for criterion in good.criteria[:3]] == [True, False, True]
     assert "METIS by k-means: 0.6" in good.seen
     assert not table_iv.ours_beside_the_best(iv_rows(0.95)).criteria[0].met
-    assert table_iv.caps_cost(iv_rows(0.8, 1.05)).verdict == "held"
+    assert table_iv.caps_cost(iv_rows(0.8, 1.05)).judged == "held"
     assert table_iv.caps_cost(iv_rows(0.8, 0.95)).verdict == "partly"
     for one in table_iv.all_findings(iv_rows(0.8, 1.05)):
         assert one.counter.verdict != "held", one.where

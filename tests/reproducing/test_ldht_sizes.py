@@ -42,9 +42,9 @@ def by_the_paper(load, speeds, memories):
 
 def test_algorithm_1_is_held_and_others_are_not():
     cases = sizes.random_cases(12)
-    assert sizes.saturated_first(cases=cases).verdict == "held"
-    assert sizes.saturated_first(by_the_paper, cases).verdict == "held"
-    assert sizes.least_in_theorem_1(cases=cases).verdict == "held"
+    assert sizes.saturated_first(cases=cases).judged == "held"
+    assert sizes.saturated_first(by_the_paper, cases).judged == "held"
+    assert sizes.least_in_theorem_1(cases=cases).judged == "held"
     for wrong in (sizes.equal_sizes, largest_first):
         assert sizes.saturated_first(wrong, cases).verdict != "held"
     for wrong in (sizes.equal_sizes, by_speed, slowest_first, largest_first):

@@ -28,7 +28,8 @@ def _quick(monkeypatch):
     monkeypatch.setattr(spac_runs, "METHODS", quick)
     monkeypatch.setattr(spac_gpu, "split_with", lambda _, *to, **more: split_with("ne", *to))
     monkeypatch.setattr(spac, "FAST", TINY)
-    monkeypatch.setattr(spac_runs, "blocks_of", lambda _: 4)
+    monkeypatch.setattr(spac, "FULL_BLOCKS", 3)
+    monkeypatch.setattr(spac_runs, "blocks_of", lambda *_, **__: 4)
 
 
 @pytest.mark.slow
@@ -38,10 +39,13 @@ def test_the_command_writes_everything(tmp_path, capsys, _quick):
     found = json.loads(capsys.readouterr().out)
     assert sorted(path.name for path in folder.iterdir()) == sorted(found["written"])
     assert {"figure-4.png", "figure-7.png", "figure-13.png"} < set(found["written"])
-    assert sum(found["verdicts"].values()) == len(found["findings"]) == 14
+    assert sum(found["verdicts"].values()) == len(found["findings"]) == 19
     assert {row["method"] for row in found["tables"]["copies"]} == set(spac.FAST.methods)
     assert {row["matrix"] for row in found["tables"]["copies"]} == set(PAPER)
     assert len(found["tables"]["density"]) == 2 * 2 * 2
+    assert {(row["matrix"], row["k"]) for row in found["tables"]["nets"]} == {
+        ("circuit5M", 2), ("circuit5M", 3),
+    }  # fmt: skip
     page = (folder / "README.md").read_text()
     assert page.startswith("# Split-and-connect, tried on this computer")
     lines = (folder / "numbers.jsonl").read_text().splitlines()
@@ -52,7 +56,8 @@ def test_without_mt_kahypar_all_else_is_tried(monkeypatch, _quick):
     for where in (spac_runs, spac):
         monkeypatch.setattr(where, "without_hypergraph", lambda: "Mt-KaHyPar is not installed")
     result = spac.copies(spac.matrices(TINY.sizes), TINY)
-    assert result.verdicts["not tried"] == 3
+    of_hypergraphs = [one for one in result.findings if one.where.startswith("3.3.1")]
+    assert [one.lacking for one in of_hypergraphs] == ["Mt-KaHyPar is not installed"] * 3
     assert all(row["method"] != HYPERGRAPH for row in result.tables["copies"])
     panels = result.plots[0].panels
     assert all(HYPERGRAPH not in panel.lines for panel in panels)

@@ -95,15 +95,16 @@ def test_verdicts_on_degrees_can_fail():
 
 
 def test_verdicts_on_scaling_can_fail():
-    def sizes(small, large):
+    def sizes(small, large, noise=1.0):
         return [
-            {"matrix": str(entries), "method": name, "run": 0, "entries": entries, "cpu_s": cpu}
-            for entries, ratio in ((10, small), (90, large))
-            for name, cpu in ((SPAC, 1.0), (HYPERGRAPH, ratio))
-        ]
+            {"matrix": str(entries), "method": name, "run": run, "entries": entries, "cpu_s": cpu}
+            for entries, ratio in ((10, small), (90, large)) for run in range(3)
+            for name, cpu in ((SPAC, 1.0), (HYPERGRAPH, ratio * noise**run))
+        ]  # fmt: skip
 
     assert met(findings.scales_better(sizes(4, 9), None)) == [True]
     assert met(findings.scales_better(sizes(9, 4), None)) == [False]
+    assert findings.scales_better(sizes(4, 9, 1.5), None).verdict == "not tried"
 
 
 def test_without_mt_kahypar_what_needs_it_is_not_tried_and_the_reason_is_given():
@@ -127,16 +128,19 @@ def test_only_the_papers_own_matrices_lack_nothing():
 
 
 def test_verdicts_on_density_can_fail():
-    def density(gains):
+    def density(gains, noise=0.0):
         return [
-            {"graph": graph, "fixed": 0, "degree": 4 * 2**i, "largest_degree": 9, "gain": gain}
-            for graph, own in gains.items() for i, gain in enumerate(own)
+            {"graph": graph, "fixed": 0, "degree": 4 * 2**i, "largest_degree": 9, "run": run,
+             "gain": gain + run * noise}
+            for graph, own in gains.items() for i, gain in enumerate(own) for run in range(3)
         ]  # fmt: skip
 
     rising = density({"uniform": [1.0, 1.1, 1.2], "power law": [1.0, 1.3, 1.4]})
     assert met(findings.gains_with_density(rising)) == [True] * 4
     mixed = density({"uniform": [1.0, 1.1, 1.05], "power law": [1.0, 1.3, 1.3]})
     assert met(findings.gains_with_density(mixed)) == [True, False, True, False]
+    assert met(findings.gains_with_density(density({"uniform": [1.0, 1.1], "power law": [1.0, 1.1]},
+                                                   0.05))) == [None] * 4  # fmt: skip
     falling = density({"uniform": [1.1, 1.0]}) + density({"power law": [1.0, 1.0]})
     assert met(findings.gains_with_density(falling)) == [False] * 4
 
@@ -145,4 +149,5 @@ def test_ratios_are_of_the_same_run_and_of_what_can_be_told_apart():
     rows = [{"matrix": "m", "method": name, "run": run, "cpu_s": seconds}
             for name, own in ((SPAC, (1.0, 2.0, 0.0)), (PATH, (2.0, 8.0, 0.02)))
             for run, seconds in enumerate(own)]  # fmt: skip
-    assert findings.ratios(rows, PATH, SPAC, "cpu_s") == {"m": 2.0}
+    found = findings.ratios(rows, PATH, SPAC, "cpu_s")["m"]
+    assert found.value == pytest.approx((2 * 4 * 2) ** (1 / 3))

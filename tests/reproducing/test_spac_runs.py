@@ -29,7 +29,7 @@ IN_PROCESS = (FILE_ORDER, RANDOM, IN_ORDER)
 
 
 def test_a_row_for_each_method_and_run_within_the_limits(monkeypatch):
-    monkeypatch.setattr(spac_runs, "blocks_of", lambda _: 4)
+    monkeypatch.setattr(spac_runs, "blocks_of", lambda *_, **__: 4)
     rows = divided(MATRIX, IN_PROCESS, 2, {})
     assert [(row["method"], row["run"]) for row in rows] == [
         (name, run) for run in (0, 1) for name in IN_PROCESS
@@ -40,7 +40,7 @@ def test_a_row_for_each_method_and_run_within_the_limits(monkeypatch):
 
 
 def test_figures_are_those_of_the_blocks(monkeypatch):
-    monkeypatch.setattr(spac_runs, "blocks_of", lambda _: 3)
+    monkeypatch.setattr(spac_runs, "blocks_of", lambda *_, **__: 3)
     edges = MATRIX.edges
     (row,) = divided(MATRIX, (FILE_ORDER,), 1, {})
     part = split_with("order", edges, contract_of(edges, 3)).partition.part
@@ -73,7 +73,7 @@ def test_the_start_of_other_processes_is_not_counted(monkeypatch):
     )
     starting = starting_seconds((FILE_ORDER,))
     assert starting == {FILE_ORDER: 2}
-    monkeypatch.setattr(spac_runs, "blocks_of", lambda _: 3)
+    monkeypatch.setattr(spac_runs, "blocks_of", lambda *_, **__: 3)
     (row,) = divided(MATRIX, (FILE_ORDER,), 1, starting)
     assert row["cpu_s"] == 9
 

@@ -1,6 +1,7 @@
 """Reproduces papers' tables and figures, on emulated machines where theirs are not available.
 
 findings.py             statements of a paper beside what we see, verdicts, plots
+estimates.py            figures with intervals, and what noise leaves undecided of them
 fupermod.py             all experiments of [Cla14]_
 fupermod_balancers.py   its balancers and ours, and programs that they balance
 fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7
@@ -18,7 +19,8 @@ dhgp_setup.py           its graphs and machines, shrunk; dhgp_runs.py what is ru
 spac.py                 all experiments of [SPAC]_ that need no GPU
 spac_setup.py           its matrices and graphs, or stand-ins; spac_runs.py its methods, its rivals
                         and ours on them; spac_findings.py its statements beside what we see;
-                        spac_gpu.py memory transactions by a model, and the statements about them
+                        spac_gpu.py memory transactions by a model, and the statements about them;
+                        spac_theorems.py section 3.4 on all small connected graphs
 hmap.py                 all experiments of [Muralidharan13]_
 hmap_setup.py           its classes of graphs, and which cells are drawn; hmap_runs.py its methods
                         and ours on them; hmap_bars.py bars of Figure 3 and gains;

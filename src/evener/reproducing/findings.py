@@ -54,7 +54,8 @@ class Finding:
     saw. criteria: the conditions for it to hold; empty where it was not tried. lacking: how our
     experiment differs from the paper's, or why there was none. beside: the statement is ours, not
     the paper's; only such a statement can be "held" by criteria with figures of our own. counter:
-    what the same criteria say of a system for which the statement does not hold.
+    what the same criteria say of a system for which the statement does not hold; without it nothing
+    is held.
     """
 
     where: str
@@ -68,21 +69,25 @@ class Finding:
     counter: CounterExample | None = None
 
     @property
-    def verdict(self) -> FindingVerdict:
-        """Held: every criterion met, each the paper's own, tried as the paper did.
+    def judged(self) -> FindingVerdict:
+        """The verdict by the criteria alone.
 
-        Not tried: there are no criteria, or all are open. Not held: none is met. Partly: all else,
-        also where the criteria hold for the counter-example as well, and so cannot tell.
+        Held: every criterion met, each the paper's own, tried as the paper did. Not tried: there
+        are no criteria, or none is met and one is open. Not held: none is met. Partly: all else.
         """
-        if all(criterion.met is None for criterion in self.criteria):
-            return FindingVerdict.NOT_TRIED
         if not any(criterion.met for criterion in self.criteria):
-            return FindingVerdict.NOT_HELD
+            decided = self.criteria and all(one.met is not None for one in self.criteria)
+            return FindingVerdict.NOT_HELD if decided else FindingVerdict.NOT_TRIED
         as_the_paper = self.beside or not any(criterion.own for criterion in self.criteria)
         whole = all(criterion.met for criterion in self.criteria) and not self.lacking
-        if self.counter is not None and self.counter.verdict is FindingVerdict.HELD:
-            return FindingVerdict.PARTLY
         return FindingVerdict.HELD if whole and as_the_paper else FindingVerdict.PARTLY
+
+    @property
+    def verdict(self) -> FindingVerdict:
+        """As judged; but held only where the same criteria fail for a counter-example."""
+        fails = self.counter is not None and self.counter.verdict is not FindingVerdict.HELD
+        held = self.judged is FindingVerdict.HELD
+        return FindingVerdict.PARTLY if held and not fails else self.judged
 
     def row(self) -> dict[str, str]:
         """Return all of it as words, by name."""
@@ -100,7 +105,7 @@ class Finding:
 
     def beside_counter(self, system: str, found: Finding) -> Finding:
         """Return this finding with the same test's finding for a system without the property."""
-        return replace(self, counter=CounterExample(system, found.verdict))
+        return replace(self, counter=CounterExample(system, found.judged))
 
     def summary(self, source: str) -> dict[str, str]:
         """Return the finding as a line of SUMMARY; source: the key of the paper, as "Cla14"."""

@@ -20,6 +20,7 @@ from evener.reproducing.fupermod_balancers import (
     Start,
     balanced_at,
     by_roots,
+    converged_after,
     even_sizes,
     ours,
     played,
@@ -78,7 +79,10 @@ def servers(n: int) -> list[SpeedCurve]:
 
 
 def speedup_row(curves: Sequence[SpeedCurve], n: int, ways: Sequence[str] = tuple(WAYS)) -> Row:
-    """Speed-ups of a run by WAYS over even sizes, redistribution included and without (`free`)."""
+    """Speed-ups of a run by WAYS over even sizes, redistribution included and without (`free`).
+
+    settled: the iteration, from 1, from which on sizes stay; 0 if they never do.
+    """
     models = [curve.model for curve in curves]
     even = ITERATIONS * float(EmulatedMachine(models).run(even_sizes(n, len(models))).max())
     row: dict[str, float | int | str] = {"unknowns": n}
@@ -87,6 +91,7 @@ def speedup_row(curves: Sequence[SpeedCurve], n: int, ways: Sequence[str] = tupl
         seconds, sizes = played(models, n, start, ITERATIONS, noise)
         computed, sent = float(seconds.max(axis=1).sum()), redistributed(sizes, 8 * n)
         row[way], row[f"{way}, free"] = round(even / (computed + sent), 4), even / computed
+        row[f"{way}, settled"] = converged_after(sizes) or 0
     return row
 
 
@@ -135,12 +140,9 @@ def _by(rows: Sequence[Row], way: str) -> FloatArray:
 
 
 def _failing(rows: Sequence[Row]) -> int:
-    """From which row on CPM, redistribution left out, is slower than even sizes; else their number.
-
-    Left out, as that alone may make it slower at any size.
-    """
-    slower = np.flatnonzero(_by(rows, "CPM, free") < 1)
-    return int(slower[0]) if slower.size else len(rows)
+    """Return the first row in which CPM fails: its sizes never settle; else the number of rows."""
+    never = np.flatnonzero(_by(rows, "CPM, settled") == 0)
+    return int(never[0]) if never.size else len(rows)
 
 
 def gain_small(rows: Sequence[Row]) -> Finding:
@@ -177,10 +179,10 @@ def gain_large(rows: Sequence[Row]) -> Finding:
         DID,
         "from where CPM fails it is slower than even sizes; DPA gains",
         TRIED,
-        f"CPM fails first at n = {rows[fails]['unknowns']:,}; from there on its speed-up is "
-        f"{cpm.min():.3f} to {cpm.max():.3f}, DPA's {dpa.min():.1f} to {dpa.max():.1f}"
+        f"from n = {rows[fails]['unknowns']:,} on CPM's sizes never settle, and its speed-up is "
+        f"{cpm.min():.2f} to {cpm.max():.2f}, DPA's {dpa.min():.2f} to {dpa.max():.2f}"
         if cpm.size
-        else "CPM fails at none of the sizes",
+        else f"CPM's sizes settle at n = {', '.join(format(row['unknowns'], ',') for row in rows)}",
         [
             Criterion("CPM below 1 at every size from the first on",
                       bool(cpm.size and (cpm < 1).all())),

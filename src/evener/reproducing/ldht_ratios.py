@@ -1,4 +1,4 @@
-"""Geometric means of ratios over cells of [LDHT]_'s figures, and rows changed for counter-examples.
+"""Ratios over cells of [LDHT]_'s figures, their means and intervals; rows of counter-examples.
 
 A row is of one partitioner on one cell: see ldht_runs.py. Ratios are to geoKM on the same cell, as
 in the paper's figures; rows of tools that failed have none.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from evener.reproducing.estimates import Estimate, geometric, share
 from evener.reproducing.findings import Row
 from evener.reproducing.ldht_setup import BASE
 
@@ -54,10 +55,36 @@ def relative(rows: Rows, tool: str, key: str, base: str = BASE) -> float:
     return mean(ratios(rows, tool, key, base))
 
 
-def part_of_cells(rows: Rows, holds: Callable[[CellRows], bool], need: Sequence[str]) -> float:
-    """Return the part of the cells with the tools `need` for which something holds; nan of none."""
+def estimated(rows: Rows, tool: str, key: str, base: str = BASE) -> Estimate:
+    """Return the geometric mean of `ratios` with its interval over cells."""
+    return geometric(ratios(rows, tool, key, base))
+
+
+def part_of_cells(rows: Rows, holds: Callable[[CellRows], bool], need: Sequence[str]) -> Estimate:
+    """Return the part of the cells with the tools `need` for which something holds."""
     cells = [cell for cell in by_cell(rows) if all(name in cell for name in need)]
-    return sum(map(holds, cells)) / len(cells) if cells else float("nan")
+    return share(sum(map(holds, cells)), len(cells))
+
+
+def change(
+    rows: Rows, by: str, figure: Callable[[CellRows], float], need: Sequence[str]
+) -> Estimate:
+    """Return a cell's figure at the largest value of a key by that at the least, all else alike.
+
+    by: "speed" or "k". need: tools without which a cell is left out.
+    """
+    keys = ("figure", "graph", "n", "topo", "caps", *({"k", "fast", "speed"} - {by}))
+    ends = sorted({float(row[by]) for row in rows})
+    found: dict[tuple[object, ...], dict[float, float]] = {}
+    for cell in by_cell(rows):
+        if all(name in cell for name in need):
+            row = next(iter(cell.values()))
+            # Of k devices a twelfth or a sixth are fast: the same part is the same machine.
+            fast = int(row["k"]) // int(row["fast"])
+            key = tuple(fast if name == "fast" else row[name] for name in keys)
+            found.setdefault(key, {})[float(row[by])] = figure(cell)
+    return geometric([own[ends[-1]] / own[ends[0]] for own in found.values()
+                      if len(ends) > 1 and {ends[0], ends[-1]} <= set(own)])  # fmt: skip
 
 
 def least(cell: CellRows, key: str, tools: Sequence[str]) -> float:

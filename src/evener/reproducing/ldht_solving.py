@@ -152,19 +152,18 @@ def spmv_seconds(graph: Graph, part: Part, slower: int, iterations: int) -> floa
 
 
 def on_two_cores(graph: Graph, parts: dict[str, Part], slower: int) -> list[Row]:
-    """Return medians over turns of each partition's seconds of SpMV and CG on two cores.
+    """Return the seconds of SpMV and CG on two cores, a row for each turn and partition.
 
     parts: two blocks, of sizes `slower` to 1, by partitioner. Partitioners take turns.
     """
-    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in parts}
+    rows: list[Row] = []
     for turn in range(TURNS + 1):
         for name, part in parts.items():
-            seconds = (spmv_seconds(graph, part, slower, ITERATIONS),
-                       cg_seconds(graph, part, slower, ITERATIONS)[0])  # fmt: skip
+            seconds = {"spmv_s": spmv_seconds(graph, part, slower, ITERATIONS),
+                       "cg_s": cg_seconds(graph, part, slower, ITERATIONS)[0]}  # fmt: skip
             if turn:  # the first only loads
-                spent[name].append(seconds)
-    medians = {name: np.median(np.array(own), axis=0).tolist() for name, own in spent.items()}
-    return [{"tool": name, "spmv_s": one, "cg_s": other} for name, (one, other) in medians.items()]
+                rows.append({"tool": name, "turn": turn, **seconds})
+    return rows
 
 
 def equal_finish_sizes(n: int, slower: int) -> Sequence[float]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evener.reproducing.findings import Criterion, Finding, Row
-from evener.reproducing.ldht_findings import BETTER, PAPERS, against
+from evener.reproducing.ldht_findings import BETTER, PAPERS, PARMETIS, against
 from evener.reproducing.ldht_paper import CUTS, MACHINES_IV, VOLUMES
 from evener.reproducing.ldht_ratios import by_cell, mean, of, swapped, tools_in
 from evener.reproducing.ldht_setup import REFINED, STRONG
@@ -47,19 +47,22 @@ def best_in_print(cuts: Printed = CUTS, volumes: Printed = VOLUMES) -> Finding:
 
 def better_in_print(cuts: Printed = CUTS) -> Finding:
     """Whether refined k-means cuts 10 % less than ParMETIS by Table IV itself."""
+    rivals = {"ParMetisGraph": PARMETIS[:1], "ParMetisGeom": PARMETIS[1:],
+              "the better of both": PARMETIS}  # fmt: skip
     found = {
-        name: mean([ours / least for tools in cuts.values()
-                    for ours, *theirs in zip(tools[name], tools["pmGraph"], tools["pmGeom"],
-                                             strict=True)
-                    for least in (min(theirs),)])
-        for name in REFINED
+        (name, rival): mean([
+            tools[name][i] / min(tools[one][i] for one in those)
+            for tools in cuts.values() for i in range(len(MACHINES_IV))])
+        for name in REFINED for rival, those in rivals.items()
     }  # fmt: skip
     return Finding(
         "I beside Table IV", "the same",
         "k-means with combinatorial refinement has a 10 % better cut than ParMETIS", NOTHING_RUN,
-        "cut by that of the better ParMETIS, geometric means: "
-        + ", ".join(f"{name} {one:.3f}" for name, one in found.items()),
-        [Criterion(f"{name}: {BETTER} or less", one <= BETTER) for name, one in found.items()],
+        "cut, geometric means of the 24: " + "; ".join(
+            f"by that of {rival} " + ", ".join(f"{name} {found[name, rival]:.3f}"
+                                               for name in REFINED) for rival in rivals),
+        [Criterion(f"{name} by {rival}: {BETTER} or less", one <= BETTER)
+         for (name, rival), one in found.items()],
     )  # fmt: skip
 
 

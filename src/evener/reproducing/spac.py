@@ -1,4 +1,4 @@
-"""All experiments of [SPAC]_ that need no GPU: Figures 4, 7, 13 and 16, Tables 1 and 5.
+"""All experiments of [SPAC]_ that need no GPU: Figures 4, 7, 13, 16, Tables 1, 5, section 3.4.
 
 Copies are counted, CPU seconds measured on this computer; spac_setup.py says which matrices stand
 for the paper's. Transactions are those of a model. Statements about seconds of GPUs are not tried.
@@ -13,8 +13,10 @@ from pathlib import Path
 
 from evener.reproducing import spac_findings as findings
 from evener.reproducing import spac_gpu as gpu
+from evener.reproducing import spac_theorems
 from evener.reproducing.findings import Panel, PaperResult, Plot, Row
 from evener.reproducing.spac_runs import (
+    BY_BLOCKS,
     GREEDY,
     HYPERGRAPH,
     METHODS,
@@ -32,9 +34,11 @@ from evener.reproducing.spac_runs import (
 from evener.reproducing.spac_setup import (
     FEWER,
     FULL,
+    FULL_BLOCKS,
     PAPER,
     MatrixSizes,
     PaperMatrix,
+    blocks_of,
     matrices,
     web,
 )
@@ -68,7 +72,7 @@ class _Effort:
 
 
 FAST = _Effort(FEWER, (4_500,), tuple(name for name in METHODS if name != STRONG), (4, 8, 16, 32))
-WHOLE = _Effort(FULL, (12_500, 50_000), tuple(METHODS), (4, 8, 16, 32, 64), runs=2, points=15_000)
+WHOLE = _Effort(FULL, (12_500, 50_000), tuple(METHODS), (4, 8, 16, 32, 64), points=15_000)
 
 
 def reproduce(
@@ -85,6 +89,7 @@ def reproduce(
         "copies": partial(copies, chosen, effort),
         "density": partial(density, effort),
         "transactions": partial(transactions, chosen, effort),
+        "theorems": lambda: PaperResult(spac_theorems.all_findings()),
     }
     results = []
     for i, (name, experiment) in enumerate(experiments.items()):
@@ -107,8 +112,13 @@ def copies(chosen: Sequence[PaperMatrix], effort: _Effort) -> PaperResult:
         one = PaperMatrix(f"web of {pages:,} pages", "web", partial(web, pages))
         sized += divided(one, (HYPERGRAPH, SPAC), effort.runs, starting)
     own = [row for row in rows if row["kind"] == "web" and not row["is_real"]]
+    nets = [] if absent else [
+        row for matrix in chosen if matrix.nets for k in (blocks_of(matrix.edges), FULL_BLOCKS)
+        for row in divided(matrix, (HYPERGRAPH, SPAC, BY_BLOCKS, OWN + "default"), effort.runs,
+                           starting, k)
+    ]  # fmt: skip
     found = [
-        findings.as_good_as_hypergraphs(rows, absent),
+        findings.as_good_as_hypergraphs(rows, absent, nets),
         findings.faster_than_hypergraphs(rows, absent),
         findings.scales_better([*sized, *own], absent or _no_web(own)),
         findings.beats_powergraph(rows),
@@ -126,6 +136,7 @@ def copies(chosen: Sequence[PaperMatrix], effort: _Effort) -> PaperResult:
     ]  # fmt: skip
     tables: dict[str, Rows] = {
         "matrices": [degrees_of(matrix) for matrix in chosen], "copies": rows, "sizes": sized,
+        "nets": nets,
     }  # fmt: skip
     return PaperResult(found, [Plot("figure-4", panels)], tables)
 
@@ -147,13 +158,15 @@ def _in_order_of(of: Sequence[str], rows: Rows, name: str, figure: str) -> list[
 
 def density(effort: _Effort) -> PaperResult:
     """Figure 7: copies of WVP greedy relative to SPAC's, by the average degree."""
-    rows = [row for kind in ("uniform", "power law") for degree in effort.degrees
-            for row in gained(kind, effort.vertices, degree, effort.fixed)]  # fmt: skip
+    kinds = ("uniform", "power law")
+    rows = [
+        row for kind in kinds for degree in effort.degrees
+        for row in gained(kind, effort.vertices, degree, effort.fixed, effort.runs)
+    ]  # fmt: skip
     panels = [
         Panel(title, "average degree", "WVP greedy / SPAC", effort.degrees,
-              {kind: [float(row["gain"]) for row in rows
-                      if (row["graph"], row["fixed"]) == (kind, fixed)]
-               for kind in ("uniform", "power law")}, log_x=True)
+              {kind: [one.value for one in findings.gains(rows, kind, fixed).values()]
+               for kind in kinds}, log_x=True)
         for title, fixed in (("Figure 7: blocks of 10,240 edges", 0),
                              *((f"Figure 7: {k} blocks", k) for k in effort.fixed))
     ]  # fmt: skip

@@ -28,6 +28,7 @@ from evener.splitting.streaming import RULES, empty_blocks
 SPAC, PATH, HYPERGRAPH = "SPAC, ring", "SPAC, path", "hypergraph"
 RANDOM, GREEDY, IN_ORDER = "PowerGraph random", "PowerGraph greedy", "PowerGraph greedy, in order"
 WVP_RANDOM, WVP_GREEDY, FILE_ORDER = "WVP random", "WVP greedy", "file's order"
+BY_BLOCKS = "SPAC, ring by blocks"  # clones in the order of their neighbours' blocks
 OWN = "Evener, "
 
 
@@ -59,8 +60,8 @@ METHODS: Mapping[str, Method] = {
     WVP_GREEDY: _named("wvp-greedy"),
     SPAC: _named("spac-ring"),
     PATH: _named("spac-path"),
-    # Not the paper's: clones of a vertex in the order of their neighbours' blocks.
-    "SPAC, ring by blocks": _named("spac-ring", "block"),
+    # Not the paper's.
+    BY_BLOCKS: _named("spac-ring", "block"),
     "SPAC, contracted": _named("spac-contracted"),
     f"{OWN}fast": _named("spac"),
     f"{OWN}default": _named("spac"),
@@ -103,11 +104,18 @@ def _timed(name: str, edges: EdgeList, contract: Contract, seed: int) -> tuple[S
 
 
 def divided(
-    matrix: PaperMatrix, names: Sequence[str], runs: int, starting: Mapping[str, float]
+    matrix: PaperMatrix,
+    names: Sequence[str],
+    runs: int,
+    starting: Mapping[str, float],
+    k: int | None = None,
 ) -> list[Row]:
-    """Return a row for each method and run: the copies of its blocks, seconds and loads."""
+    """Return a row for each method and run: the copies of its blocks, seconds and loads.
+
+    k: blocks; None: as many as are the matrix's.
+    """
     edges = matrix.edges
-    contract = contract_of(edges, blocks_of(edges))
+    contract = contract_of(edges, k or blocks_of(edges, nets=matrix.nets))
     about: Row = {"matrix": matrix.name, "kind": matrix.kind, "is_real": matrix.is_real,
                   "vertices": edges.n, "entries": edges.m, "k": contract.k}  # fmt: skip
     return [
@@ -148,22 +156,24 @@ def degrees_of(matrix: PaperMatrix) -> Row:
             "median_degree": float(np.median(degrees))}  # fmt: skip
 
 
-def gained(kind: str, n: int, degree: int, fixed: Sequence[int] = ()) -> list[Row]:
-    """Return the copies of WVP greedy relative to SPAC's on a graph of Figure 7.
+def gained(kind: str, n: int, degree: int, fixed: Sequence[int] = (), runs: int = 1) -> list[Row]:
+    """Return the copies of WVP greedy relative to SPAC's on graphs of Figure 7, one for each run.
 
-    A row for each number of blocks: that of blocks of 10,240 edges (fixed: 0), and `fixed` ones.
+    A row for each run and number of blocks: that of blocks of 10,240 edges (fixed: 0), and `fixed`
+    ones.
     """
-    edges, rows = synthesized(kind, n, degree), list[Row]()
-    for k in (0, *fixed):
-        contract = contract_of(edges, k or blocks_of(edges))
-        copies = {
-            name: edge_metrics(edges, _timed(name, edges, contract, SEED)[0].partition).copies
-            for name in (WVP_GREEDY, SPAC)
-        }
-        rows.append({
-            "graph": kind, "degree": degree, "largest_degree": int(edges.degrees.max()),
-            "edges": edges.m, "fixed": k, "k": contract.k, "wvp": copies[WVP_GREEDY],
-            "ring": copies[SPAC],
-            "gain": round(copies[WVP_GREEDY] / max(copies[SPAC], 1), 4),
-        })  # fmt: skip
+    rows = list[Row]()
+    for run in range(runs):
+        edges = synthesized(kind, n, degree, SEED + run)
+        for k in (0, *fixed):
+            contract = contract_of(edges, k or blocks_of(edges))
+            made = {name: _timed(name, edges, contract, SEED + run)[0].partition
+                    for name in (WVP_GREEDY, SPAC)}  # fmt: skip
+            copies = {name: edge_metrics(edges, part).copies for name, part in made.items()}
+            rows.append({
+                "graph": kind, "degree": degree, "largest_degree": int(edges.degrees.max()),
+                "edges": edges.m, "fixed": k, "k": contract.k, "run": run,
+                "wvp": copies[WVP_GREEDY], "ring": copies[SPAC],
+                "gain": round(copies[WVP_GREEDY] / max(copies[SPAC], 1), 4),
+            })  # fmt: skip
     return rows
