@@ -39,7 +39,6 @@ PAGES = {
         "tiling": "tiling.table",
         "fupermod": "reproduced.fupermod",
         "dhgp": "reproduced.dhgp",
-        "dhgp_whole": "reproduced.dhgp",
         "spac": "reproduced.spac",
         "here": "reproduced.here",
         "truth": "truth.table",
