@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all man site clean
+.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all papers man site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -105,6 +105,14 @@ bench: $(VENV)/.dev
 # Every benchmark on little input: do they still run.
 bench-all: $(VENV)/.warm
 	$(BIN)/python benchmarks/all_small.py
+
+# The papers' experiments, smaller, with every rival that PyPI has, in build/papers: half an hour of a
+# core. After an interruption hmap and ldht go on.
+papers: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[mtkahypar]'
+	mkdir -p build/papers
+	for paper in fupermod dhgp spac hmap ldht; do \
+		$(BIN)/evener reproduce $$paper --fast -o build/papers/$$paper || exit 1; done
 
 # Python compiles modules when they are imported; pip would compile all of SciPy's, most of which are not.
 $(VENV)/.core: pyproject.toml

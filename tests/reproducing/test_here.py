@@ -60,7 +60,7 @@ def test_errors_of_sizes_of_programs_and_of_undisturbed_trials():
     assert rows[1]["null_median"] == pytest.approx(1.0)
     assert rows[2]["model_median"] == pytest.approx(0.2)
     found = found_here(trials)
-    assert [finding.verdict for finding in found.findings] == ["not held", "held"]
+    assert [finding.verdict for finding in found.findings] == ["not tried", "held"]
     assert [len(panel.x) for panel in found.plots[0].panels] == [4, 1]
     assert len(found.tables["trials"]) == 5
 

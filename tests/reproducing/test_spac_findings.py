@@ -83,6 +83,20 @@ def test_one_matrix_is_enough_to_fail():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("absent", [None, ABSENT])
+def test_criteria_fail_for_their_counter_examples(absent):
+    real = [row | {"is_real": True, "k": 9} for row in GOOD]
+    found = findings.of_figure_4(real, absent, real, [], "no web")
+    assert len(found) == 7
+    for one in found:
+        if one.verdict != "not tried":
+            assert one.counter.verdict in ("partly", "not held"), one.where
+    assert found[-1].verdict == "held"
+    assert findings.of_figure_4(BAD, absent, [], [], "no web")[-1].verdict == "not held"
+    if absent is None:
+        assert "circuit5M in fewer blocks: k = 9 0.99" in found[0].seen
+
+
 def test_verdicts_on_degrees_can_fail():
     best = changed(GOOD, "circuit5M", SPAC, copied_degree=90)
     assert met(findings.cuts_higher_degrees(changed(best, "circuit5M", SPAC, copies=10))) == [

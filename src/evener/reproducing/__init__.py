@@ -1,7 +1,7 @@
 """Reproduces papers' tables and figures, on emulated machines where theirs are not available.
 
 findings.py             statements of a paper beside what we see, verdicts, plots
-estimates.py            figures with intervals, and what noise leaves undecided of them
+intervals.py            figures with their 95 % intervals, and whether these decide
 fupermod.py             all experiments of [Cla14]_
 fupermod_balancers.py   its balancers and ours, and programs that they balance
 fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7

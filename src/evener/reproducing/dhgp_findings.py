@@ -11,8 +11,8 @@ import numpy as np
 
 from evener.measuring.ratio import RatioFit, RatioPoint
 from evener.reproducing.dhgp_own import OWN
-from evener.reproducing.estimates import Estimate, every, geometric
 from evener.reproducing.findings import Criterion, Finding, Row
+from evener.reproducing.intervals import Interval, all_of, geometric_mean
 
 Rows = Sequence[Row]
 
@@ -307,11 +307,11 @@ def share_falls(rows: Rows) -> Finding:
     )  # fmt: skip
 
 
-def means(rows: Rows, policy: str, key: str) -> dict[int, Estimate]:
+def means(rows: Rows, policy: str, key: str) -> dict[int, Interval]:
     """Return the mean CPU seconds of a policy by machines or scale, over its runs."""
     own = [row for row in rows if row["policy"] == policy]
     return {
-        value: geometric([float(row["cpu_s"]) for row in own if row[key] == value])
+        value: geometric_mean([float(row["cpu_s"]) for row in own if row[key] == value])
         for value in dict.fromkeys(int(row[key]) for row in own)
     }
 
@@ -330,7 +330,7 @@ def greedy_partitions_fast(rows: Rows) -> Finding:
         "; ".join(f"{name} {_ms(v[first])} to {_ms(v[last])}" for name, v in own.items()),
         [
             *(Criterion(f"C-PG is faster than {name} on all numbers of machines",
-                        every(greedy[m].over(one).below(1) for m, one in own[name].items()))
+                        all_of(greedy[m].over(one).below(1) for m, one in own[name].items()))
               for name in SORTING),
             Criterion(f"C-PG takes longer on {last} machines than on {first}",
                       greedy[last].over(greedy[first]).above(1)),
@@ -339,8 +339,9 @@ def greedy_partitions_fast(rows: Rows) -> Finding:
     )  # fmt: skip
 
 
-def _ms(seconds: Estimate) -> str:
-    return f"{Estimate(*(1e3 * one for one in seconds)):.1f} ms"
+def _ms(seconds: Interval) -> str:
+    value, low, high = (1e3 * one for one in seconds)
+    return f"{value:.1f} ms ({low:.1f} to {high:.1f})"
 
 
 def size_matters(rows: Rows) -> Finding:
@@ -361,7 +362,7 @@ def size_matters(rows: Rows) -> Finding:
         "grow",
         "; ".join(f"{name} {_ms(v[first])} to {_ms(v[last])}" for name, v in own.items())
         + "; seconds over C-PG's: "
-        + "; ".join(f"{name} {low:.2f} to {high:.2f}" for name, (low, high) in gaps.items()),
+        + "; ".join(f"{name} {low} to {high}" for name, (low, high) in gaps.items()),
         [Criterion(f"{name}: its seconds over C-PG's are more for the largest graph than for the "
                    "smallest", high.over(low).above(1), own=True)
          for name, (low, high) in gaps.items()],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -130,6 +130,23 @@ SUMMARY = {
 def not_tried(where: str, did: str, says: str, why: str) -> Finding:
     """Return the finding of a statement for which there was no experiment."""
     return Finding(where, did, says, "nothing", "", lacking=why)
+
+
+def against(
+    judge: Callable[[Sequence[Row]], Finding],
+    rows: Sequence[Row],
+    system: str,
+    changed: Sequence[Row],
+) -> Finding:
+    """Return the finding of the rows, beside that of the same criteria on changed rows.
+
+    system: what those are of, for which the statement does not hold.
+    """
+    counter = judge(changed)
+    bare = replace(
+        counter, lacking="", criteria=[replace(one, own=False) for one in counter.criteria]
+    )
+    return judge(rows).beside_counter(system, bare)
 
 
 @dataclass(frozen=True)

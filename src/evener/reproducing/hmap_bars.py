@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.measuring.outcomes import half_width
-from evener.reproducing.estimates import CONFIDENCE, Estimate, geometric, mean, ratio_of_means
 from evener.reproducing.findings import Row
 from evener.reproducing.hmap_setup import CLASSES, PAPERS
+from evener.reproducing.intervals import NOTHING, Interval, exponential, geometric_mean, half_width
 
 HMAPS = ("hmap", "hmap-up")  # clusters from the whole machine down (IV-A), or up (III-A)
 DIVIDED = ("metis", "metis-recursive", *HMAPS)
@@ -57,12 +56,12 @@ class Gain(NamedTuple):
     of the cells' ratios.
     """
 
-    of_means: Estimate
-    geometric: Estimate
+    of_means: Interval
+    geometric: Interval
     cells: int
 
     def __str__(self) -> str:
-        return f"{self.of_means:.2f}, geometric {self.geometric:.2f}"
+        return f"{self.of_means}, geometric {self.geometric}"
 
 
 def chosen(
@@ -89,7 +88,7 @@ def bars(rows: Rows, setting: str, k: int, equation: str = PAPERS) -> list[MeanB
         own = chosen(rows, setting, k, paper_class, equation)
         for method in BARS if own else ():
             values = np.array([float(row[method]) for row in own])
-            width = 2 * half_width(values, CONFIDENCE) / float(values.mean())
+            width = 2 * half_width(values) / float(values.mean())
             geometric = float(np.exp(np.log(values).mean()))
             found.append(
                 MeanBar(paper_class, setting, equation, k, method, float(values.mean()),
@@ -129,10 +128,19 @@ def are_narrow(rows: Rows) -> bool:
 
 
 def gain(rows: Rows, above: str = "metis", below: str = "hmap") -> Gain:
-    """Return one method's period over another's, of rows that have both; nan where none do."""
-    pairs = [(float(row[above]), float(row[below])) for row in rows
-             if above in row and below in row]  # fmt: skip
-    if not pairs:
-        return Gain(mean([]), mean([]), 0)
-    return Gain(ratio_of_means(*zip(*pairs, strict=True)), geometric([a / b for a, b in pairs]),
-                len(pairs))  # fmt: skip
+    """Return one method's period over another's, of rows that have both; nan where none do.
+
+    The interval of the ratio of means is of its logarithm, to first order.
+    """
+    pairs = np.array(
+        [[float(row[above]), float(row[below])] for row in rows if above in row and below in row]
+    ).reshape(-1, 2)
+    if not len(pairs):
+        return Gain(NOTHING, NOTHING, 0)
+    means = pairs.mean(axis=0)
+    share = pairs / means
+    return Gain(
+        exponential(float(np.log(means[0] / means[1])), share[:, 0] - share[:, 1]),
+        geometric_mean((pairs[:, 0] / pairs[:, 1]).tolist()),
+        len(pairs),
+    )  # fmt: skip

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from evener.reproducing.estimates import Estimate, every, mean, mean_of
 from evener.reproducing.findings import Criterion, Finding, Row, not_tried
 from evener.reproducing.hmap_bars import (
     DIVIDED,
@@ -24,6 +23,7 @@ from evener.reproducing.hmap_bars import (
     gain,
 )
 from evener.reproducing.hmap_setup import CLASSES, DEAR, EQUATIONS, PAPERS, SETTINGS, Sampling
+from evener.reproducing.intervals import Interval, all_of, interval_of, mean_of
 
 Rows = Sequence[Row]
 
@@ -96,14 +96,14 @@ def _finding(
 def faster_on_average(rows: Rows) -> Finding:
     """Figure 3(f): 1.5 times on machines of more than 64 processors."""
 
-    def beyond(equation: str, setting: str, way: str) -> dict[int, Estimate]:
+    def beyond(equation: str, setting: str, way: str) -> dict[int, Interval]:
         found = _gains(rows, setting, way, equation=equation)
         return {k: one.of_means for k, one in found.items() if k > 64}
 
     def said(equation: str, setting: str, way: str) -> str:
         found = beyond(equation, setting, way)
-        listed = ", ".join(f"{k:,} {one:.2f}" for k, one in found.items())
-        return f"{mean_of(list(found.values())):.2f} on average, {listed}"
+        listed = ", ".join(f"{k:,} {one}" for k, one in found.items())
+        return f"{mean_of(list(found.values()))} on average, {listed}"
 
     return _finding(
         rows,
@@ -117,7 +117,7 @@ def faster_on_average(rows: Rows) -> Finding:
                 Criterion(f"{AVERAGE} on average beyond 64 processors, {s}, {CLUSTERS[way]}",
                           mean_of(list(beyond(PAPERS, s, way).values())).above(AVERAGE)),
                 Criterion(f"above 1 on each machine beyond 64, {s}, {CLUSTERS[way]}",
-                          every(g.above(1) for g in beyond(PAPERS, s, way).values())),
+                          all_of(g.above(1) for g in beyond(PAPERS, s, way).values())),
             )
         ],
     )  # fmt: skip
@@ -184,9 +184,9 @@ def ahead_by_class(rows: Rows) -> Finding:
             for s, way in CASES
             for criterion in (
                 Criterion(f"METIS ahead at {first} in each class, {s}, {CLUSTERS[way]}",
-                          every(ahead(PAPERS, s, way, first))),
+                          all_of(ahead(PAPERS, s, way, first))),
                 Criterion(f"HMAP ahead on each machine beyond 64 in each class, {s}, "
-                          f"{CLUSTERS[way]}", every(ahead(PAPERS, s, way, None))),
+                          f"{CLUSTERS[way]}", all_of(ahead(PAPERS, s, way, None))),
             )
         ],
     )  # fmt: skip
@@ -205,7 +205,7 @@ def larger_where_bytes_are_dear(rows: Rows) -> Finding:
 
     def said(equation: str, setting: str, way: str) -> str:
         dear, others = _by_ratio(large, equation, setting, "metis", way)
-        return f"(e) {dear.of_means:.2f}, others {others.of_means:.2f}"
+        return f"(e) {dear.of_means}, others {others.of_means}"
 
     criteria = []
     for s, way in CASES:
@@ -226,9 +226,9 @@ def larger_where_bytes_are_dear(rows: Rows) -> Finding:
 def worse_where_halves_are_unequal(rows: Rows, seconds: Rows) -> Finding:
     """The end of IV-C: meshes twice as wide as high. seconds: with the unequal clusters of each."""
 
-    def both(equation: str, setting: str, way: str) -> tuple[Estimate, Estimate]:
+    def both(equation: str, setting: str, way: str) -> tuple[Interval, Interval]:
         found = _gains(rows, setting, way, equation=equation)
-        means: tuple[list[Estimate], list[Estimate]] = ([], [])
+        means: tuple[list[Interval], list[Interval]] = ([], [])
         for k, one in found.items():
             if k > 64:
                 means[round(k**0.5) ** 2 == k].append(one.of_means)
@@ -239,7 +239,7 @@ def worse_where_halves_are_unequal(rows: Rows, seconds: Rows) -> Finding:
         rows,
         ("IV-C: clusters of unequal numbers", "2,048 processors, a mesh of 64 x 32",
          "HMAP does less well where clusters have unequal numbers of processors, as here"),
-        _in_cases(lambda *case: "2:1 {:.2f}, square {:.2f}".format(*both(*case)))
+        _in_cases(lambda *case: "2:1 {}, square {}".format(*both(*case)))
         + f"; clusters whose halves are unequal, by processors: {counts}: on square meshes as well",
         [Criterion(f"smaller gain on meshes 2:1 than on square ones, {s}, {CLUSTERS[way]}",
                    wide.over(square).below(1), own=True)
@@ -251,7 +251,7 @@ def filters_where_they_run_best(rows: Rows) -> Finding:
     """The conclusion: which filters land on GPUs. Only in A do processors differ in kind."""
     own = chosen(rows, "A")
     shares = {
-        (kind, name): mean(
+        (kind, name): interval_of(
             [float(row[key]) for row in own if (key := f"{kind}_{name}") in row])
         for kind in ("wide", "narrow") for name in ("metis", *HMAPS)
     }  # fmt: skip
@@ -313,7 +313,7 @@ def clusters_or_bisection(rows: Rows) -> Finding:
 
     def said(equation: str, setting: str, way: str) -> str:
         dear, others = _by_ratio(rows, equation, setting, "metis-recursive", way)
-        return f"CCR of {DEAR} and more {dear.geometric:.2f}, less {others.geometric:.2f}"
+        return f"CCR of {DEAR} and more {dear.geometric}, less {others.geometric}"
 
     return Finding(
         "clusters or bisection", "nothing: it is ours",
@@ -344,7 +344,7 @@ def beside_ours(rows: Rows) -> Finding:
         "geometric means, 95 % intervals in brackets",
         "; ".join(
             f"by {e}, {s}: " + ", ".join(
-                f"{NAMES[name]} {gains[e, s, name].geometric:.2f}" for name in DIVIDED)
+                f"{NAMES[name]} {gains[e, s, name].geometric}" for name in DIVIDED)
             for e in EQUATIONS for s in SETTINGS),
         [
             *(Criterion(f"{NAMES[way]}: longer, geometric, in {s}, by {e}",
@@ -376,7 +376,7 @@ def with_fewer_filters(rows: Rows) -> Finding:
         "fewer filters than processors", "counted, without a word",
         "nothing of their own",
         f"{len(rows) // len(EQUATIONS)} cells apart: METIS leaves no block empty, and refuses them",
-        "; ".join(f"by {e}, {s}: {NAMES[way]} / ours {one.geometric:.2f}"
+        "; ".join(f"by {e}, {s}: {NAMES[way]} / ours {one.geometric}"
                   for (e, s, way), one in found.items()),
     )  # fmt: skip
 
@@ -388,7 +388,7 @@ def real_graphs(rows: Rows, absent: str) -> Finding:
         return not_tried(where, did, "nothing", absent)
     graphs = {str(row["graph"]) for row in rows}
 
-    def ratio(e: str, s: str, above: str, below: str) -> Estimate:
+    def ratio(e: str, s: str, above: str, below: str) -> Interval:
         own = [row for row in rows if row["setting"] == s and row["equation"] == e]
         return gain(own, above, below).geometric
 
@@ -397,9 +397,9 @@ def real_graphs(rows: Rows, absent: str) -> Finding:
         f"{len(graphs)} stream programs and workflows on machines of "
         f"{', '.join(f'{k:,}' for k in _machines(rows))} processors; geometric means, 95 % "
         "intervals in brackets",
-        _in_cases(lambda e, s, way: f"METIS / HMAP {ratio(e, s, 'metis', way):.2f}, METIS / ours "
-                                    f"{ratio(e, s, 'metis', 'ours'):.2f}, HMAP / ours "
-                                    f"{ratio(e, s, way, 'ours'):.2f}"),
+        _in_cases(lambda e, s, way: f"METIS / HMAP {ratio(e, s, 'metis', way)}, METIS / ours "
+                                    f"{ratio(e, s, 'metis', 'ours')}, HMAP / ours "
+                                    f"{ratio(e, s, way, 'ours')}"),
         [
             criterion
             for s, way in CASES

@@ -9,10 +9,9 @@ hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from evener.reproducing.estimates import Estimate, every, geometric, share
-from evener.reproducing.findings import Criterion, Finding, Row, not_tried
+from evener.reproducing.findings import Criterion, Finding, Row, against, not_tried
+from evener.reproducing.intervals import Interval, all_of, geometric_mean, share_of
 from evener.reproducing.ldht_ratios import (
     CellRows,
     by_cell,
@@ -53,15 +52,6 @@ TWO, THREE = "2-D", "3-D"
 CUT, VOLUME = "cut", "max_volume"
 
 
-def against(judge: Judge, rows: Rows, system: str, changed: Rows) -> Finding:
-    """Return the finding of the rows, beside that of the same criteria on changed rows."""
-    counter = judge(changed)
-    bare = replace(
-        counter, lacking="", criteria=[replace(one, own=False) for one in counter.criteria]
-    )
-    return judge(rows).beside_counter(system, bare)
-
-
 def lacking(rows: Rows, tools: Sequence[str] = PAPERS) -> str:
     """Return how graphs and tools differ from the paper's; sizes of its own kinds do not count."""
     graphs = dict.fromkeys(str(row["graph"]) for row in rows if not row["real"]
@@ -84,7 +74,7 @@ def finding(
     return Finding(where, did, says, tried, seen, criteria, lacking(rows, tools))
 
 
-def listed(found: Mapping[str, float | Estimate], digits: int = 3) -> str:
+def listed(found: Mapping[str, float | Interval], digits: int = 3) -> str:
     """Return "geoRef 0.780, zSFC 1.400", with intervals of estimates."""
     return ", ".join(f"{name} {value:.{digits}f}" for name, value in found.items())
 
@@ -94,14 +84,14 @@ def means(rows: Rows, tools: Iterable[str], key: str) -> dict[str, float]:
     return {name: relative(rows, name, key) for name in tools_in(rows, tuple(tools))}
 
 
-def estimates(rows: Rows, tools: Iterable[str], key: str, base: str = BASE) -> dict[str, Estimate]:
+def estimates(rows: Rows, tools: Iterable[str], key: str, base: str = BASE) -> dict[str, Interval]:
     """Return the relative figure of each tool that has rows, with its interval."""
     return {name: estimated(rows, name, key, base) for name in tools_in(rows, tuple(tools))}
 
 
 def less(rows: Rows, one: str, others: Iterable[str], key: str) -> bool | None:
     """Return whether a tool's figure is below that of each other tool, on the mean over cells."""
-    return every(estimated(rows, one, key, other).below(1) for other in others)
+    return all_of(estimated(rows, one, key, other).below(1) for other in others)
 
 
 # Section V, Figure 1.
@@ -117,7 +107,7 @@ def hierarchical_near_flat(rows: Rows) -> Finding:
     def is_lower(cell: CellRows) -> bool:
         return float(cell["geoHier"][VOLUME]) < float(cell[BASE][VOLUME])
 
-    cut, near, lower = geometric(cuts), *(part_of_cells(rows, one, need)
+    cut, near, lower = geometric_mean(cuts), *(part_of_cells(rows, one, need)
                                           for one in (is_near, is_lower))  # fmt: skip
     return finding(
         rows,
@@ -138,7 +128,7 @@ def hierarchical_near_flat(rows: Rows) -> Finding:
 def hierarchical_maps_near(rows: Rows) -> Finding:
     """Section V: blocks that share a border are mapped to nearby devices."""
     far = ratios(rows, "geoHier", "far_volume")
-    there, fewer = geometric(far), share(sum(one < 1 for one in far), len(far))
+    there, fewer = geometric_mean(far), share_of(sum(one < 1 for one in far), len(far))
     return finding(
         rows,
         ("V: mapping", "the same",
@@ -164,14 +154,15 @@ def heterogeneity_is_not_big(rows: Rows) -> Finding:
                  for m in dict.fromkeys(row["machine"] for row in rows)]  # fmt: skip
         spread[name] = max(found) / min(found)
     changed = {name: by_speed(rows, name, CUT) for name in tools}
-    alike = every(one.within(1, 1) for one in changed.values())
+    alike = all_of(one.within(1, 1) for one in changed.values())
     return finding(
         rows,
         ("VI-A, Figure 2(a): heterogeneity", "TOPO1's ten machines, hugeX",
          "heterogeneity plays a role, but not a big one"),
         "largest by least relative cut over machines: " + listed(spread) + "; at the largest speed "
         "by that at the least: " + listed(changed),
-        [Criterion("it changes the relative cut of a tool", None if alike is None else not alike),
+        [Criterion("it changes the relative cut of a tool",
+                   None if alike is None else bool(changed) and not alike),
          Criterion(f"by {NOT_BIG - 1:.0%} at most, for each tool",
                    bool(spread) and max(spread.values()) <= NOT_BIG, own=True)],
     )  # fmt: skip
@@ -191,7 +182,7 @@ def zoltan_suffers(rows: Rows) -> Finding:
     )  # fmt: skip
 
 
-def by_speed(rows: Rows, tool: str, key: str) -> Estimate:
+def by_speed(rows: Rows, tool: str, key: str) -> Interval:
     """Return a tool's relative figure at the largest speed by that at the least."""
     return change(
         rows, "speed", lambda cell: float(cell[tool][key]) / float(cell[BASE][key]), (tool, BASE)
@@ -298,7 +289,7 @@ def parmetis_in_space(rows: Rows) -> Finding:
          "in 3-D ParMETIS's cuts are good, but its volume is worse even than geometric methods'"),
         f"cut {cut:.3f}, maximum volume {volume:.3f}; volumes {listed(means(rows, tools, VOLUME))}",
         [Criterion("its cut is below each geometric method's",
-                   every(one.below(1) for one in beside[CUT].values())),
+                   all_of(one.below(1) for one in beside[CUT].values())),
          *(Criterion(f"its volume is above {name}'s", one.above(1))
            for name, one in beside[VOLUME].items())],
         (*GEOMETRIC, "pmGraph"),
@@ -323,7 +314,7 @@ def geometric_are_fast(rows: Rows) -> Finding:
     """Section VI-A: geometric methods have the lowest running time."""
     slow = tools_in(rows, (*REFINED, *PARMETIS))
     seconds = {
-        name: geometric([float(cell[name]["cpu_s"]) for cell in by_cell(rows) if name in cell])
+        name: geometric_mean([float(cell[name]["cpu_s"]) for cell in by_cell(rows) if name in cell])
         for name in (*tools_in(rows, GEOMETRIC), *slow)
     }
     longest = max(
@@ -348,7 +339,7 @@ def own_refinement_is_faster(rows: Rows) -> Finding:
              "in 2-D the refinement of geoRef is faster than that of ParMETIS")  # fmt: skip
     if not tools_in(rows, ("geoPMRef",)):
         return not_tried(*texts, "geoPMRef is not in this version")
-    spent = geometric(
+    spent = geometric_mean(
         [
             _refining(cell, "geoRef") / _refining(cell, "geoPMRef")
             for cell in by_cell(rows)
@@ -371,7 +362,7 @@ def refinement_slows(rows: Rows, texts: Texts) -> Finding:
     speeds = sorted({float(row["speed"]) for row in rows})
     need = ("geoRef", BASE)
     spent = {
-        f"{s:g}": geometric([_refining(cell, "geoRef") for cell in by_cell(of(rows, speed=s))
+        f"{s:g}": geometric_mean([_refining(cell, "geoRef") for cell in by_cell(of(rows, speed=s))
                              if set(need) <= set(cell)])
         for s in speeds
     }  # fmt: skip
@@ -469,9 +460,9 @@ def combinatorial_alike(rows: Rows) -> Finding:
          "combinatorial algorithms all give better solutions, of similar quality"),
         "cut " + listed(estimates(rows, (*tools, *others), CUT)),
         [Criterion("each cuts less than each geometric method",
-                   every(less(rows, one, tools, CUT) for one in others)),
+                   all_of(less(rows, one, tools, CUT) for one in others)),
          Criterion(f"within {CLOSE:.0%} of each other",
-                   every(one.below(1 + CLOSE) for one in apart), own=True)],
+                   all_of(one.below(1 + CLOSE) for one in apart), own=True)],
     )  # fmt: skip
 
 
@@ -523,7 +514,7 @@ def two_tools_are_good(rows: Rows) -> Finding:
          "only ParMETIS and Geographer handle heterogeneous loads with good quality"),
         "cut " + listed(cuts),
         [Criterion(f"{name} cuts more than each of {', '.join(good)}",
-                   every(estimated(rows, name, CUT, other).above(1) for other in good))
+                   all_of(estimated(rows, name, CUT, other).above(1) for other in good))
          for name in bad],
     )  # fmt: skip
 
@@ -558,7 +549,7 @@ def all_findings(rows: Rows) -> list[Finding]:
     judged(heterogeneity_is_not_big, huge, alike, _with_cuts_of_kmeans(huge))
     judged(zoltan_suffers, huge, slowest_first, reversed_speeds(of(huge, topo="topo1")))
 
-    def geometric(rows: Rows, where: str, did: str) -> None:
+    def geometric_mean(rows: Rows, where: str, did: str) -> None:
         texts = (where, did, "among geometric methods balanced k-means is the best in most cases")
         judged(
             lambda own: best_geometric(own, texts),
@@ -576,11 +567,11 @@ def all_findings(rows: Rows) -> list[Finding]:
             swapped(swapped(rows, "geoRef", "zRCB"), "geoPMRef", "zRIB"),
         )
 
-    geometric(huge, "VI-A, Figure 2(a): k-means", "TOPO1 and TOPO2, three hugeX graphs")
+    geometric_mean(huge, "VI-A, Figure 2(a): k-means", "TOPO1 and TOPO2, three hugeX graphs")
     judged(parmetis_close_to_kmeans, huge, as_random + "ParMETIS", swapped(huge, "pmGraph", "zSFC"))
     refined(huge, "VI-A, Figure 2(a): refinement", "TOPO1 and TOPO2, three hugeX graphs")
     judged(gap_narrows_in_space, two, "graphs of 2-D and 3-D exchanged", _other_graphs(two))
-    geometric(alya, "VI-A, Figure 2(b): k-means", "two alya graphs")
+    geometric_mean(alya, "VI-A, Figure 2(b): k-means", "two alya graphs")
     judged(parmetis_in_space, alya, as_random + "ParMETIS", swapped(alya, "pmGraph", "zSFC"))
     judged(refinement_helps_in_space, alya, as_random + "geoRef", swapped(alya, "geoRef", "zSFC"))
     judged(
@@ -622,7 +613,7 @@ def all_findings(rows: Rows) -> list[Finding]:
         swapped(three, BASE, "geoRef"),
     )
     judged(heterogeneity_on_topo2, three, slowest_first, reversed_speeds(three))
-    geometric(four, "VI-B, Figure 4: k-means", "rgg and rdg in 3-D on TOPO2")
+    geometric_mean(four, "VI-B, Figure 4: k-means", "rgg and rdg in 3-D on TOPO2")
     judged(combinatorial_alike, four, as_random + "ParMETIS", swapped(four, "pmGraph", "zSFC"))
     judged(
         lambda own: refinement_slows(

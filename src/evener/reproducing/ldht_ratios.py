@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from evener.reproducing.estimates import Estimate, geometric, share
 from evener.reproducing.findings import Row
+from evener.reproducing.intervals import Interval, geometric_mean, share_of
 from evener.reproducing.ldht_setup import BASE
 
 Rows = Sequence[Row]
@@ -55,20 +55,20 @@ def relative(rows: Rows, tool: str, key: str, base: str = BASE) -> float:
     return mean(ratios(rows, tool, key, base))
 
 
-def estimated(rows: Rows, tool: str, key: str, base: str = BASE) -> Estimate:
+def estimated(rows: Rows, tool: str, key: str, base: str = BASE) -> Interval:
     """Return the geometric mean of `ratios` with its interval over cells."""
-    return geometric(ratios(rows, tool, key, base))
+    return geometric_mean(ratios(rows, tool, key, base))
 
 
-def part_of_cells(rows: Rows, holds: Callable[[CellRows], bool], need: Sequence[str]) -> Estimate:
+def part_of_cells(rows: Rows, holds: Callable[[CellRows], bool], need: Sequence[str]) -> Interval:
     """Return the part of the cells with the tools `need` for which something holds."""
     cells = [cell for cell in by_cell(rows) if all(name in cell for name in need)]
-    return share(sum(map(holds, cells)), len(cells))
+    return share_of(sum(map(holds, cells)), len(cells))
 
 
 def change(
     rows: Rows, by: str, figure: Callable[[CellRows], float], need: Sequence[str]
-) -> Estimate:
+) -> Interval:
     """Return a cell's figure at the largest value of a key by that at the least, all else alike.
 
     by: "speed" or "k". need: tools without which a cell is left out.
@@ -83,7 +83,7 @@ def change(
             fast = int(row["k"]) // int(row["fast"])
             key = tuple(fast if name == "fast" else row[name] for name in keys)
             found.setdefault(key, {})[float(row[by])] = figure(cell)
-    return geometric([own[ends[-1]] / own[ends[0]] for own in found.values()
+    return geometric_mean([own[ends[-1]] / own[ends[0]] for own in found.values()
                       if len(ends) > 1 and {ends[0], ends[-1]} <= set(own)])  # fmt: skip
 
 

@@ -11,14 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from evener.reproducing.estimates import Estimate, every, geometric
-from evener.reproducing.findings import Criterion, Finding, Row
+from evener.reproducing.findings import Criterion, Finding, Row, against
+from evener.reproducing.intervals import Interval, all_of, geometric_mean
 from evener.reproducing.ldht_findings import (
     CUT,
     GEOMETRIC,
     PAPERS,
     VOLUME,
-    against,
     finding,
     less,
     listed,
@@ -49,9 +48,9 @@ def spread(cell: CellRows, key: str) -> float:
     return max(found) / min(found)
 
 
-def spreads(rows: Rows, key: str, beside: str | None = None) -> Estimate:
+def spreads(rows: Rows, key: str, beside: str | None = None) -> Interval:
     """Return the geometric mean of `spread` over cells, by that of another figure if any."""
-    return geometric([spread(cell, key) / (spread(cell, beside) if beside else 1.0)
+    return geometric_mean([spread(cell, key) / (spread(cell, beside) if beside else 1.0)
                       for cell in by_cell(rows)])  # fmt: skip
 
 
@@ -96,7 +95,7 @@ def spmv_as_cg(rows: Rows) -> Finding:
     """Section VI-C: the results of SpMV are similar to those of CG."""
     tools = [name for name in tools_in(rows, PAPERS) if name != BASE]
     apart = {
-        name: geometric([one / other for one, other in zip(
+        name: geometric_mean([one / other for one, other in zip(
             ratios(rows, name, "spmv_s"), ratios(rows, name, "cg_s"), strict=True)])
         for name in tools
     }  # fmt: skip
@@ -105,7 +104,7 @@ def spmv_as_cg(rows: Rows) -> Finding:
         ("VI-C: SpMV", "TOPO3, rdg_2d_29", "the results of SpMV are similar to those of CG"),
         "relative time of SpMV by that of CG: " + listed(apart, 4),
         [Criterion(f"within {SIMILAR:.0%} for each tool",
-                   every(one.within(1 - SIMILAR, 1 + SIMILAR) for one in apart.values()),
+                   all_of(one.within(1 - SIMILAR, 1 + SIMILAR) for one in apart.values()),
                    own=True)],
     )  # fmt: skip
 
@@ -129,9 +128,9 @@ def on_two_cores(rows: Rows) -> Finding:
     """Figure 5 by seconds of two cores."""
     turns = [{str(row["tool"]): row for row in of(rows, turn=turn)}
              for turn in dict.fromkeys(row["turn"] for row in rows)]  # fmt: skip
-    shares = {key: geometric([spread(turn, key) / spread(turn, CUT) for turn in turns])
+    shares = {key: geometric_mean([spread(turn, key) / spread(turn, CUT) for turn in turns])
               for key in ("cg_s", "spmv_s")}  # fmt: skip
-    seen = {key: geometric([spread(turn, key) for turn in turns]) for key in shares}
+    seen = {key: geometric_mean([spread(turn, key) for turn in turns]) for key in shares}
     each = ", ".join(f"{name} {1e3 * float(np.median([turn[name]['cg_s'] for turn in turns])):.2f}"
                      for name in turns[0])  # fmt: skip
     n = int(rows[0]["n"])

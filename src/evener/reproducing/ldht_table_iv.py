@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evener.reproducing.findings import Criterion, Finding, Row
-from evener.reproducing.ldht_findings import BETTER, PAPERS, PARMETIS, against
+from evener.reproducing.findings import Criterion, Finding, Row, against
+from evener.reproducing.ldht_findings import BETTER, PAPERS, PARMETIS
 from evener.reproducing.ldht_paper import CUTS, MACHINES_IV, VOLUMES
 from evener.reproducing.ldht_ratios import by_cell, mean, of, swapped, tools_in
 from evener.reproducing.ldht_setup import REFINED, STRONG

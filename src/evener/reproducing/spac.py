@@ -14,7 +14,7 @@ from pathlib import Path
 from evener.reproducing import spac_findings as findings
 from evener.reproducing import spac_gpu as gpu
 from evener.reproducing import spac_theorems
-from evener.reproducing.findings import Panel, PaperResult, Plot, Row
+from evener.reproducing.findings import Panel, PaperResult, Plot, Row, against
 from evener.reproducing.spac_runs import (
     BY_BLOCKS,
     GREEDY,
@@ -117,15 +117,7 @@ def copies(chosen: Sequence[PaperMatrix], effort: _Effort) -> PaperResult:
         for row in divided(matrix, (HYPERGRAPH, SPAC, BY_BLOCKS, OWN + "default"), effort.runs,
                            starting, k)
     ]  # fmt: skip
-    found = [
-        findings.as_good_as_hypergraphs(rows, absent, nets),
-        findings.faster_than_hypergraphs(rows, absent),
-        findings.scales_better([*sized, *own], absent or _no_web(own)),
-        findings.beats_powergraph(rows),
-        findings.beats_vertex_blocks(rows),
-        findings.cuts_higher_degrees(rows),
-        findings.own_presets(rows, absent),
-    ]
+    found = findings.of_figure_4(rows, absent, nets, [*sized, *own], _no_web(own))
     of = [matrix.name for matrix in chosen]
     panels = [
         Panel(title, "matrix", label, range(len(of)),
@@ -171,7 +163,16 @@ def density(effort: _Effort) -> PaperResult:
                              *((f"Figure 7: {k} blocks", k) for k in effort.fixed))
     ]  # fmt: skip
     return PaperResult(
-        [findings.gains_with_density(rows)], [Plot("figure-7", panels)], {"density": rows}
+        [
+            against(
+                findings.gains_with_density,
+                rows,
+                "degrees in reverse order",
+                findings.reversed_degrees(rows),
+            )
+        ],
+        [Plot("figure-7", panels)],
+        {"density": rows},
     )
 
 
