@@ -38,7 +38,7 @@ PAGES = {
         "adaptive": "adaptive.table",
         "tiling": "tiling.table",
         "fupermod": "reproduced.fupermod",
-        "dhgp": "reproduced.dhgp",
+        "dhgp": "reproduced.with_counters",
         "spac": "reproduced.spac",
         "here": "reproduced.here",
         "truth": "truth.table",
