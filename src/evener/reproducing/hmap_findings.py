@@ -323,8 +323,8 @@ def clusters_or_bisection(rows: Rows) -> Finding:
         "HMAP's periods are shorter than METIS's recursive bisection's where bytes are dear",
         "the same cells; METIS recursive / HMAP, geometric means, 95 % intervals in brackets",
         _in_cases(said),
-        [Criterion(f"METIS recursive / HMAP above 1 at a CCR of {DEAR} and more by {equation}, {s}, "
-                   f"{CLUSTERS[way]}",
+        [Criterion(f"METIS recursive / HMAP above 1 at a CCR of {DEAR} and more by {equation}, "
+                   f"{s}, {CLUSTERS[way]}",
                    _by_ratio(rows, equation, s, "metis-recursive", way)[0].geometric.above(1),
                    own=True) for equation in EQUATIONS for s, way in CASES],
         beside=True,
