@@ -158,6 +158,9 @@ def test_seconds_are_judged_by_their_spread():
                != "VI-C: SpMV")  # fmt: skip
     for one in found:
         assert one.counter.verdict != "held", one.where
+    # One tool's turns differ more than the cuts of all.
+    noisy_turns = [{**row, "cg_s": row["cg_s"] * row["turn"]} for row in CORES]
+    assert [one.met for one in ldht_solved.on_two_cores(noisy_turns).criteria] == [None, True]
     flat = ldht_solved.all_findings(solved_rows(), [{**row, "cut": 1.0} for row in CORES])
     assert flat[-1].verdict == "not held"
 

@@ -131,6 +131,11 @@ def on_two_cores(rows: Rows) -> Finding:
     shares = {key: geometric_mean([spread(turn, key) / spread(turn, CUT) for turn in turns])
               for key in ("cg_s", "spmv_s")}  # fmt: skip
     seen = {key: geometric_mean([spread(turn, key) for turn in turns]) for key in shares}
+    # Where turns of one tool differ as much as tools do in the cut, the largest is one of noise.
+    noise = {key: float(np.median([max(own) / min(own) for name in turns[0] for own in (
+        [float(turn[name][key]) for turn in turns],)])) for key in shares}  # fmt: skip
+    told = {key: None if noise[key] > spread(turns[0], CUT) else share.below(1)
+            for key, share in shares.items()}  # fmt: skip
     each = ", ".join(f"{name} {1e3 * float(np.median([turn[name]['cg_s'] for turn in turns])):.2f}"
                      for name in turns[0])  # fmt: skip
     n = int(rows[0]["n"])
@@ -140,9 +145,10 @@ def on_two_cores(rows: Rows) -> Finding:
         f"CG with Jacobi preconditioner and SpMV on two cores, {n:,} vertices in two blocks; one "
         f"core multiplies four times as long; {len(turns)} turns",
         f"largest by least: cut {spread(turns[0], CUT):.3f}, CG {seen['cg_s']:.3f}, SpMV "
-        f"{seen['spmv_s']:.3f}; medians in ms of a CG iteration {each}",
-        [Criterion("CG differs less than the cut", shares["cg_s"].below(1)),
-         Criterion("SpMV differs less than the cut", shares["spmv_s"].below(1))],
+        f"{seen['spmv_s']:.3f}; of one tool's turns, in the median: CG {noise['cg_s']:.2f}, SpMV "
+        f"{noise['spmv_s']:.2f}; medians in ms of a CG iteration {each}",
+        [Criterion("CG differs less than the cut", told["cg_s"]),
+         Criterion("SpMV differs less than the cut", told["spmv_s"])],
         lacking="two devices in place of 96; one is slowed in products alone",
     )  # fmt: skip
 
