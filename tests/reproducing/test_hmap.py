@@ -220,6 +220,11 @@ def test_criteria_are_on_periods_by_equation_2():
         assert judge(swapped).seen != judge(right).seen
 
 
+def test_without_the_largest_machine_its_statement_is_not_tried():
+    found = hmap_findings.faster_on_the_largest(as_the_paper({64: 0.8, 1024: 3.1}))
+    assert (found.verdict, found.lacking) == ("not tried", "no cell of such a machine")
+
+
 def test_what_few_cells_leave_open_is_not_tried():
     rows = [row(k, s, metis=metis, equation=e) for s in SETTINGS for k in (64, 4096)
             for metis in (0.2, 9.0) for e in EQUATIONS]  # fmt: skip

@@ -78,7 +78,8 @@ class Configured:
     def arcs(self) -> FloatArray:
         """(k,) Arcs that leave the vertices of each block."""
         part = self.made.partition
-        return np.bincount(part.part, weights=self.graph.degrees, minlength=part.k)
+        sums = np.bincount(part.part, weights=self.graph.degrees, minlength=part.k)
+        return np.asarray(sums, np.float64)
 
 
 def configured(

@@ -92,7 +92,7 @@ def with_fewer_filters(sampling: Sampling, kept: KeptRows, tell: Tell) -> list[R
 
 def run(cell: Cell, *, is_searched: bool = True) -> list[Row]:
     """Return by each equation the cell and `periods`."""
-    return [cell.about | row for row in periods(cell.problems(), is_searched=is_searched)]
+    return [{**cell.about, **row} for row in periods(cell.problems(), is_searched=is_searched)]
 
 
 def periods(problems: dict[str, StreamProblem], *, is_searched: bool = True) -> list[Row]:
@@ -145,9 +145,9 @@ def _of_graph(name: str, graph: StreamGraph) -> list[Row]:
     for k in REAL_MACHINES:
         for setting, reading in READINGS.items():
             processors = Processors(random_machine(k, setting, SEED))
-            about = {"graph": name, "setting": setting, "k": k, "n": graph.n, "m": graph.m}
+            about: Row = {"graph": name, "setting": setting, "k": k, "n": graph.n, "m": graph.m}
             problems = by_equations(graph, processors, reading)
-            rows += [about | row for row in periods(problems)]
+            rows += [{**about, **row} for row in periods(problems)]
     return rows
 
 

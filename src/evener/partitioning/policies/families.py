@@ -241,7 +241,7 @@ def _refuse_overflow(task: _Task, part: npt.NDArray[np.int32], policy: str) -> N
 def _dp(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
     """Over machines by O or R, then in each machine between CPUs and GPUs by H or L."""
     machines, n = task.machines, task.degrees.size
-    speeds = np.bincount(machines.machine, weights=task.weights)
+    speeds = np.asarray(np.bincount(machines.machine, weights=task.weights), np.float64)
     place = _distributed(task, np.arange(n), speeds, phases[0], draw=0)
     part = np.empty(n, np.int32)
     for i in range(machines.n_machines):
