@@ -88,8 +88,9 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
     group.add_argument(
         "--weights",
-        metavar="FILE|cell:NAME",
-        help="work per vertex: a file (FILE:COLUMN for one of several) or a mesh file's cell field",
+        metavar="FILE|cell:NAME|degree",
+        help="work per vertex: a file (FILE:COLUMN for one of several), a mesh file's cell field, "
+        "or degree: a unit for each neighbour",
     )
     group.add_argument(
         "--format", metavar="NAME", help="the file's format (default: by suffix and first bytes)"
@@ -294,9 +295,9 @@ def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
 def _beside(path: str, name: str) -> str:
     """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
-    from evener.io.weights import split_weights
+    from evener.io.weights import DEGREE, split_weights
 
-    if name.startswith("cell:"):
+    if name.startswith("cell:") or name == DEGREE:
         return name
     beside = str(Path(path).parent / name)
     return beside if find_file(Path(split_weights(beside)[0])) is not None else name

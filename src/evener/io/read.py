@@ -17,7 +17,7 @@ from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
-from evener.io.weights import find_weights, without_folder
+from evener.io.weights import DEGREE, degree_weights, find_weights, without_folder
 from evener.wording import plural, printable, two_lines
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     path: a file's name, or what `open_source` returned.
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; those lying beside the file are found without it.
-    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), or `cell:NAME`, a field of
-    the mesh file. constraint: which of several weights counts, from 0; all where None.
+    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), `cell:NAME`, a field of
+    the mesh file, or `degree`, a unit for each arc of the vertex. constraint: which of several weights counts, from 0; all where None.
     directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
     them; edges of formats and meshes that have no direction are two arcs each.
     bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).
@@ -197,7 +197,9 @@ def _find_weights(
 ) -> None:
     """Take the weights asked for, and of several the one asked for."""
     vwgt = graph.vwgt
-    if weights is not None:
+    if weights is not None and str(weights) == DEGREE:
+        vwgt = changes["vwgt"] = degree_weights(graph)
+    elif weights is not None:
         vwgt = changes["vwgt"] = find_weights(source, graph.n, mesh, by, str(weights))
     if constraint is None:
         return

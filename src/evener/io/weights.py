@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, NumberArray, as_flags, as_weights
+from evener.arrays import BoolArray, IntVector, NumberArray, as_flags, as_weights
 from evener.errors import InputError, UsageError
+from evener.graphs.directed import DirectedGraph
 from evener.io import text
 from evener.io.graphs.pairs import fields_of
 from evener.io.sources import Source, find_file, open_source
 
 if TYPE_CHECKING:
+    from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
+
+DEGREE = "degree"  # in place of a file: each vertex weighs as many units as it has neighbours
 
 
 def find_weights(source: Source, n: int, mesh: Mesh | None, by: str, spec: str) -> NumberArray:
@@ -31,6 +35,12 @@ def find_weights(source: Source, n: int, mesh: Mesh | None, by: str, spec: str) 
     return read_weights(given, n, column.removeprefix(":"))
 
 
+def degree_weights(graph: Graph | DirectedGraph) -> IntVector:
+    """(n,) The number of neighbours of each vertex, at least 1: the work where it follows arcs."""
+    edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
+    return np.maximum(edges.degrees, 1).astype(np.int64)
+
+
 def split_weights(spec: str) -> tuple[str, str]:
     """Split `FILE:COLUMN` into the file and the rest, ":COLUMN" or nothing."""
     if find_file(Path(spec)) is None and ":" in spec:
@@ -41,7 +51,7 @@ def split_weights(spec: str) -> tuple[str, str]:
 
 def without_folder(spec: str) -> str:
     """Return what find_weights takes with the file's name alone, as plans keep it."""
-    if spec.startswith("cell:"):
+    if spec.startswith("cell:") or spec == DEGREE:
         return spec
     file, rest = split_weights(spec)
     return Path(file).name + rest

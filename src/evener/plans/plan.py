@@ -34,11 +34,16 @@ if TYPE_CHECKING:
 
 IN_SLICES = "sliced"  # the option that records how a graph in slices was divided
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
-ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
+SAME_DEVICES_STAGE = "metis on the same devices"
+ROLES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
+ENFORCED = "enforced"  # name of a rival's stage after repair
 NAMED = 4  # devices that a verdict lists
 AT_BOUND = 5e-4  # relative distance below which a verdict says "at the lower bound"
 MOST_DRAWN = 1_000_000  # vertices up to which a plan keeps its graph for pictures, about 0.1 GB
 AT_ONCE = 1e-9  # of the makespan: devices that end this close end together
+# Ratio of the arcs a vertex of two blocks, and of the time that this would cost, from which on the
+# verdict mentions both.
+ARCS_APART, ARCS_COST = 2.0, 1.05
 # Fields of Prediction that older plans lack, where they count as zero.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 
@@ -284,14 +289,44 @@ def _above(judged: Evaluation) -> str:
     return f"{100 * above:.1f} % above the lower bound"
 
 
+def arcs_remark(
+    judged: Evaluation, platform: Platform, workload: Workload, graph: Mapping[str, Any]
+) -> str:
+    """Return a sentence on blocks of vertices that all count as one unit but have unlike degrees.
+
+    graph: its facts, as Plan.graph. "" where weights or the workload state what a vertex costs,
+    where no two blocks differ by more than ARCS_APART in arcs a vertex, and where computing would
+    take less than ARCS_COST times as long if the work followed the arcs.
+    """
+    certificate, per_arc = judged.certificate, graph.get("bytes_per_edge", 0.0)
+    used = np.flatnonzero(certificate.vertices > 0)
+    if any(workload.shares) or not graph.get("unit_weights") or not per_arc or used.size < 2:
+        return ""
+    vertices = certificate.vertices[used]
+    arcs = np.rint((certificate.bytes[used] - graph["bytes_per_vertex"] * vertices) / per_arc)
+    density, compute = arcs / vertices, judged.prediction.compute[used]
+    if density.max() <= ARCS_APART * density.min():
+        return ""
+    cost = float((compute * density).max() / compute.max() * vertices.sum() / arcs.sum())
+    if cost < ARCS_COST:
+        return ""
+    few, many = used[density.argmin()], used[density.argmax()]
+    return (
+        f"{platform.names[few]} has {density.min():.3g} arcs a vertex, {platform.names[many]} "
+        f"{density.max():.3g}: where the work follows the arcs, as in PageRank, computing takes "
+        f"{times(cost)} times as long; --weights degree or --kernel pagerank balances it."
+    )
+
+
 @dataclass(frozen=True)
 class Stage:
     """The figures of a partition after the step `name`.
 
     neighbours: the most that a block has. smallest, largest: weight / target of a block.
     seconds: predicted makespan [s], None if not computed. role: METIS_STAGE for METIS at the same
-    sizes, the better of its two methods; CUT_STAGE for the plan of least cut; SLABS_STAGE for slabs
-    at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
+    sizes, the better of its two methods; SAME_DEVICES_STAGE for the same on the devices alone that
+    the plan uses, where it leaves some unused; CUT_STAGE for the plan of least cut; SLABS_STAGE for
+    slabs at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
     """
 
     name: str
@@ -309,9 +344,10 @@ class Stage:
 class Rival:
     """Another tool's partition for the same contract, repaired if it broke that.
 
-    stages: its figures as returned, and after the repair. seconds: predicted makespan in the end
-    [s]. cpu_seconds: of the tool [s], None in a plan that was read. note: why there are no stages,
-    or which objective the tool was given instead.
+    stages: its figures as returned, and after the repair; where the plan leaves devices unused, a
+    last stage on its devices alone. seconds: predicted makespan of the nearest stage [s].
+    cpu_seconds: of the tool [s], None in a plan that was read. note: why there are no stages, or
+    which objective the tool was given instead.
     """
 
     tool: str
@@ -319,6 +355,13 @@ class Rival:
     seconds: float | None = None
     cpu_seconds: float | None = None
     note: str = ""
+
+    @property
+    def nearest(self) -> Stage:
+        """The stage of least predicted seconds, that before a repair left out."""
+        repaired = any(one.name == ENFORCED for one in self.stages)
+        kept = self.stages[1:] if repaired else self.stages
+        return min(kept, key=lambda one: np.inf if one.seconds is None else one.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,5 +446,7 @@ class Plan:
         return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
     def verdict(self) -> str:
-        """Return the plan's result in one sentence."""
-        return self.evaluation.verdict(self.platform)
+        """Return the plan's result in one sentence; a second one where arcs are out of balance."""
+        verdict = self.evaluation.verdict(self.platform)
+        remark = arcs_remark(self.evaluation, self.platform, self.workload, self.graph)
+        return f"{verdict} {remark}" if remark else verdict

@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evener.planning.bottleneck import Bottleneck
-from evener.plans.plan import METIS_STAGE, Plan, Stage
+from evener.plans.plan import METIS_STAGE, SAME_DEVICES_STAGE, Plan, Stage
 from evener.reporting.tables import clock_of, is_relative
 from evener.wording import count, duration, percent, plural, ratio
 
+METIS_NAMES = {
+    METIS_STAGE: "METIS at the same sizes",
+    SAME_DEVICES_STAGE: "METIS on the same devices",
+}
 ALIKE = 5e-4  # relative: times nearer than this are the same
 
 
@@ -72,14 +76,17 @@ def against(seconds: float, ours: float, whose: str = "this plan") -> str:
 
 
 def _rival(plan: Plan) -> Figure:
-    """Return the time of METIS at the same sizes, else of the rival, else the imbalance."""
-    ours, metis = plan.prediction.makespan, stage_of_role(plan, METIS_STAGE)
-    if metis is not None and metis.seconds is not None:
-        name = "METIS at the same sizes"
-        return Figure(name, clock_of(plan)(metis.seconds), against(metis.seconds, ours))
+    """Return the time of METIS, the nearer of its stages, else of the rival, else the imbalance."""
+    ours = plan.prediction.makespan
+    named = [(stage_of_role(plan, role), name) for role, name in METIS_NAMES.items()]
+    tried = [(one.seconds, name) for one, name in named if one and one.seconds is not None]
+    if tried:
+        seconds, name = min(tried)
+        return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     if plan.rival is not None and plan.rival.seconds is not None:
-        seconds = plan.rival.seconds
-        name = f"{plan.rival.tool} for the same contract"
+        seconds, nearest = plan.rival.seconds, plan.rival.nearest.name
+        on = nearest if nearest.startswith("on ") else "for the same contract"
+        name = f"{plan.rival.tool} {on}"
         return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     share = plan.evaluation.imbalance
     sign = "+" if share > 0 and percent(share) != percent(0.0) else ""

@@ -83,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
     from evener.planning.evaluate import evaluate
+    from evener.planning.plan import describe
+    from evener.plans.plan import arcs_remark
 
     filters = stream_evaluation_options_from(args, add_arguments)
     if filters is not None:
@@ -100,10 +102,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     terms = _terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
     _print(judged, platform, out)
-    out.say(f"{judged.verdict(platform)}")
+    verdict = judged.verdict(platform)
+    if remark := arcs_remark(judged, platform, workload, describe(graph)):
+        verdict = f"{verdict} {remark}"
+    out.say(verdict)
     out.say(f"Judged by {terms.said}.")
     bottleneck = say_bottleneck(judged, platform, workload, out)
-    said = {"verdict": judged.verdict(platform), "judged_by": terms.said}
+    said = {"verdict": verdict, "judged_by": terms.said}
     out.result({**evaluation_to_dict(judged, platform), **said, "limits": bottleneck})
     return 0
 

@@ -230,7 +230,7 @@ def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Ou
 
     with out.progress("Comparing") as progress:
         progress(tool, 0.1)
-        rival = rival_of(graph, made.platform, tool, options)
+        rival = rival_of(graph, made.platform, tool, options, made.certificate.vertices > 0)
         spent = own_cpu_seconds(graph, made.platform, made, options)
         return replace(made, rival=rival, cpu_seconds=spent)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import BoolArray, FloatArray, Part
 from evener.errors import EvenerError, UsageError
 from evener.graphs.graph import Graph
 from evener.partitioning.registry import Result, partition_with
@@ -19,7 +19,8 @@ from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms, divide, enforced, mapped, terms_of
 from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
-from evener.plans.plan import CUT_STAGE, METIS_STAGE
+from evener.plans.plan import CUT_STAGE, METIS_STAGE, SAME_DEVICES_STAGE
+from evener.platforms.platform import with_only
 
 METIS_TOOLS = {"metis": "METIS k-way", "metis-recursive": "METIS recursive bisection"}
 LEAST_CUT = "minimum-cut plan"  # how the candidate is called
@@ -89,6 +90,38 @@ def metis_blocks(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str
         terms.contract.targets, options.epsilon, options.seed, time_limit=options.time_limit
     )
     return partition_with(tool, graph, request)
+
+
+def metis_on(
+    maker: CandidateMaker,
+    ordered: OrderedGraph,
+    given: Graph,
+    used: BoolArray,
+    options: PlanOptions,
+) -> tuple[list[Candidate], list[Result]]:
+    """Return METIS's blocks, by both methods, on the devices `used` (k,) alone; none for one or all.
+
+    Sizes are those that are best on these devices if nothing is exchanged.
+    """
+    platform, devices = maker.problem.platform, np.flatnonzero(used)
+    candidates, made = list[Candidate](), list[Result]()
+    if not 1 < devices.size < platform.k:
+        return candidates, made
+    for tool, name in METIS_TOOLS.items():
+        try:
+            terms = terms_of(maker.problem.weighted, with_only(platform, devices.tolist()), options)
+            result = metis_blocks(given, terms, options, tool)
+            blocks = ordered.ordered(result.part)
+            part = enforced_and_mapped(maker.problem.weighted, blocks, terms, options)
+        except EvenerError:
+            continue  # the notes of `baselines_of` say why METIS makes no blocks
+        targets = np.zeros(platform.k)
+        targets[devices] = terms.contract.targets
+        where = f"{name} on the same devices"
+        one = maker.make(where, devices[part].astype(np.int32), targets, SAME_DEVICES_STAGE)
+        made.append(result)
+        candidates += [] if one is None else [one]
+    return candidates, made
 
 
 def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:

@@ -15,10 +15,18 @@ from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.steps import Progress, no_progress
 from evener.plans import metrics
 from evener.plans.partition import Partition
-from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Prediction, Stage
+from evener.plans.plan import (
+    CHOSEN_STAGE,
+    CUT_STAGE,
+    METIS_STAGE,
+    SAME_DEVICES_STAGE,
+    Prediction,
+    Stage,
+)
 from evener.wording import duration
 
-BASELINES = (METIS_STAGE, CUT_STAGE)  # roles of the candidates that no plan is slower than
+# Roles of the candidates that no plan is slower than.
+BASELINES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +153,7 @@ def fastest(candidates: Iterable[Candidate]) -> Candidate:
 
 
 def fastest_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the fastest candidate of METIS and the fastest of least cut, as far as there are."""
+    """Return the fastest candidate of each role of BASELINES, as far as there are."""
     groups = ([one for one in candidates if one.role == role] for role in BASELINES)
     return [fastest(group) for group in groups if group]
 

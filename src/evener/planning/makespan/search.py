@@ -26,7 +26,12 @@ from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import halo_law_of
 from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.planning.device_sets.sets import few_sets, sets_in_line, signature
-from evener.planning.makespan.baselines import Baselines, baselines_of, mapped_least_cut
+from evener.planning.makespan.baselines import (
+    Baselines,
+    baselines_of,
+    mapped_least_cut,
+    metis_on,
+)
 from evener.planning.makespan.candidates import (
     Candidate,
     CandidateMaker,
@@ -109,6 +114,10 @@ def solve_seconds(
 
     baselines = baselines_of(maker, ordered, weighted, options)
     found, results = searched(maker, slabs, baselines, effort, options)
+    if baselines.metis:
+        used = least_sending(found, options.alike).used
+        metis, again = metis_on(maker, ordered, weighted, used, options)
+        found, results = [*found, *metis], [*results, *again]
 
     best, made = least_sending(found, options.alike), (*baselines.made, *results)
     return Solved(
