@@ -1,17 +1,21 @@
 """The short table, the certificate, the bars and the exchange say what the plan says."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import evener as ev
 from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
+from evener.reporting.comparisons import row_of
 from evener.reporting.exchange_matrix import exchange_matrix
+from evener.reporting.html import write_comparison
 from evener.reporting.networks import draw_network
 from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
 from evener.wording import duration
 from tests.assertions import grid
-from tests.reporting.conftest import machine, plan_of, stripes
+from tests.reporting.conftest import machine, plan_of, stripes, without_links
 
 
 def plan_with(k, columns=400, **more):
@@ -44,7 +48,7 @@ def test_of_many_different_devices_the_last_are_shown():
 
 def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
     plan = plan_with(4, speeds=(1.0, 2.0))
-    plan = replace(plan, platform=replace(plan.platform, levels=()))
+    plan = without_links(plan)
     columns, rows = plan_rows(plan)
     work, talks = float(plan.certificate.weights.sum()), columns.index("exchange")
     ideal = work / plan.platform.speeds.sum()
@@ -53,6 +57,29 @@ def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
     said = time_remarks(plan.platform, work)
     assert len(said) == 2
     assert "communication is not predicted" in said[0]
+
+
+@pytest.mark.parametrize(("speeds", "ends"), [((1, 2), "x"), ((1e6, 2e6), "s")])
+def test_relative_speeds_never_become_seconds(speeds, ends, tmp_path):
+    """The same time in a plan, its evaluation, a comparison, advice, and the plan read again."""
+    graph = grid(9, 10)
+    plan = ev.plan(graph, list(speeds))
+    ev.write_plan(tmp_path / "x.plan", plan)
+    again, advice = ev.read_plan(tmp_path / "x.plan"), ev.advise(graph, list(speeds))
+    (metis,) = ev.compare(graph, list(speeds), "metis")
+    shown = plan, plan.evaluation, plan.prediction, again, again.prediction, metis, advice
+    times = re.compile(r"([\d.]+)( ?[mµn]?s|x)\b")
+    for text in [repr(one) for one in shown] + [
+        e._repr_html_() for e in (again.evaluation, advice)
+    ]:
+        found = times.findall(re.sub(r"src=\S+", "", text))
+        assert found, text
+        assert {unit.strip()[-1] for _, unit in found} == {ends}, text
+    page = tmp_path / "x.html"
+    write_comparison(page, [row_of(metis)], graph, plan.platform, options={}, inputs={})
+    assert f"predicted fastest ({plan.prediction.clock(metis.kept.prediction.makespan)})" in (
+        page.read_text()
+    )
 
 
 def test_speeds_of_real_devices_give_seconds():

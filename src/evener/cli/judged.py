@@ -119,16 +119,15 @@ def partition_in(file: str, graph: Graph, k: int) -> Partition:
 
 def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
     """Return the figures of a partition as text, by the names that every command shows."""
-    from evener.wording import signed_percent, time_of, units
+    from evener.wording import signed_percent, units
 
-    ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
     return {
         "edge cut": units(judged.edge_cut),
         "total volume": f"{judged.total_volume:,}",
         "largest volume": f"{judged.max_volume:,}",
         "boundary vertices": f"{judged.boundary:,}",
         "imbalance against targets": signed_percent(judged.imbalance),
-        "predicted": time_of(judged.prediction.makespan, ideal),
+        "predicted": judged.prediction.clock(judged.prediction.makespan),
         "contracts kept": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
     }
 
@@ -256,15 +255,15 @@ def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
 def _rows(made: Plan, rival: Rival) -> list[list[str]]:
     from evener.plans.plan import ENFORCED
     from evener.reporting.stages import rival_name
-    from evener.wording import NOTHING, ratio, time_of
+    from evener.wording import NOTHING, ratio
 
-    ideal = made.platform.relative_ideal(float(made.certificate.weights.sum()))
-    own = time_of(made.prediction.makespan, ideal)
+    clock = made.prediction.clock
+    own = clock(made.prediction.makespan)
     rows = [_figures(made.tool, _own(made), own, made.cpu_seconds)]
     repaired = any(stage.name == ENFORCED for stage in rival.stages)
     for i, stage in enumerate(rival.stages):
         # CPU time: the tool's, without repair. Predicted: after repair.
-        seconds = NOTHING if stage.seconds is None else time_of(stage.seconds, ideal)
+        seconds = NOTHING if stage.seconds is None else clock(stage.seconds)
         seconds = "" if repaired and i == 0 else seconds
         rows.append(
             _figures(rival_name(rival, i), stage, seconds, None if i else rival.cpu_seconds)

@@ -74,7 +74,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; those lying beside the file are found without it.
     weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), `cell:NAME`, a field of
-    the mesh file, or `degree`, a unit for each arc of the vertex. constraint: which of several weights counts, from 0; all where None.
+    the mesh file, or `degree`, a unit for each neighbour. constraint: which of several weights
+    counts, from 0; all where None.
     directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
     them; edges of formats and meshes that have no direction are two arcs each.
     bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).

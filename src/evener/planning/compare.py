@@ -37,7 +37,7 @@ from evener.planning.steps import (
 from evener.plans.partition import Contract, Further, Mapping, Partition
 from evener.plans.plan import ENFORCED, Evaluation, Plan, Rival
 from evener.platforms.platform import Platform, with_only
-from evener.wording import duration, from_above, number, two_lines
+from evener.wording import from_above, number, two_lines
 
 PLAN = "plan"  # name of the row of what `evener plan` makes for seconds
 MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small part
@@ -66,7 +66,7 @@ class Comparison:
             return two_lines("Comparison", [self.tool, "no blocks"], [self.note])
         held = "contract kept" if judged.holds else "contract broken"
         figures = [f"edge cut {number(judged.edge_cut)}", f"volume {judged.total_volume:,}"]
-        figures.append(f"{duration(judged.prediction.makespan)} per iteration")
+        figures.append(f"{judged.prediction.clock(judged.prediction.makespan)} per iteration")
         return two_lines("Comparison", [self.tool, held, f"{self.moved:,} moved"], figures)
 
     def _repr_html_(self) -> str:

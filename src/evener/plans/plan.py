@@ -112,6 +112,8 @@ class Prediction:
     device is done because it waits for partners that begin later or have more messages.
     bound [s]: makespan of the best sizes if nothing were exchanged (evener.sizing.bounds), NaN if
     not computed. hop_bytes (levels,) [B]: bytes x hops by the deepest level that two devices share.
+    ideal [s]: where speeds are relative, so that seconds mean nothing, what all devices together
+    would take (Platform.relative_ideal); else None.
     contention, fixed, overlapped, interior and delay are zero if left out.
     """
 
@@ -124,6 +126,7 @@ class Prediction:
     overlapped: FloatArray = field(default_factory=_nothing)
     interior: FloatArray = field(default_factory=_nothing)
     delay: FloatArray = field(default_factory=_nothing)
+    ideal: float | None = None
 
     def __post_init__(self) -> None:
         for name in FURTHER_SECONDS:
@@ -131,12 +134,16 @@ class Prediction:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 
     def __repr__(self) -> str:
-        first = plural(self.compute.size, "device"), f"makespan {duration(self.makespan)}"
+        first = plural(self.compute.size, "device"), f"makespan {self.clock(self.makespan)}"
         second = (
-            f"computing up to {duration(float(self.compute.max()))}",
-            (f"communicating up to {duration(float(self.communicate.max()))}"),
+            f"computing up to {self.clock(float(self.compute.max()))}",
+            (f"communicating up to {self.clock(float(self.communicate.max()))}"),
         )
-        return two_lines("Prediction", [*first, f"bound {duration(self.bound)}"], second)
+        return two_lines("Prediction", [*first, f"bound {self.clock(self.bound)}"], second)
+
+    def clock(self, seconds: float) -> str:
+        """Return a time [s] as text; where speeds are relative, as a multiple of `ideal`."""
+        return time_of(seconds, self.ideal)
 
     @property
     def seconds(self) -> FloatArray:
@@ -186,7 +193,7 @@ class Evaluation:
         k, kept = self.certificate.contract.k, int(self.certificate.holds.sum())
         first = plural(k, "block"), f"{kept:,} of {k:,} contracts kept"
         figures = [f"edge cut {number(self.edge_cut)}", f"volume {self.total_volume:,}"]
-        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        figures.append(f"{self.prediction.clock(self.prediction.makespan)} per iteration")
         return two_lines("Evaluation", first, figures)
 
     def _repr_html_(self) -> str:
@@ -222,10 +229,9 @@ class Evaluation:
     def verdict(self, platform: Platform) -> str:
         """Return one sentence: are limits kept, how long an iteration takes, who is last."""
         prediction, last = self.prediction, platform.names[self.prediction.bottleneck]
-        ideal = platform.relative_ideal(float(self.certificate.weights.sum()))
         return (
-            f"{_kept(self, platform)}; slowest device {time_of(prediction.makespan, ideal)}, "
-            f"{_above(self)} {time_of(prediction.bound, ideal)}; {last} is last."
+            f"{_kept(self, platform)}; slowest device {prediction.clock(prediction.makespan)}, "
+            f"{_above(self)} {prediction.clock(prediction.bound)}; {last} is last."
         )
 
 
@@ -400,9 +406,8 @@ class Plan:
     def __repr__(self) -> str:
         k, kept = self.platform.k, int(self.certificate.holds.sum())
         first = plural(self.partition.n, "vertex", "vertices"), plural(k, "device"), self.tool
-        ideal = self.platform.relative_ideal(float(self.certificate.weights.sum()))
         figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
-        figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")
+        figures.append(f"{self.prediction.clock(self.prediction.makespan)} per iteration")
         return two_lines("Plan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
 
     def _repr_html_(self) -> str:

@@ -149,7 +149,7 @@ def write_comparison(
     """
     page = render(
         "comparison.html.j2",
-        view=compared(rows),
+        view=compared(rows, platform.relative_ideal(float(graph.total_weight))),
         what="",
         counts=f"{plural(graph.n, 'vertex', 'vertices')}, {plural(graph.m, 'edge')}",
         platform=platform,

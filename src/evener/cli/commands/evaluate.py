@@ -241,16 +241,15 @@ def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
 
 
 def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.wording import percent, time_of
+    from evener.wording import percent
 
     prediction, figures = judged.prediction, figures_of(judged, platform)
-    ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
     first = ("edge cut", "total volume", "largest volume", "boundary vertices")
     rows = [
         *([name, figures[name]] for name in first),
         *_balance(judged, figures),
         ["predicted", figures["predicted"]],
-        ["  lower bound", time_of(prediction.bound, ideal)],
+        ["  lower bound", prediction.clock(prediction.bound)],
         ["  above the bound", percent(judged.above_bound)],
         ["  slowest device", platform.names[prediction.bottleneck]],
         ["contracts kept", figures["contracts kept"]],

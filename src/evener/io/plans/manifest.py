@@ -150,7 +150,10 @@ def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
     imbalance = data["metrics"]["imbalance"]
     evaluation = Evaluation(
         certificate,
-        _prediction_of(data["prediction"], k, len(platform.levels)),
+        replace(
+            _prediction_of(data["prediction"], k, len(platform.levels)),
+            ideal=platform.relative_ideal(float(certificate.weights.sum())),
+        ),
         _exchange_of(arrays, k),
         edge_cut=float(data["metrics"]["edge_cut"]),
         imbalance=np.inf if imbalance is None else float(imbalance),

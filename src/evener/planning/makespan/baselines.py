@@ -99,9 +99,10 @@ def metis_on(
     used: BoolArray,
     options: PlanOptions,
 ) -> tuple[list[Candidate], list[Result]]:
-    """Return METIS's blocks, by both methods, on the devices `used` (k,) alone; none for one or all.
+    """Return METIS's blocks, by both methods, on the devices `used` (k,) alone.
 
-    Sizes are those that are best on these devices if nothing is exchanged.
+    None where that is one device, or all of them. Sizes are those that are best on these devices
+    if nothing is exchanged.
     """
     platform, devices = maker.problem.platform, np.flatnonzero(used)
     candidates, made = list[Candidate](), list[Result]()
