@@ -181,7 +181,7 @@ def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
     for number in range(len(platform.levels)):
         pair = _first_pair(platform, cpus, number)
         ends = [platform.devices[i].cores[0] for i in pair]
-        found.append(_link(ends, say) if ends else None)
+        found.append(_link(ends, platform.levels[number].name, say) if ends else None)
     if not any(found):
         say("only one device of cores: no link is measured")
         return {}
@@ -202,11 +202,11 @@ def _first_pair(platform: Platform, some: Sequence[int], level: int) -> tuple[in
     return ()
 
 
-def _link(cpus: Sequence[int], say: Say) -> Link:
+def _link(cpus: Sequence[int], level: str, say: Say) -> Link:
     here, there = cpus
     with ProcessPing((there,), here) as ping:
         found = measure_link(ping, precision=PRECISION)
-    return known_link(found, f"cores {here} and {there}", say)
+    return known_link(found, f"cores {here} and {there} (level {level})", say)
 
 
 def known_link(found: FittedLink, ends: str, say: Say) -> Link:

@@ -97,9 +97,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     devices = _devices(machine_options_from(args), bytes_per_unit, out)
     tiled = _tiled(tile_options_from(args), shape, devices)
     if devices.curves:
-        from evener.sizing import beyond_samples
+        from evener.sizing import curve_notes
 
-        guessed = beyond_samples(devices.curves, tiled.tiling.areas.tolist())
+        guessed = curve_notes(devices.curves, tiled.tiling.areas.tolist())
         tiled = replace(tiled, notes=(*tiled.notes, *guessed))
     _show(devices, tiled, out)
     shared = _between_nodes(devices, tiled, out)
