@@ -10,7 +10,7 @@ import evener as ev
 from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
 from evener.reporting.comparisons import row_of
 from evener.reporting.exchange_matrix import exchange_matrix
-from evener.reporting.html import write_comparison
+from evener.reporting.html import report, write_comparison
 from evener.reporting.networks import draw_network
 from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
 from evener.wording import duration
@@ -109,7 +109,7 @@ def test_the_certificate_has_every_number(small_plan):
         "memory": certificate.bytes, "cap": certificate.contract.caps,
         "vertices": certificate.vertices, "boundary": certificate.boundary,
         "pieces": certificate.components, "neighbours": certificate.neighbours,
-        "sends": certificate.volumes, "time": plan.prediction.seconds,
+        "sends": certificate.volumes, "time": plan.prediction.ends,
     }.items():  # fmt: skip
         assert [cell.value for cell in by_title[title]] == values.tolist()
     assert [cell.text for cell in by_title["holds"]] == ["yes"] * 4
@@ -119,6 +119,8 @@ def test_blocks_in_pieces_are_named():
     graph = grid(1, 12)
     plan = plan_of(graph, [0, 1, 0, 1, 1, 0, 2, 2, 2, 2, 0, 1], machine(3), epsilon=0.9)
     assert in_pieces(plan) == "dev0 (4), dev1 (3)"
+    said = "In more than one connected piece: dev0 (4), dev1 (3); --connected asks for one each"
+    assert report(plan).index(said) < report(plan).index("</header>")
 
 
 def test_the_exchange_cell_by_cell(small_plan):

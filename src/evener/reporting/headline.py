@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from evener.planning.bottleneck import Bottleneck
 from evener.plans.plan import METIS_STAGE, SAME_DEVICES_STAGE, Plan, Stage
 from evener.reporting.tables import clock_of, is_relative
@@ -97,11 +95,11 @@ def _last(plan: Plan, bottleneck: Bottleneck | None) -> str:
     """Return what the slowest device spends its time with, or how much earlier the next ends."""
     if bottleneck is not None and bottleneck.seconds > 0:
         return f"{percent(bottleneck.compute / bottleneck.seconds)} of its time computing"
-    seconds, last = plan.prediction.seconds, plan.prediction.bottleneck
-    others = np.delete(seconds, last)
-    if not others.size or not others.max() > 0:
+    others = plan.prediction.ends.copy()
+    others[plan.prediction.bottleneck] = 0.0
+    if not others.max() > 0:
         return "alone at work"
-    following = plan.platform.names[int(np.argsort(-seconds, kind="stable")[1])]
+    following = plan.platform.names[int(others.argmax())]
     earlier = 1 - float(others.max()) / plan.prediction.makespan
     if earlier < ALIKE:
         return f"{following} finishes at the same time"

@@ -91,7 +91,7 @@ def report(
         recounted=recounted(plan, has_graph=graph is not None),
         certificate=plan.certificate,
         figures=headline(plan, slowest),
-        notes=[note for note in plan.notes if not note.startswith(UNUSED)],
+        notes=[note for note in plan.notes if not note.startswith(UNUSED)] + _pieces(plan),
         scene=scene,
         network=network,
         is_beside=_is_small(scene, network),
@@ -109,8 +109,17 @@ def report(
         mapped=mapped(plan.mapping),
         columns=certificate_columns(plan),
         rows=certificate_rows(plan),
-        pieces=in_pieces(plan),
         provenance=provenance(plan),
+    )
+
+
+def _pieces(plan: Plan) -> list[str]:
+    """Return a note on blocks of more than one connected piece, if there are any."""
+    named = in_pieces(plan)
+    return (
+        [f"In more than one connected piece: {named}; --connected asks for one each"]
+        if named
+        else []
     )
 
 

@@ -61,6 +61,8 @@ def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
     assert plan.prediction.makespan <= min(steps["metis"], steps["cut"]) * (1 + 1e-9)
     last, least = plan.stages[-1], min(one.seconds for one in plan.stages)
     assert last.role == "chosen"
+    ratios = plan.certificate.weights / plan.certificate.contract.targets
+    assert (last.smallest, last.largest) == pytest.approx((ratios.min(), ratios.max()))
     assert last.seconds <= 1.01 * least
     assert plan.prediction.makespan == pytest.approx(last.seconds, rel=1e-9)
     again = metrics.predicted_seconds(graph, plan.partition, CLUSTER, work)

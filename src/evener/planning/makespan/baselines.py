@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from evener.planning.steps import PlanTerms, divide, enforced, mapped, terms_of
 from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 from evener.plans.plan import CUT_STAGE, METIS_STAGE, SAME_DEVICES_STAGE
-from evener.platforms.platform import with_only
+from evener.platforms.platform import Platform, with_only
+from evener.sizing.contracts import contract_for_seconds
 
 METIS_TOOLS = {"metis": "METIS k-way", "metis-recursive": "METIS recursive bisection"}
 LEAST_CUT = "minimum-cut plan"  # how the candidate is called
@@ -102,18 +103,18 @@ def metis_on(
     """Return METIS's blocks, by both methods, on the devices `used` (k,) alone.
 
     None where that is one device, or all of them. Sizes are those that are best on these devices
-    if nothing is exchanged.
+    if nothing is exchanged, with what an iteration costs them whatever their load.
     """
-    platform, devices = maker.problem.platform, np.flatnonzero(used)
+    problem, platform, devices = maker.problem, maker.problem.platform, np.flatnonzero(used)
     candidates, made = list[Candidate](), list[Result]()
     if not 1 < devices.size < platform.k:
         return candidates, made
     for tool, name in METIS_TOOLS.items():
         try:
-            terms = terms_of(maker.problem.weighted, with_only(platform, devices.tolist()), options)
+            terms = _for_seconds(problem, with_only(platform, devices.tolist()), options)
             result = metis_blocks(given, terms, options, tool)
             blocks = ordered.ordered(result.part)
-            part = enforced_and_mapped(maker.problem.weighted, blocks, terms, options)
+            part = enforced_and_mapped(problem.weighted, blocks, terms, options)
         except EvenerError:
             continue  # the notes of `baselines_of` say why METIS makes no blocks
         targets = np.zeros(platform.k)
@@ -123,6 +124,17 @@ def metis_on(
         made.append(result)
         candidates += [] if one is None else [one]
     return candidates, made
+
+
+def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOptions) -> PlanTerms:
+    """Return terms whose sizes are those of the lower bound on these devices, within epsilon."""
+    terms = terms_of(problem.weighted, platform, options)
+    free = contract_for_seconds(problem.graph, platform, problem.workload)
+    low, high = (free.targets * (1 + sign * options.epsilon) for sign in (-1, 1))
+    contract = Contract(
+        free.targets, np.minimum(low, free.high), np.minimum(high, free.high), free.caps
+    )
+    return replace(terms, contract=contract)
 
 
 def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:

@@ -51,6 +51,7 @@ from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.plan import CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
 from evener.platforms.platform import Platform
+from evener.sizing.contracts import contract_for_seconds
 from evener.sizing.rounding import limits
 
 # Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
@@ -124,7 +125,7 @@ def solve_seconds(
         best,
         ordered.given(best.part),
         problem.room,
-        stages_of(found, best),
+        stages_of(found, best, contract_for_seconds(graph, platform, options.workload).targets),
         {one.tool: one.version for one in made},
         (*baselines.notes, *_notes(problem, best, options.connected)),
         # METIS runs in a process of its own, which cpu_seconds() does not count.
