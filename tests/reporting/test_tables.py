@@ -1,5 +1,6 @@
 """The short table, the certificate, the bars and the exchange say what the plan says."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from evener.reporting.comparisons import row_of
 from evener.reporting.exchange_matrix import exchange_matrix
 from evener.reporting.html import report, write_comparison
 from evener.reporting.networks import draw_network
-from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
+from evener.reporting.tables import MIXED, OF_PRODUCTS, PLAN_COLUMNS, plan_rows, time_remarks
 from evener.wording import duration
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes, without_links
@@ -90,6 +91,16 @@ def test_speeds_of_real_devices_give_seconds():
         assert rows[0][-1] == duration(float(plan.prediction.ends[0]))
         assert (rows[0][-2] == "–") == (remarks == 1)
         assert len(time_remarks(platform, 1.0)) == remarks
+
+
+def test_what_an_iteration_is_where_speeds_are_rows_of_a_product():
+    """On the screen and on the page; not where the speeds are the user's own."""
+    plan = plan_with(4, speeds=(1e6,))
+    assert OF_PRODUCTS not in time_remarks(plan.platform, 1.0)
+    assert OF_PRODUCTS not in report(plan)
+    described = replace(plan.platform, name="box: guessed rows of spmv a second")
+    assert time_remarks(described, 1.0) == [OF_PRODUCTS]
+    assert OF_PRODUCTS in html.unescape(report(replace(plan, platform=described)))
 
 
 def test_slow_devices_beside_real_links_are_questioned():

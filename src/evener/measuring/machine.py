@@ -24,7 +24,7 @@ from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
 from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker
-from evener.platforms.described import GUESSED_SPEEDS, Described
+from evener.platforms.described import GUESSED_SPEEDS, SPMV_SPEEDS, Described
 from evener.platforms.platform import Device, Link, Platform
 
 KERNEL = "spmv"
@@ -163,7 +163,7 @@ def with_measured(
     levels = tuple(replace(v, link=links.get(v.name, v.link)) for v in found.platform.levels)
     measured = {f"level {name}": KEYS for name in links} | {name: {"speed"} for name in speeds}
     guessed = {name: keys - measured.get(name, set()) for name, keys in found.guessed.items()}
-    title = found.platform.name.replace(GUESSED_SPEEDS, f"rows of {KERNEL} a second")
+    title = found.platform.name.replace(GUESSED_SPEEDS, SPMV_SPEEDS)
     platform = replace(found.platform, devices=devices, levels=levels, name=title)
     how = f"speed, alpha_us, GB_per_s: measured where not marked, speeds all at once by {KERNEL}"
     return Described(platform, guessed, (*found.sources, how))

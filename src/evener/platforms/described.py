@@ -26,7 +26,8 @@ from evener.platforms.platform import Platform
 from evener.wording import ranges
 
 PER = ("core", "numa", "socket", "node", "gpu")
-GUESSED_SPEEDS = "guessed rows of spmv a second"
+SPMV_SPEEDS = "rows of spmv a second"  # end of the name of a platform with such speeds
+GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
     "speed": "speed: guessed rows a second of a sparse product, from clock x vector width of cores "
     "and the bandwidth of a GPU's memory; --measure measures it",

@@ -41,7 +41,7 @@ from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
-from evener.reporting.tables import clock_of
+from evener.reporting.tables import OF_PRODUCTS, clock_of, time_remarks
 from evener.wording import percent, plural, without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # keeps a page below 3 MB
@@ -91,7 +91,9 @@ def report(
         recounted=recounted(plan, has_graph=graph is not None),
         certificate=plan.certificate,
         figures=headline(plan, slowest),
-        notes=[note for note in plan.notes if not note.startswith(UNUSED)] + _pieces(plan),
+        notes=[note for note in plan.notes if not note.startswith(UNUSED)]
+        + _pieces(plan)
+        + [OF_PRODUCTS] * (OF_PRODUCTS in time_remarks(plan.platform, 1.0)),
         scene=scene,
         network=network,
         is_beside=_is_small(scene, network),

@@ -8,6 +8,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.plans.plan import Plan
+from evener.platforms.described import SPMV_SPEEDS
 from evener.platforms.platform import RELATIVE, Platform
 from evener.wording import (
     NOTHING,
@@ -23,6 +24,10 @@ MAX_ROWS = 8
 MIXED = (
     f"Speeds of at most {RELATIVE:g} units a second beside links in seconds: if they are relative, "
     "multiply them by what a slow device really does."
+)
+OF_PRODUCTS = (
+    "The machine's speeds are rows of a sparse product (spmv): an iteration is one product and one "
+    "exchange. A step of a solver does more and takes longer."
 )
 RELATIVE_TIMES = (
     "Speeds are relative: 1.00x is the time in which all devices, busy to the end, would do the "
@@ -47,14 +52,15 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def time_remarks(platform: Platform, work: float) -> list[str]:
-    """Return remarks on predicted times: without exchange, relative speeds.
+    """Return remarks on predicted times: of a sparse product, without exchange, relative speeds.
 
     work: the load of all devices [units].
     """
+    remarks = [OF_PRODUCTS] if SPMV_SPEEDS in platform.name else []
     if platform.has_links:
         slow = platform.speeds.max() <= RELATIVE and not platform.has_curves
-        return [MIXED] if slow else []
-    remarks = ["No links stated: communication is not predicted."]
+        return [*remarks, *([MIXED] if slow else [])]
+    remarks += ["No links stated: communication is not predicted."]
     if platform.relative_ideal(work) is not None:
         remarks.append(RELATIVE_TIMES)
     return remarks
