@@ -35,7 +35,7 @@ from evener.planning.steps import (
     terms_of,
 )
 from evener.plans.partition import Contract, Further, Mapping, Partition
-from evener.plans.plan import ENFORCED, Evaluation, Plan, Rival
+from evener.plans.plan import ENFORCED, ON_DEVICES, Evaluation, Plan, Rival
 from evener.platforms.platform import Platform, with_only
 from evener.wording import from_above, number, two_lines
 
@@ -211,7 +211,7 @@ def rival_of(
         (again,) = compare(graph, chosen, [tool], options)
         judged = again.kept or again.raw
         if judged is not None:
-            stages.append(stage_of(f"on the plan's {chosen.k:,} devices", judged))
+            stages.append(stage_of(f"{ON_DEVICES}{chosen.k:,} devices", judged))
     rival = Rival(tool, tuple(stages), None, result.cpu_seconds, result.note or note)
     return replace(rival, seconds=rival.nearest.seconds)
 

@@ -36,7 +36,7 @@ IN_SLICES = "sliced"  # the option that records how a graph in slices was divide
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
 SAME_DEVICES_STAGE = "metis on the same devices"
 ROLES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
-ENFORCED = "enforced"  # name of a rival's stage after repair
+ENFORCED, ON_DEVICES = "enforced", "on the plan's "  # names of a rival's stages, or their begin
 NAMED = 4  # devices that a verdict lists
 AT_BOUND = 5e-4  # relative distance below which a verdict says "at the lower bound"
 MOST_DRAWN = 1_000_000  # vertices up to which a plan keeps its graph for pictures, about 0.1 GB
@@ -361,6 +361,11 @@ class Rival:
     seconds: float | None = None
     cpu_seconds: float | None = None
     note: str = ""
+
+    @property
+    def is_on_devices(self) -> bool:
+        """Whether the last stage is on the plan's devices alone."""
+        return len(self.stages) > 1 and self.stages[-1].name.startswith(ON_DEVICES)
 
     @property
     def nearest(self) -> Stage:

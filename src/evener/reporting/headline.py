@@ -82,8 +82,9 @@ def _rival(plan: Plan) -> Figure:
         seconds, name = min(tried)
         return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     if plan.rival is not None and plan.rival.seconds is not None:
-        seconds, nearest = plan.rival.seconds, plan.rival.nearest.name
-        on = nearest if nearest.startswith("on ") else "for the same contract"
+        seconds, rival = plan.rival.seconds, plan.rival
+        is_last = rival.is_on_devices and rival.nearest is rival.stages[-1]
+        on = rival.nearest.name if is_last else "for the same contract"
         name = f"{plan.rival.tool} {on}"
         return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     share = plan.evaluation.imbalance

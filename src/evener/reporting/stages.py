@@ -187,7 +187,10 @@ def against(
     """
     if not rival.stages:
         return None
-    sentence = f"{ours} over {rival.tool}: {_change(rival.stages[0], mine)}."
+    # Of a rival on all devices and on the plan's, the nearer one; else as the tool returned it.
+    nearest = rival.stages.index(rival.nearest) if rival.is_on_devices else 0
+    change = _change(rival.stages[nearest], mine)
+    sentence = f"{ours} over {rival_name(rival, nearest)}: {change}."
     named = [(rival_name(rival, i), stage) for i, stage in enumerate(rival.stages)]
     named.append((ours, mine))
     spent = [duration(rival.cpu_seconds)] + [NOTHING] * (len(rival.stages) - 1)
