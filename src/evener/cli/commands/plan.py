@@ -99,8 +99,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     comm = own_ranks()
     if comm is not None:
         machine = machine_options_from(args)
-        words = _words_from(args)
-        return answered(comm, lambda: _run_on_ranks(words, args.only_used, machine, comm, out))
+        asked = _words_from(args)
+        return answered(comm, lambda: _run_on_ranks(asked, args.only_used, machine, comm, out))
     platform = machine_of(machine_options_from(args), out)
     options = plan_options_from(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
