@@ -7,6 +7,9 @@ import pytest
 from evener.cli import main
 from evener.io.machines.platform_dicts import platform_from_dict
 from evener.io.machines.platforms import read_platform
+from evener.measuring.links import FittedLink
+from evener.measuring.machine import known_link
+from evener.platforms.platform import Link
 from tests.io.machines.descriptions import file_of
 
 
@@ -30,7 +33,8 @@ def test_the_same_on_screen_in_a_file_and_as_json(evener, tmp_path):
     platform = read_platform(tmp_path / "m.toml")
     assert platform.names == ["socket0", "socket1", "cuda0", "cuda1", "cuda2", "cuda3"]
     assert platform == read_platform(tmp_path / "screen.toml")
-    assert data["guessed"]["cuda0"] == ["speed"]
+    assert data["guessed"]["cuda0"] == ["fixed_seconds", "speed"]
+    assert "fixed_seconds = 0.00001  # guessed" in (tmp_path / "m.toml").read_text()
     assert any("hwloc 2.9.0" in text for text in data["remarks"])
     del data["guessed"], data["remarks"]
     assert platform_from_dict(data) == platform
@@ -50,6 +54,22 @@ def test_this_computer(evener, tmp_path):
     assert code == 0
     assert "speeds are guessed" in said
     assert read_platform(tmp_path / "m.toml").devices[0].cores
+
+
+def test_what_is_not_known_well_is_said_in_the_file(evener, monkeypatch, tmp_path):
+    """A latency known to 128 %: the note stays with the file, not on the screen alone."""
+    found = FittedLink(Link(1.579e-5, 1e-10), alpha_half=2.02e-5, beta_half=1e-12, samples=())
+
+    def measured(described, progress, say):
+        known_link(found, "cores 0 and 1 (level socket)", say)
+        return described
+
+    monkeypatch.setattr("evener.measuring.machine.measured_platform", measured)
+    code, _, said = evener("here", "--measure", "-o", tmp_path / "m.toml")
+    assert code == 0
+    doubt = "alpha between cores 0 and 1 (level socket) is known only to 128%"
+    assert f"note: {doubt}" in said
+    assert f"# {doubt}" in (tmp_path / "m.toml").read_text()
 
 
 def test_nodes_of_slurm(evener, tmp_path):

@@ -46,6 +46,14 @@ def test_columns(weighed, column, weights):
     assert weighed(TABLE, column).graph.vwgt.tolist() == weights
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_degree(weighed, directed, tmp_path):
+    """A unit for each neighbour, one without any."""
+    (tmp_path / "star.graph").write_text("5 3\n2 3 4\n1\n1\n1\n\n")
+    reading = read(tmp_path / "star.graph", weights="degree", directed=directed)
+    assert reading.graph.vwgt.tolist() == [3, 1, 1, 1, 1]
+
+
 def test_npy(weighed):
     content = io.BytesIO()
     np.save(content, np.array([[1, 2], [3, 4], [5, 6]], np.uint16))

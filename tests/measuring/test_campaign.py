@@ -204,6 +204,35 @@ def test_the_better_of_two_bad_ones_is_kept():
     assert record.samples[2].seconds == pytest.approx(6.0)
 
 
+@pytest.mark.parametrize(
+    ("stops", "loads", "capacity"),
+    [(1, [1, 10, 100, 1000], "ok"), (2, [1, 10, 100], "slower")],
+)
+def test_a_load_that_was_stopped_is_measured_again(stops, loads, capacity):
+    """One stall does not end the curve; a load that is stopped twice does, as beyond memory."""
+
+    class Stalled(EmulatedBench):
+        seen = 0
+
+        def one(self, model, load):
+            if load != 100:
+                return super().one(model, load)
+            self.seen += 1
+            stalled = Point(Sample(load, 5.0, status="slower"))
+            return stalled if self.seen <= stops else super().one(model, load)
+
+    journal = Journal(None, {})
+    plans = [GridPlan([1, 10, 100, 1000], search=False)]
+    bench = Stalled([Constant(100.0)])
+    (record,) = run_campaign(bench, plans, journal, checks=journal.aside("checked"))
+    assert [round(s.load) for s in record.samples] == loads
+    assert record.samples[2].status == capacity
+    assert bench.seen == 2
+    (check,) = record.checks
+    assert str(check).startswith("100: 5.00 s, then ")
+    assert ("slower" in record.speeds("piecewise", {}).notes) == (stops == 2)
+
+
 def test_loads_that_are_not_tried_are_named():
     class Slow(EmulatedBench):
         def one(self, model, load):

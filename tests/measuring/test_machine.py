@@ -71,7 +71,9 @@ def test_what_is_measured_is_no_longer_marked_as_guessed():
      ([0, 0, 1, 1], (0, 1), (0, 2)), ([0, 1, 1], (1, 2), (0, 1))],
 )  # fmt: skip
 def test_which_cores_speak(sockets, inner, outer, monkeypatch):
-    monkeypatch.setattr(machine, "_link", lambda cpus, say: Link(float(cpus[0]), float(cpus[1])))
+    monkeypatch.setattr(
+        machine, "_link", lambda cpus, level, say: Link(float(cpus[0]), float(cpus[1]))
+    )
     cores = tuple(ComputerCore((cpu,), socket) for cpu, socket in enumerate(sockets))
     platform = described([Computer("a", cores=cores)]).platform
     links = measured_links(platform, lambda text: None)

@@ -204,7 +204,7 @@ def test_auto_takes_our_own_for_several_weights():
     graph = grid(6, 6).with_(vwgt=np.ones((36, 2)))
     result = partition_with("auto", graph, Request(np.array([2.0, 1])))
     assert result.tool == "evener"
-    assert result.notes[0].endswith("(lowest cut within limits on every weight)")
+    assert result.notes[0].endswith("(lowers the cut within limits on every weight)")
     assert np.bincount(result.part).tolist() == [24, 12]
 
 
@@ -273,7 +273,7 @@ def test_auto_takes_ours_and_says_so(coordinates):
     assert choose_tool(graph, Request(UNEQUAL))[0] == "evener"
     result = partition_with("auto", graph, Request(UNEQUAL))
     assert result.tool == "evener"
-    assert result.notes[0].startswith("Partitioner: evener (lowest cut")
+    assert result.notes[0].startswith("Partitioner: evener (lowers the cut within limits)")
 
 
 def star(n):

@@ -10,7 +10,9 @@ import pytest
 import evener as ev
 from evener.errors import InputError
 from evener.planning.evaluate import evaluate, misstated, refuse_forged
+from evener.planning.plan import describe
 from evener.plans.partition import Contract, Partition
+from evener.plans.plan import arcs_remark
 from evener.platforms.platform import Platform
 from evener.sizing import contract_for
 from tests.assertions import grid, path
@@ -20,6 +22,41 @@ def judged(part, k=2, **limits):
     graph = path(len(part))
     fields = {"targets": np.full(k, len(part) / k), "low": np.ones(k), "high": np.full(k, 99.0)}
     return evaluate(graph, Partition(part, k), Platform.flat([1] * k), Contract(**fields | limits))
+
+
+@pytest.mark.parametrize(
+    ("degrees", "workload", "said"),
+    [
+        ([0, 9], "weights", "dev0 has 0 arcs a vertex, dev1 9: "),
+        ([4, 9], "weights", "dev0 has 4 arcs a vertex, dev1 9: "),
+        ([5, 9], "weights", ""),  # less than twice as many
+        ([0, 9], "pagerank", ""),  # the workload states what an arc costs
+        ([0, 9], "own weights", ""),
+    ],
+)
+def test_blocks_of_unlike_degrees_are_mentioned(degrees, workload, said):
+    """Two cliques, or vertices alone, on two equal devices: what computing by arcs would take."""
+    sizes = [10 if d == 0 else d + 1 for d in degrees]
+    edges = [
+        (first + u, first + v)
+        for first, size, d in zip((0, sizes[0]), sizes, degrees, strict=True)
+        for u in range(size)
+        for v in range(u * (d > 0))
+    ]
+    graph = ev.Graph.from_edges(sum(sizes), *np.array(edges).T)
+    if workload == "own weights":
+        graph, workload = replace(graph, vwgt=np.arange(1, graph.n + 1)), "weights"
+    part, kernel = np.repeat([0, 1], sizes), ev.find_workload(workload)
+    platform = Platform.flat([1, 1])
+    made = evaluate(graph, Partition(part, 2), platform, workload=kernel)
+    remark = arcs_remark(made, platform, kernel, describe(graph))
+    if not said:
+        assert remark == ""
+        return
+    arcs = np.array(sizes) * degrees
+    times = arcs.max() / sizes[arcs.argmax()] / (arcs.sum() / sum(sizes))
+    assert remark.startswith(said)
+    assert f"takes {times:.2f} times as long; --weights degree or --kernel pagerank" in remark
 
 
 @pytest.mark.parametrize(

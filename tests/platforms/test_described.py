@@ -174,10 +174,12 @@ def test_what_is_guessed_is_said():
     assert found.guessed["level socket"] == {"alpha_us", "GB_per_s"}
     found = described(slurm("slurm_unlike"), "node")
     assert found.guessed["cn01-cpu"] == {"speed", "cores"}
-    assert found.guessed["gn01-cuda0"] == {"speed", "cores", "memory_GiB"}
-    assert [text.split(":")[0] for text in found.remarks[-4:]] == [
-        "speed", "alpha_us, GB_per_s", "memory_GiB", "cores"
+    assert found.guessed["gn01-cuda0"] == {"speed", "fixed_seconds", "cores", "memory_GiB"}
+    assert [text.split(":")[0] for text in found.remarks[-5:]] == [
+        "speed", "alpha_us, GB_per_s", "fixed_seconds", "memory_GiB", "cores"
     ]  # fmt: skip
+    fixed = {device.kind: device.fixed_seconds for device in found.platform.devices}
+    assert fixed == {"cpu": 0.0, "cuda": 1e-5}
 
 
 def test_remarks_name_the_computers_that_they_are_of():

@@ -1,5 +1,7 @@
 """Plans made by hand: no partitioner is needed to write about what one did."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,17 @@ def plan_of(graph, part, platform, epsilon=0.03, **fields):
         Partition(np.asarray(part), platform.k), platform, judged, sizes=sizes.sizes,
         saturated=sizes.saturated, graph=describe(graph), **(usual | fields),
     )  # fmt: skip
+
+
+def without_links(plan):
+    """The plan on the same devices without links: their small speeds are then relative."""
+    platform = replace(plan.platform, levels=())
+    ideal = platform.relative_ideal(float(plan.certificate.weights.sum()))
+    assert ideal is not None
+    predicted = replace(plan.prediction, ideal=ideal)
+    return replace(
+        plan, platform=platform, evaluation=replace(plan.evaluation, prediction=predicted)
+    )
 
 
 def machine(k, speeds=(1.0,), memory=None, names=None):

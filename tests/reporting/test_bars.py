@@ -7,7 +7,7 @@ import pytest
 
 from evener.reporting import bars
 from tests.assertions import grid
-from tests.reporting.conftest import machine, plan_of, stripes
+from tests.reporting.conftest import machine, plan_of, stripes, without_links
 
 
 def colours(plan):
@@ -102,6 +102,6 @@ def test_of_many_devices_those_that_press_are_shown():
 
 def test_unstated_links_are_no_exchange_and_small_speeds_no_seconds(small_plan):
     plan, _ = small_plan
-    plan = replace(plan, platform=replace(plan.platform, levels=()))
+    plan = without_links(plan)
     assert {bar.exchange for bar in bars_of(plan).times} == {"–"}
     assert all(bar.total.endswith("x") for bar in bars_of(plan).times)

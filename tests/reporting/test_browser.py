@@ -152,7 +152,7 @@ def test_the_table_sorts_and_filters(chromium, tmp_path, plan, page):
     return {rising, told, falling, shown, count};
     """
     answer = asked(chromium, tmp_path, page, ask, width=1280)
-    seconds = dict(zip(plan.platform.names, plan.prediction.seconds, strict=True))
+    seconds = dict(zip(plan.platform.names, plan.prediction.ends, strict=True))
     rising = [seconds[name] for name in answer["rising"]]
     assert rising == sorted(seconds.values())
     assert answer["told"] == "ascending"

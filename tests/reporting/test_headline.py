@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from evener.planning.bottleneck import bottleneck_of
-from evener.plans.plan import METIS_STAGE, Rival, Stage
+from evener.plans.plan import METIS_STAGE, SAME_DEVICES_STAGE, Rival, Stage
 from evener.reporting.headline import against, headline
 from evener.wording import duration, percent
 from tests.assertions import grid
-from tests.reporting.conftest import machine, plan_of, stripes
+from tests.reporting.conftest import machine, plan_of, stripes, without_links
 
 
 def figures(plan):
@@ -39,6 +39,10 @@ def test_metis_at_the_same_sizes_is_known_by_its_role(small_plan):
     found = figures(replace(plan, stages=(metis,)))["METIS at the same sizes"]
     assert found.value == duration(1.25 * ours)
     assert found.meaning == "25.0 % slower than this plan"
+    near = replace(metis, seconds=1.1 * ours, role=SAME_DEVICES_STAGE)
+    found = figures(replace(plan, stages=(metis, near)))  # the nearer one
+    assert found["METIS on the same devices"].meaning == "10.0 % slower than this plan"
+    assert "METIS at the same sizes" not in found
     named = replace(metis, name="METIS with speeds", role="")
     assert "METIS at the same sizes" not in figures(replace(plan, stages=(named,)))
 
@@ -48,7 +52,8 @@ def test_without_metis_a_rival_or_how_even_the_blocks_are(small_plan):
     assert figures(plan)["imbalance"].value == "0.0 %"
     uneven = plan_of(grid(1, 100), [0] * 55 + [1] * 45, machine(2), epsilon=0.2)
     assert figures(uneven)["imbalance"].value == "+10.0 %"
-    rival = Rival("scotch", seconds=plan.prediction.makespan / 2)
+    whole = Stage("before repair", 1.0, 1, 1, 1, 1.0, 1.0, plan.prediction.makespan / 2)
+    rival = Rival("scotch", (whole,), seconds=whole.seconds)
     found = figures(replace(plan, rival=rival))["scotch for the same contract"]
     assert found.meaning == "50.0 % faster than this plan"
 
@@ -64,9 +69,11 @@ def test_how_a_time_compares(seconds, said):
 def test_relative_speeds_have_no_seconds():
     graph = grid(3, 40)
     plan = plan_of(graph, stripes(3, 40, 4), machine(4), epsilon=0.5)
-    found = figures(replace(plan, platform=replace(plan.platform, levels=())))
+    found = figures(without_links(plan))
     assert found["time per iteration"].value.endswith("x")
-    assert found["slowest device"].meaning == "dev2 finishes at the same time"
+    last, said = found["slowest device"].value, found["slowest device"].meaning
+    assert said.endswith(" finishes at the same time")
+    assert last not in said
 
 
 def test_far_above_the_bound_is_a_ratio(small_plan):

@@ -57,7 +57,7 @@ def assert_numbers_are_the_plans(root, plan):
     for title, values in {
         "weight": certificate.weights, "target": certificate.contract.targets,
         "memory": certificate.bytes, "sends": certificate.volumes,
-        "boundary": certificate.boundary, "time": plan.prediction.seconds,
+        "boundary": certificate.boundary, "time": plan.prediction.ends,
     }.items():  # fmt: skip
         column = headings.index(title)
         assert [float(row[column][1]) for row in rows] == values.tolist()

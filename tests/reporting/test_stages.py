@@ -100,6 +100,17 @@ def test_a_rival_comes_first_with_its_time():
     assert made.name_width == len("metis, enforced")
 
 
+@pytest.mark.parametrize(("seconds", "named"), [
+    ((5.0, 2.0), "metis, on the plan's 2 devices"), ((2.0, 5.0), "metis"),
+])  # fmt: skip
+def test_a_rival_on_the_plan_s_devices_is_compared_where_it_is_nearer(seconds, named):
+    near = replace(LAST, name="on the plan's 2 devices", seconds=seconds[1])
+    rival = Rival("metis", (replace(FIRST, seconds=seconds[0]), near), min(seconds), 2.0)
+    made = against("evener", replace(LAST, seconds=1.0), None, rival)
+    assert made.sentence.startswith(f"evener over {named}: time 0.50x, ")
+    assert [row.name for row in made.rows] == ["metis", "metis, on the plan's 2 devices", "evener"]
+
+
 def test_nothing_cut_has_no_ratio(small_plan):
     none = Stage("start", 0.0, 0, 0, 0, 1.0, 1.0)
     made = steps(replace(small_plan[0], stages=(none, replace(none, name="refined"))))

@@ -1,17 +1,22 @@
 """The short table, the certificate, the bars and the exchange say what the plan says."""
 
+import html
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import evener as ev
 from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
+from evener.reporting.comparisons import row_of
 from evener.reporting.exchange_matrix import exchange_matrix
+from evener.reporting.html import report, write_comparison
 from evener.reporting.networks import draw_network
-from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
+from evener.reporting.tables import MIXED, OF_PRODUCTS, PLAN_COLUMNS, plan_rows, time_remarks
 from evener.wording import duration
 from tests.assertions import grid
-from tests.reporting.conftest import machine, plan_of, stripes
+from tests.reporting.conftest import machine, plan_of, stripes, without_links
 
 
 def plan_with(k, columns=400, **more):
@@ -44,7 +49,7 @@ def test_of_many_different_devices_the_last_are_shown():
 
 def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
     plan = plan_with(4, speeds=(1.0, 2.0))
-    plan = replace(plan, platform=replace(plan.platform, levels=()))
+    plan = without_links(plan)
     columns, rows = plan_rows(plan)
     work, talks = float(plan.certificate.weights.sum()), columns.index("exchange")
     ideal = work / plan.platform.speeds.sum()
@@ -55,6 +60,29 @@ def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
     assert "communication is not predicted" in said[0]
 
 
+@pytest.mark.parametrize(("speeds", "ends"), [((1, 2), "x"), ((1e6, 2e6), "s")])
+def test_relative_speeds_never_become_seconds(speeds, ends, tmp_path):
+    """The same time in a plan, its evaluation, a comparison, advice, and the plan read again."""
+    graph = grid(9, 10)
+    plan = ev.plan(graph, list(speeds))
+    ev.write_plan(tmp_path / "x.plan", plan)
+    again, advice = ev.read_plan(tmp_path / "x.plan"), ev.advise(graph, list(speeds))
+    (metis,) = ev.compare(graph, list(speeds), "metis")
+    shown = plan, plan.evaluation, plan.prediction, again, again.prediction, metis, advice
+    times = re.compile(r"([\d.]+)( ?[mµn]?s|x)\b")
+    for text in [repr(one) for one in shown] + [
+        e._repr_html_() for e in (again.evaluation, advice)
+    ]:
+        found = times.findall(re.sub(r"src=\S+", "", text))
+        assert found, text
+        assert {unit.strip()[-1] for _, unit in found} == {ends}, text
+    page = tmp_path / "x.html"
+    write_comparison(page, [row_of(metis)], graph, plan.platform, options={}, inputs={})
+    assert f"predicted fastest ({plan.prediction.clock(metis.kept.prediction.makespan)})" in (
+        page.read_text()
+    )
+
+
 def test_speeds_of_real_devices_give_seconds():
     plan = plan_with(4, speeds=(1e6,))
     for links, remarks in ((plan.platform.levels, 0), ((), 1)):
@@ -63,6 +91,16 @@ def test_speeds_of_real_devices_give_seconds():
         assert rows[0][-1] == duration(float(plan.prediction.ends[0]))
         assert (rows[0][-2] == "–") == (remarks == 1)
         assert len(time_remarks(platform, 1.0)) == remarks
+
+
+def test_what_an_iteration_is_where_speeds_are_rows_of_a_product():
+    """On the screen and on the page; not where the speeds are the user's own."""
+    plan = plan_with(4, speeds=(1e6,))
+    assert OF_PRODUCTS not in time_remarks(plan.platform, 1.0)
+    assert OF_PRODUCTS not in report(plan)
+    described = replace(plan.platform, name="box: guessed rows of spmv a second")
+    assert time_remarks(described, 1.0) == [OF_PRODUCTS]
+    assert OF_PRODUCTS in html.unescape(report(replace(plan, platform=described)))
 
 
 def test_slow_devices_beside_real_links_are_questioned():
@@ -82,7 +120,7 @@ def test_the_certificate_has_every_number(small_plan):
         "memory": certificate.bytes, "cap": certificate.contract.caps,
         "vertices": certificate.vertices, "boundary": certificate.boundary,
         "pieces": certificate.components, "neighbours": certificate.neighbours,
-        "sends": certificate.volumes, "time": plan.prediction.seconds,
+        "sends": certificate.volumes, "time": plan.prediction.ends,
     }.items():  # fmt: skip
         assert [cell.value for cell in by_title[title]] == values.tolist()
     assert [cell.text for cell in by_title["holds"]] == ["yes"] * 4
@@ -92,6 +130,8 @@ def test_blocks_in_pieces_are_named():
     graph = grid(1, 12)
     plan = plan_of(graph, [0, 1, 0, 1, 1, 0, 2, 2, 2, 2, 0, 1], machine(3), epsilon=0.9)
     assert in_pieces(plan) == "dev0 (4), dev1 (3)"
+    said = "In more than one connected piece: dev0 (4), dev1 (3); --connected asks for one each"
+    assert report(plan).index(said) < report(plan).index("</header>")
 
 
 def test_the_exchange_cell_by_cell(small_plan):

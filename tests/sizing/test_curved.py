@@ -9,7 +9,7 @@ from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import models_of, platform_of, seconds_at
-from evener.sizing import at_sizes, contract_for
+from evener.sizing import at_sizes, contract_for, curve_notes
 from evener.sizing.curved import curved_sizes
 from tests.assertions import grid
 
@@ -77,6 +77,18 @@ def test_loads_that_nobody_measured_are_named():
     assert not any("beyond" in note for note in sized(platform, 58).notes)
     (said,) = [note for note in sized(platform, 580).notes if "beyond" in note]
     assert "a gets 500, measured from 10 to 50; b gets 80, measured from 8 to 8" in said
+
+
+def test_doubts_of_a_measurement_are_repeated():
+    """Sizes from a curve that a stop ended say so; notes that put nothing in doubt are not said."""
+    stop = "31623: stopped before they were done"
+    samples = (Sample(10, 0.1), Sample(100, 1.0))
+    curves = [
+        DeviceSpeeds("a", samples, notes={"slower": stop, "kernel": "spmv"}),
+        DeviceSpeeds("b", samples, notes={"kernel": "spmv"}),
+        None,
+    ]
+    assert curve_notes(curves, [50, 50, 50]) == [f"a: when its curve was measured, {stop}"]
 
 
 @pytest.mark.parametrize("scale", [1e-7, 0.37, 1e5 + 0.5])

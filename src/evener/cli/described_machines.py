@@ -127,8 +127,19 @@ def _here_from(args: argparse.Namespace, out: Output) -> Described | None:
     found = described([this_computer()], args.per)
     if not args.measure:
         return found
+    doubts = list[str]()
     with out.progress("Measuring this computer") as progress:
-        return measured_platform(found, progress, out.note)
+        found = measured_platform(found, progress, doubts.append)
+    return _with_doubts(found, doubts, out)
+
+
+def _with_doubts(found: Described, doubts: Sequence[str], out: Output) -> Described:
+    """Note what was not measured, or not well, and return it among the remarks of the file."""
+    from dataclasses import replace
+
+    for doubt in doubts:
+        out.note(f"note: {doubt}")
+    return replace(found, sources=(*found.sources, *doubts))
 
 
 def _measured_ranks(out: Output) -> Described | None:
@@ -140,9 +151,10 @@ def _measured_ranks(out: Output) -> Described | None:
     if comm.rank > 0:
         measured_ranks(comm, lambda step, fraction: None, lambda text: None)  # noqa: ARG005
         return None
+    doubts = list[str]()
     with out.progress("Measuring the computers of all ranks") as progress:
-        platform: Platform = measured_ranks(comm, progress, out.note)
-    return Described(platform)
+        platform: Platform = measured_ranks(comm, progress, doubts.append)
+    return _with_doubts(Described(platform), doubts, out)
 
 
 def computer_of_files(files: Sequence[str]) -> Computer:
@@ -218,9 +230,7 @@ def _hosts_from(args: argparse.Namespace, out: Output) -> Described:
     with out.progress(f"{doing} {plural(len(hosts), 'computer')}"):
         starter = Starter(launcher.kind, launcher.path)
         answer = described_hosts(starter, hosts, args.per, measures=args.measure)
-    for note in answer.notes:
-        out.note(note)
-    return answer.found
+    return _with_doubts(answer.found, answer.notes, out)
 
 
 DESCRIBERS = {"here": _here_from, "slurm": _slurm_from, "hosts": _hosts_from}

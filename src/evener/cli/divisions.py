@@ -155,13 +155,12 @@ def _ratios(words: str, graph: Graph | DirectedGraph, platform: Platform) -> lis
 
 def _own(graph: Graph | DirectedGraph, platform: Platform, out: Output) -> Division:
     """Return the blocks of our plan; a vertex weighs as many units as arcs leave or reach it."""
-    import numpy as np
-
     from evener.graphs.directed import DirectedGraph
+    from evener.io.weights import degree_weights
     from evener.planning.plan import plan
 
     edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
-    weighted = replace(edges, vwgt=np.maximum(edges.degrees, 1).astype(np.int64))
+    weighted = replace(edges, vwgt=degree_weights(graph))
     with out.progress("Planning") as progress:
         made: Plan = plan(weighted, platform, progress=progress)
     return Division(OWN, platform, made.partition)

@@ -99,9 +99,9 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
     group.add_argument(
         "--weights",
-        metavar="FILE|cell:NAME|type:NAME=W,...|region:NAME=W,...",
-        help="work per vertex: a file (FILE:COLUMN for one of several), a mesh file's cell field, "
-        "or weights by type of cell or by region, 1 for others",
+        metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...",
+        help="work per vertex: a file (FILE:COLUMN for one of several), a unit for each neighbour, "
+        "a mesh file's cell field, or weights by type of cell or by region, 1 for others",
     )
     group.add_argument(
         "--balance-each",
@@ -312,9 +312,9 @@ def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
 def _beside(path: str, name: str) -> str:
     """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
-    from evener.io.weights import OF_MESH, split_weights
+    from evener.io.weights import DEGREE, OF_MESH, split_weights
 
-    if name.startswith(OF_MESH):
+    if name.startswith(OF_MESH) or name == DEGREE:
         return name
     beside = str(Path(path).parent / name)
     return beside if find_file(Path(split_weights(beside)[0])) is not None else name

@@ -127,16 +127,15 @@ def partition_in(file: str, graph: Graph, k: int) -> Partition:
 
 def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
     """Return the figures of a partition as text, by the names that every command shows."""
-    from evener.wording import signed_percent, time_of, units
+    from evener.wording import signed_percent, units
 
-    ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
     return {
         "edge cut": units(judged.edge_cut),
         "total volume": f"{judged.total_volume:,}",
         "largest volume": f"{judged.max_volume:,}",
         "boundary vertices": f"{judged.boundary:,}",
         "imbalance against targets": signed_percent(judged.imbalance),
-        "predicted": time_of(judged.prediction.makespan, ideal),
+        "predicted": judged.prediction.clock(judged.prediction.makespan),
         "contracts kept": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
     }
 
@@ -233,9 +232,15 @@ KEYS = ("edge_cut", "max_volume", "total_volume", "neighbours")
 
 def print_versus(made: Plan, rival: Rival, out: Output) -> None:
     """Print the figures of both tools and their ratios, or why there are none."""
+    from evener.wording import percent
+
     if rival.stages:
         out.say("")
         out.table(COLUMNS, _rows(made, rival))
+        theirs = rival.nearest.edge_cut
+        if not made.is_for_seconds and theirs < made.evaluation.edge_cut:
+            less = percent(1 - theirs / made.evaluation.edge_cut)
+            out.say(f"{rival.tool} cuts {less} less: --with {rival.tool} takes its blocks.")
     if rival.note:
         out.say(f"{rival.tool}: {rival.note}")
 
@@ -246,27 +251,28 @@ def rival_to_dict(made: Plan, rival: Rival) -> dict[str, Any]:
 
 
 def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
-    """Return the plan's figures over the rival's after repair; None where that is 0."""
+    """Return the plan's figures over those of the rival's nearest stage; None where that is 0."""
     if not rival.stages:
         return {}
-    mine, theirs = _own(made), rival.stages[-1]
+    mine, theirs = _own(made), rival.nearest
     found = {key: _over(getattr(mine, key), getattr(theirs, key)) for key in KEYS}
     seconds = _over(made.prediction.makespan, rival.seconds)
     return found | {"seconds": seconds, "cpu_seconds": _over(made.cpu_seconds, rival.cpu_seconds)}
 
 
 def _rows(made: Plan, rival: Rival) -> list[list[str]]:
+    from evener.plans.plan import ENFORCED
     from evener.reporting.stages import rival_name
-    from evener.wording import NOTHING, ratio, time_of
+    from evener.wording import NOTHING, ratio
 
-    last = len(rival.stages) - 1
-    ideal = made.platform.relative_ideal(float(made.certificate.weights.sum()))
-    own = time_of(made.prediction.makespan, ideal)
-    theirs = NOTHING if rival.seconds is None else time_of(rival.seconds, ideal)
+    clock = made.prediction.clock
+    own = clock(made.prediction.makespan)
     rows = [_figures(made.tool, _own(made), own, made.cpu_seconds)]
+    repaired = any(stage.name == ENFORCED for stage in rival.stages)
     for i, stage in enumerate(rival.stages):
-        # CPU time: the tool's, without repair. Predicted: the last stage, after repair.
-        seconds = theirs if i == last else ""
+        # CPU time: the tool's, without repair. Predicted: after repair.
+        seconds = NOTHING if stage.seconds is None else clock(stage.seconds)
+        seconds = "" if repaired and i == 0 else seconds
         rows.append(
             _figures(rival_name(rival, i), stage, seconds, None if i else rival.cpu_seconds)
         )

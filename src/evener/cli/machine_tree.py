@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 GIB = 2.0**30
 OWN = {
-    "fixed_seconds": "s fixed",
     "cost_per_hour": "an hour",
     "watts": "W",
     "idle_watts": "W idle",
@@ -85,10 +84,12 @@ def device_text(devices: Sequence[Device]) -> str:
     for key, what in (("low_units", "at least"), ("high_units", "at most")):
         if (units := getattr(device, key)) is not None:
             words.append(f"{what} {units:,.6g} units")
+    if device.fixed_seconds:
+        words.append(f"{microseconds(device.fixed_seconds)} fixed")
     words += [
         f"{getattr(device, key):,.6g} {unit}"
         for key, unit in OWN.items()
-        if getattr(device, key) is not None and (getattr(device, key) or key != "fixed_seconds")
+        if getattr(device, key) is not None
     ]
     if device.host_link is not None:
         words.append(f"behind {safe(device.host)} ({link_text(device.host_link)})")

@@ -18,6 +18,9 @@ from evener.wording import printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.plans.edge_plan import EdgePlan
+    from evener.plans.plan import Plan
+    from evener.plans.stream_plan import StreamPlan
     from evener.platforms.models.fitting import SpeedModel
     from evener.platforms.models.samples import DeviceSpeeds
 
@@ -108,17 +111,23 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 
 def platform_in(path: str) -> Platform:
     """Return the machine that a machine file describes, or that a plan file was made for."""
-    if Path(path).is_file() and is_zipfile(path):  # a pipe would be waited for
-        from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
-        from evener.io.plans.plan import read_plan
-        from evener.io.plans.stream_plan import is_stream_plan, read_stream_plan
-
-        if is_stream_plan(path):
-            return read_stream_plan(path).platform
-        return read_edge_plan(path).platform if is_edge_plan(path) else read_plan(path).platform
     from evener.io.machines.platforms import read_platform
 
-    return read_platform(path)
+    plan = plan_in(path)
+    return read_platform(path) if plan is None else plan.platform
+
+
+def plan_in(path: str) -> Plan | EdgePlan | StreamPlan | None:
+    """Return the plan of any kind that is in a file; None for other files."""
+    if not (Path(path).is_file() and is_zipfile(path)):  # a pipe would be waited for
+        return None
+    from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
+    from evener.io.plans.plan import read_plan
+    from evener.io.plans.stream_plan import is_stream_plan, read_stream_plan
+
+    if is_stream_plan(path):
+        return read_stream_plan(path)
+    return read_edge_plan(path) if is_edge_plan(path) else read_plan(path)
 
 
 def is_speeds_file(text: str | None) -> bool:

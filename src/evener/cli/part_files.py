@@ -105,9 +105,25 @@ def _read(options: PartFileOptions, out: Output) -> tuple[Plan, Reading | None]:
     from evener.io.plans.plan import read_plan
 
     plan = read_plan(options.plan)
+    if (idle := idle_devices(plan)) is not None:
+        out.note(idle)
     if options.mesh is None:
         return plan, None
     return plan, read_again(options.mesh, plan, options.reading, out, options.plan)
+
+
+def idle_devices(plan: Plan) -> str | None:
+    """Return a note on devices without a block, to which a rank would nevertheless belong."""
+    from evener.wording import ranges
+
+    unused = [plan.platform.names[b] for b in (plan.certificate.vertices == 0).nonzero()[0]]
+    if not unused:
+        return None
+    whose = "its rank has" if len(unused) == 1 else "their ranks have"
+    return (
+        f"note: {ranges(unused)}: no block, so that {whose} nothing to do; `evener plan "
+        "--only-used` leaves such devices out"
+    )
 
 
 def _has_polyhedra(reading: Reading) -> bool:

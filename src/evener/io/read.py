@@ -18,7 +18,13 @@ from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of, why_taken
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
-from evener.io.weights import balanced_each, find_weights, without_folder
+from evener.io.weights import (
+    DEGREE,
+    balanced_each,
+    degree_weights,
+    find_weights,
+    without_folder,
+)
 from evener.wording import plural, printable, two_lines
 
 if TYPE_CHECKING:
@@ -83,8 +89,9 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     path: a file's name, or what `open_source` returned.
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; those lying beside the file are found without it.
-    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `cell:NAME`, a field of the
-    mesh file; or `type:NAME=WEIGHT,...`, `region:NAME=WEIGHT,...`, of cells by type or region.
+    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `degree`, a unit for
+    each neighbour; `cell:NAME`, a field of the mesh file; or `type:NAME=WEIGHT,...`,
+    `region:NAME=WEIGHT,...`, of cells by type or region.
     balance_each: add a weight for the cells of each "region" or "type".
     constraint: which of several weights counts, from 0; all where None.
     directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
@@ -245,7 +252,9 @@ def _find_weights(
 ) -> None:
     """Take the weights asked for, and of several the one asked for."""
     vwgt = graph.vwgt
-    if weights is not None:
+    if weights is not None and str(weights) == DEGREE:
+        vwgt = changes["vwgt"] = degree_weights(graph)
+    elif weights is not None:
         vwgt = changes["vwgt"] = find_weights(source, graph.n, mesh, by, str(weights))
     if constraint is None:
         return

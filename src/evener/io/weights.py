@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, IntArray, NumberArray, as_flags, as_weights
+from evener.arrays import BoolArray, IntArray, IntVector, NumberArray, as_flags, as_weights
 from evener.errors import InputError, UsageError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.mesh import CELL_NAMES, POLYHEDRON, shape_called
 from evener.io import text
 from evener.io.graphs.pairs import fields_of
@@ -17,6 +18,7 @@ from evener.io.sources import Source, find_file, open_source
 from evener.wording import shortened
 
 if TYPE_CHECKING:
+    from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
     from evener.graphs.polymesh import PolyMesh
 
@@ -24,6 +26,8 @@ OF_MESH = ("cell:", "type:", "region:")  # weights that come from the mesh itsel
 # Fields that say where cells belong, as the readers call them.
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
 MOST_PARTS = 32  # weights a vertex that are balanced each
+
+DEGREE = "degree"  # in place of a file: each vertex weighs as many units as it has neighbours
 
 
 def find_weights(
@@ -45,6 +49,12 @@ def find_weights(
     return read_weights(given, n, column.removeprefix(":"))
 
 
+def degree_weights(graph: Graph | DirectedGraph) -> IntVector:
+    """(n,) The number of neighbours of each vertex, at least 1: the work where it follows arcs."""
+    edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
+    return np.maximum(edges.degrees, 1).astype(np.int64)
+
+
 def split_weights(spec: str) -> tuple[str, str]:
     """Split `FILE:COLUMN` into the file and the rest, ":COLUMN" or nothing."""
     if find_file(Path(spec)) is None and ":" in spec:
@@ -55,7 +65,7 @@ def split_weights(spec: str) -> tuple[str, str]:
 
 def without_folder(spec: str) -> str:
     """Return what find_weights takes with the file's name alone, as plans keep it."""
-    if spec.startswith(OF_MESH):
+    if spec.startswith(OF_MESH) or spec == DEGREE:
         return spec
     file, rest = split_weights(spec)
     return Path(file).name + rest

@@ -2,7 +2,8 @@
 
 A sample that differs much from its neighbours is measured a second time before it counts: another
 process on the core, or a clock that jumped, makes one sample far slower or faster than the next
-loads on either side. A real cliff does so too; then the second measurement agrees.
+loads on either side. A real cliff does so too; then the second measurement agrees. So is a load
+that was stopped because it took too long: nothing above such a load is measured.
 """
 
 from __future__ import annotations
@@ -38,9 +39,14 @@ class Check:
         return self.first.load
 
     def kept(self, samples: Sequence[Sample]) -> Point:
-        """Return the point that is nearer to its neighbours. samples: of all loads, by load."""
+        """Return the point that is nearer to its neighbours; of a stop, the second if it was none.
+
+        samples: of all loads, by load.
+        """
         if not (isinstance(self.second, Point) and self.second.sample.status == "ok"):
             return self.first
+        if is_stop(self.first):
+            return self.first if is_stop(self.second) else self.second
         i = next(i for i, sample in enumerate(samples) if sample.load == self.load)
         beside = [*samples[max(i - 1, 0) : i], *samples[i + 1 : i + 2]]
 
@@ -53,6 +59,11 @@ class Check:
         second = self.second
         again = duration(second.sample.seconds) if isinstance(second, Point) else second.message
         return f"{self.load:.0f}: {duration(self.first.sample.seconds)}, then {again}"
+
+
+def is_stop(outcome: Outcome) -> bool:
+    """Whether a load took so long that nothing larger is to be tried."""
+    return isinstance(outcome, Point) and (outcome.slow or outcome.sample.status == "slower")
 
 
 def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | None:
@@ -111,8 +122,13 @@ class DeviceRecord:
 
     @property
     def odd_load(self) -> int | None:
-        """A load far from its neighbours that was measured only once; None if there is none."""
-        return odd_load(self.samples, {check.load for check in self.checks})
+        """A load that was stopped, or is far from its neighbours, and was measured only once.
+
+        None if there is none.
+        """
+        checked = {check.load for check in self.checks}
+        stops = (round(p.load) for p in self.points if is_stop(p) and p.load not in checked)
+        return next(stops, None) or odd_load(self.samples, checked)
 
     def check(self, second: Outcome) -> Point:
         """Add the second measurement of a load; return the point that counts."""
@@ -208,7 +224,8 @@ def run_campaign(
                 plans[i].add(records[i].check(outcome))
             elif outcome is not None:
                 records[i].add(outcome)
-                plans[i].add(outcome)
+                if checks is None or not is_stop(outcome):  # a stop is measured again first
+                    plans[i].add(outcome)
     for record, plan in zip(records, plans, strict=True):
         record.skipped, record.why_skipped = list(plan.left_out), plan.ceiling.why
     return records

@@ -24,7 +24,7 @@ from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
 from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker
-from evener.platforms.described import GUESSED_SPEEDS, Described
+from evener.platforms.described import GUESSED_SPEEDS, SPMV_SPEEDS, Described
 from evener.platforms.platform import Device, Link, Platform
 
 KERNEL = "spmv"
@@ -163,7 +163,7 @@ def with_measured(
     levels = tuple(replace(v, link=links.get(v.name, v.link)) for v in found.platform.levels)
     measured = {f"level {name}": KEYS for name in links} | {name: {"speed"} for name in speeds}
     guessed = {name: keys - measured.get(name, set()) for name, keys in found.guessed.items()}
-    title = found.platform.name.replace(GUESSED_SPEEDS, f"rows of {KERNEL} a second")
+    title = found.platform.name.replace(GUESSED_SPEEDS, SPMV_SPEEDS)
     platform = replace(found.platform, devices=devices, levels=levels, name=title)
     how = f"speed, alpha_us, GB_per_s: measured where not marked, speeds all at once by {KERNEL}"
     return Described(platform, guessed, (*found.sources, how))
@@ -181,7 +181,7 @@ def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
     for number in range(len(platform.levels)):
         pair = _first_pair(platform, cpus, number)
         ends = [platform.devices[i].cores[0] for i in pair]
-        found.append(_link(ends, say) if ends else None)
+        found.append(_link(ends, platform.levels[number].name, say) if ends else None)
     if not any(found):
         say("only one device of cores: no link is measured")
         return {}
@@ -202,11 +202,11 @@ def _first_pair(platform: Platform, some: Sequence[int], level: int) -> tuple[in
     return ()
 
 
-def _link(cpus: Sequence[int], say: Say) -> Link:
+def _link(cpus: Sequence[int], level: str, say: Say) -> Link:
     here, there = cpus
     with ProcessPing((there,), here) as ping:
         found = measure_link(ping, precision=PRECISION)
-    return known_link(found, f"cores {here} and {there}", say)
+    return known_link(found, f"cores {here} and {there} (level {level})", say)
 
 
 def known_link(found: FittedLink, ends: str, say: Say) -> Link:

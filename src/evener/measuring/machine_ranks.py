@@ -37,6 +37,7 @@ from evener.measuring.pings import RankPing, answer
 from evener.measuring.ranks import RankBench, devices_of_rank
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker
+from evener.platforms.described import SPMV_SPEEDS
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.comm import Comm
 
@@ -79,7 +80,7 @@ def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -
             for d in devices
         ),
         levels,
-        name=f"{named}, {comm.size} ranks: rows of {KERNEL} a second",
+        name=f"{named}, {comm.size} ranks: {SPMV_SPEEDS}",
     )  # fmt: skip
 
 

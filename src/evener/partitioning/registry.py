@@ -84,7 +84,7 @@ def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
         where = " on every weight" if graph.n_constraints > 1 else ""
-        return "evener", f"lowest cut within limits{where}"
+        return "evener", f"lowers the {request.objective.replace('_', ' ')} within limits{where}"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
             return name, f"as {without}"

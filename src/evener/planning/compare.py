@@ -12,6 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
+from evener.arrays import BoolArray
 from evener.errors import EvenerError, one_of
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
@@ -34,9 +35,9 @@ from evener.planning.steps import (
     terms_of,
 )
 from evener.plans.partition import Contract, Further, Mapping, Partition
-from evener.plans.plan import Evaluation, Plan, Rival
-from evener.platforms.platform import Platform
-from evener.wording import duration, from_above, number, two_lines
+from evener.plans.plan import ENFORCED, ON_DEVICES, Evaluation, Plan, Rival
+from evener.platforms.platform import Platform, with_only
+from evener.wording import from_above, number, two_lines
 
 PLAN = "plan"  # name of the row of what `evener plan` makes for seconds
 MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small part
@@ -65,7 +66,7 @@ class Comparison:
             return two_lines("Comparison", [self.tool, "no blocks"], [self.note])
         held = "contract kept" if judged.holds else "contract broken"
         figures = [f"edge cut {number(judged.edge_cut)}", f"volume {judged.total_volume:,}"]
-        figures.append(f"{duration(judged.prediction.makespan)} per iteration")
+        figures.append(f"{judged.prediction.clock(judged.prediction.makespan)} per iteration")
         return two_lines("Comparison", [self.tool, held, f"{self.moved:,} moved"], figures)
 
     def _repr_html_(self) -> str:
@@ -181,11 +182,19 @@ def _compared(
         return replace(result, note=error.message)
 
 
-def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) -> Rival:
+def rival_of(
+    graph: Graph,
+    platform: Platform,
+    tool: str,
+    options: PlanOptions,
+    used: BoolArray | None = None,
+) -> Rival:
     """Return what `tool` makes of the same contract, for a plan's record.
 
-    A tool without the objective minimises its own; its note says so, or that it is not installed.
-    Raises UsageError for an unknown tool.
+    used (k,): the devices that have a block in the plan; None: all. Where some have none, the tool
+    also divides the graph over the others alone, as a last stage. A tool without the objective
+    minimises its own; its note says so, or that it is not installed. Raises UsageError for an
+    unknown tool.
     """
     options = options.settled(graph, platform)
     note, able = "", find_tool(tool).objectives
@@ -198,11 +207,15 @@ def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) 
         return Rival(tool, note=result.note)
     stages = [stage_of("before repair", result.raw)]
     if result.kept is not None and result.moved:
-        stages.append(stage_of("enforced", result.kept))
-    final = result.kept or result.raw
-    return Rival(
-        tool, tuple(stages), final.prediction.makespan, result.cpu_seconds, result.note or note
-    )
+        stages.append(stage_of(ENFORCED, result.kept))
+    if used is not None and 1 < used.sum() < platform.k:
+        chosen = with_only(platform, np.flatnonzero(used).tolist())
+        (again,) = compare(graph, chosen, [tool], options)
+        judged = again.kept or again.raw
+        if judged is not None:
+            stages.append(stage_of(f"{ON_DEVICES}{chosen.k:,} devices", judged))
+    rival = Rival(tool, tuple(stages), None, result.cpu_seconds, result.note or note)
+    return replace(rival, seconds=rival.nearest.seconds)
 
 
 def own_cpu_seconds(

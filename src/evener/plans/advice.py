@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evener.arrays import IntVector
 from evener.platforms.platform import Platform
-from evener.wording import brief, duration, from_above, plural, ranges, two_lines
+from evener.wording import brief, from_above, plural, ranges, time_of, two_lines
 
 MANY = 1e4  # ratio from which three digits are shown
 WORTH = 1.005  # ratio below which times count as equal
@@ -42,6 +42,7 @@ class Advice:
     choices: by number of devices, ascending; nodes: by number of whole nodes, may be empty. best:
     the fastest; knee: the fewest devices that are nearly as fast; everyone: all devices, None if
     they cannot all have a block. complete: whether every set without a plan is likely slower.
+    ideal [s]: what all devices together would take, where speeds are relative; else None.
     """
 
     platform: Platform
@@ -51,12 +52,13 @@ class Advice:
     knee: Choice
     everyone: Choice | None
     complete: bool
+    ideal: float | None = None
 
     def __repr__(self) -> str:
         best, knee = self.best, self.knee
         first = f"best {best.devices.size:,} of {plural(self.platform.k, 'device')}"
-        second = f"knee {plural(knee.devices.size, 'device')}, {duration(knee.seconds)}"
-        return two_lines("Advice", [first, f"{duration(best.seconds)} per iteration"],
+        second = f"knee {plural(knee.devices.size, 'device')}, {time_of(knee.seconds, self.ideal)}"
+        return two_lines("Advice", [first, f"{time_of(best.seconds, self.ideal)} per iteration"],
                          [second, f"{plural(len(self.choices), 'set')} weighed"])  # fmt: skip
 
     def _repr_html_(self) -> str:

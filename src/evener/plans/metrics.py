@@ -210,4 +210,5 @@ def prediction_of(
         overlapped=np.minimum(meanwhile, communicate),
         interior=interior,
         delay=delay,
+        ideal=platform.relative_ideal(float(loads.sum())),
     )

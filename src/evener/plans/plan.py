@@ -34,11 +34,16 @@ if TYPE_CHECKING:
 
 IN_SLICES = "sliced"  # the option that records how a graph in slices was divided
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
-ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
+SAME_DEVICES_STAGE = "metis on the same devices"
+ROLES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
+ENFORCED, ON_DEVICES = "enforced", "on the plan's "  # names of a rival's stages, or their begin
 NAMED = 4  # devices that a verdict lists
 AT_BOUND = 5e-4  # relative distance below which a verdict says "at the lower bound"
 MOST_DRAWN = 1_000_000  # vertices up to which a plan keeps its graph for pictures, about 0.1 GB
 AT_ONCE = 1e-9  # of the makespan: devices that end this close end together
+# Ratio of the arcs a vertex of two blocks, and of the time that this would cost, from which on the
+# verdict mentions both.
+ARCS_APART, ARCS_COST = 2.0, 1.05
 # Fields of Prediction that older plans lack, where they count as zero.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 
@@ -107,6 +112,8 @@ class Prediction:
     device is done because it waits for partners that begin later or have more messages.
     bound [s]: makespan of the best sizes if nothing were exchanged (evener.sizing.bounds), NaN if
     not computed. hop_bytes (levels,) [B]: bytes x hops by the deepest level that two devices share.
+    ideal [s]: where speeds are relative, so that seconds mean nothing, what all devices together
+    would take (Platform.relative_ideal); else None.
     contention, fixed, overlapped, interior and delay are zero if left out.
     """
 
@@ -119,6 +126,7 @@ class Prediction:
     overlapped: FloatArray = field(default_factory=_nothing)
     interior: FloatArray = field(default_factory=_nothing)
     delay: FloatArray = field(default_factory=_nothing)
+    ideal: float | None = None
 
     def __post_init__(self) -> None:
         for name in FURTHER_SECONDS:
@@ -126,12 +134,16 @@ class Prediction:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 
     def __repr__(self) -> str:
-        first = plural(self.compute.size, "device"), f"makespan {duration(self.makespan)}"
+        first = plural(self.compute.size, "device"), f"makespan {self.clock(self.makespan)}"
         second = (
-            f"computing up to {duration(float(self.compute.max()))}",
-            (f"communicating up to {duration(float(self.communicate.max()))}"),
+            f"computing up to {self.clock(float(self.compute.max()))}",
+            (f"communicating up to {self.clock(float(self.communicate.max()))}"),
         )
-        return two_lines("Prediction", [*first, f"bound {duration(self.bound)}"], second)
+        return two_lines("Prediction", [*first, f"bound {self.clock(self.bound)}"], second)
+
+    def clock(self, seconds: float) -> str:
+        """Return a time [s] as text; where speeds are relative, as a multiple of `ideal`."""
+        return time_of(seconds, self.ideal)
 
     @property
     def seconds(self) -> FloatArray:
@@ -181,7 +193,7 @@ class Evaluation:
         k, kept = self.certificate.contract.k, int(self.certificate.holds.sum())
         first = plural(k, "block"), f"{kept:,} of {k:,} contracts kept"
         figures = [f"edge cut {number(self.edge_cut)}", f"volume {self.total_volume:,}"]
-        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        figures.append(f"{self.prediction.clock(self.prediction.makespan)} per iteration")
         return two_lines("Evaluation", first, figures)
 
     def _repr_html_(self) -> str:
@@ -217,10 +229,9 @@ class Evaluation:
     def verdict(self, platform: Platform) -> str:
         """Return one sentence: are limits kept, how long an iteration takes, who is last."""
         prediction, last = self.prediction, platform.names[self.prediction.bottleneck]
-        ideal = platform.relative_ideal(float(self.certificate.weights.sum()))
         return (
-            f"{_kept(self, platform)}; slowest device {time_of(prediction.makespan, ideal)}, "
-            f"{_above(self)} {time_of(prediction.bound, ideal)}; {last} is last."
+            f"{_kept(self, platform)}; slowest device {prediction.clock(prediction.makespan)}, "
+            f"{_above(self)} {prediction.clock(prediction.bound)}; {last} is last."
         )
 
 
@@ -284,14 +295,44 @@ def _above(judged: Evaluation) -> str:
     return f"{100 * above:.1f} % above the lower bound"
 
 
+def arcs_remark(
+    judged: Evaluation, platform: Platform, workload: Workload, graph: Mapping[str, Any]
+) -> str:
+    """Return a sentence on blocks of vertices that all count as one unit but have unlike degrees.
+
+    graph: its facts, as Plan.graph. "" where weights or the workload state what a vertex costs,
+    where no two blocks differ by more than ARCS_APART in arcs a vertex, and where computing would
+    take less than ARCS_COST times as long if the work followed the arcs.
+    """
+    certificate, per_arc = judged.certificate, graph.get("bytes_per_edge", 0.0)
+    used = np.flatnonzero(certificate.vertices > 0)
+    if any(workload.shares) or not graph.get("unit_weights") or not per_arc or used.size < 2:
+        return ""
+    vertices = certificate.vertices[used]
+    arcs = np.rint((certificate.bytes[used] - graph["bytes_per_vertex"] * vertices) / per_arc)
+    density, compute = arcs / vertices, judged.prediction.compute[used]
+    if density.max() <= ARCS_APART * density.min():
+        return ""
+    cost = float((compute * density).max() / compute.max() * vertices.sum() / arcs.sum())
+    if cost < ARCS_COST:
+        return ""
+    few, many = used[density.argmin()], used[density.argmax()]
+    return (
+        f"{platform.names[few]} has {density.min():.3g} arcs a vertex, {platform.names[many]} "
+        f"{density.max():.3g}: where the work follows the arcs, as in PageRank, computing takes "
+        f"{times(cost)} times as long; --weights degree or --kernel pagerank balances it."
+    )
+
+
 @dataclass(frozen=True)
 class Stage:
     """The figures of a partition after the step `name`.
 
     neighbours: the most that a block has. smallest, largest: weight / target of a block.
     seconds: predicted makespan [s], None if not computed. role: METIS_STAGE for METIS at the same
-    sizes, the better of its two methods; CUT_STAGE for the plan of least cut; SLABS_STAGE for slabs
-    at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
+    sizes, the better of its two methods; SAME_DEVICES_STAGE for the same on the devices alone that
+    the plan uses, where it leaves some unused; CUT_STAGE for the plan of least cut; SLABS_STAGE for
+    slabs at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
     """
 
     name: str
@@ -314,9 +355,10 @@ class Stage:
 class Rival:
     """Another tool's partition for the same contract, repaired if it broke that.
 
-    stages: its figures as returned, and after the repair. seconds: predicted makespan in the end
-    [s]. cpu_seconds: of the tool [s], None in a plan that was read. note: why there are no stages,
-    or which objective the tool was given instead.
+    stages: its figures as returned, and after the repair; where the plan leaves devices unused, a
+    last stage on its devices alone. seconds: predicted makespan of the nearest stage [s].
+    cpu_seconds: of the tool [s], None in a plan that was read. note: why there are no stages, or
+    which objective the tool was given instead.
     """
 
     tool: str
@@ -324,6 +366,18 @@ class Rival:
     seconds: float | None = None
     cpu_seconds: float | None = None
     note: str = ""
+
+    @property
+    def is_on_devices(self) -> bool:
+        """Whether the last stage is on the plan's devices alone."""
+        return len(self.stages) > 1 and self.stages[-1].name.startswith(ON_DEVICES)
+
+    @property
+    def nearest(self) -> Stage:
+        """The stage of least predicted seconds, that before a repair left out."""
+        repaired = any(one.name == ENFORCED for one in self.stages)
+        kept = self.stages[1:] if repaired else self.stages
+        return min(kept, key=lambda one: np.inf if one.seconds is None else one.seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,9 +416,8 @@ class Plan:
     def __repr__(self) -> str:
         k, kept = self.platform.k, int(self.certificate.holds.sum())
         first = plural(self.partition.n, "vertex", "vertices"), plural(k, "device"), self.tool
-        ideal = self.platform.relative_ideal(float(self.certificate.weights.sum()))
         figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
-        figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")
+        figures.append(f"{self.prediction.clock(self.prediction.makespan)} per iteration")
         return two_lines("Plan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
 
     def _repr_html_(self) -> str:
@@ -424,5 +477,7 @@ class Plan:
         return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
     def verdict(self) -> str:
-        """Return the plan's result in one sentence."""
-        return self.evaluation.verdict(self.platform)
+        """Return the plan's result in one sentence; a second one where arcs are out of balance."""
+        verdict = self.evaluation.verdict(self.platform)
+        remark = arcs_remark(self.evaluation, self.platform, self.workload, self.graph)
+        return f"{verdict} {remark}" if remark else verdict

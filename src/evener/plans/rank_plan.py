@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evener.arrays import Part
 from evener.plans.plan import Certificate, Evaluation, Plan, Prediction
 from evener.platforms.platform import Platform
-from evener.wording import number, plural, time_of, two_lines
+from evener.wording import number, plural, two_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +27,8 @@ class RankPlan:
 
     def __repr__(self) -> str:
         k, kept = self.platform.k, int(self.certificate.holds.sum())
-        ideal = self.platform.relative_ideal(float(self.certificate.weights.sum()))
         figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
-        figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")
+        figures.append(f"{self.prediction.clock(self.prediction.makespan)} per iteration")
         first = plural(self.part.size, "vertex", "vertices"), plural(k, "device")
         return two_lines("RankPlan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
 

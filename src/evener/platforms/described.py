@@ -15,6 +15,7 @@ from evener.errors import InputError
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, memory_of_cores
 from evener.platforms.device import Device, Level
 from evener.platforms.guesses import (
+    GPU_LAUNCH,
     guessed_core_speeds,
     guessed_gpu_memory,
     guessed_gpu_speed,
@@ -25,11 +26,14 @@ from evener.platforms.platform import Platform
 from evener.wording import ranges
 
 PER = ("core", "numa", "socket", "node", "gpu")
-GUESSED_SPEEDS = "guessed rows of spmv a second"
+SPMV_SPEEDS = "rows of spmv a second"  # end of the name of a platform with such speeds
+GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
     "speed": "speed: guessed rows a second of a sparse product, from clock x vector width of cores "
     "and the bandwidth of a GPU's memory; --measure measures it",
     "alpha_us": "alpha_us, GB_per_s: guessed, as such links usually are; --measure measures them",
+    "fixed_seconds": "fixed_seconds: guessed, one kernel launch of a GPU an iteration; a "
+    "solver that launches several takes a multiple: state your own",
     "memory_GiB": "memory_GiB: guessed where marked, the least that GPUs of this name have",
     "cores": "cores: guessed, numbered as Linux usually does, socket by socket",
 }
@@ -214,8 +218,10 @@ def _device(
     part: _Part, kept: Sequence[str], speeds: Mapping[int, float], memories: Mapping[int, float]
 ) -> tuple[Device, frozenset[str]]:
     """Return a device and which of its keys are guessed."""
-    guesses = {"speed"}
+    guesses, launch = {"speed"}, 0.0
     if part.gpu is not None:
+        launch = GPU_LAUNCH
+        guesses.add("fixed_seconds")
         memory = part.gpu.memory
         if memory is None and (memory := guessed_gpu_memory(part.gpu)) is not None:
             guesses.add("memory_GiB")
@@ -232,6 +238,7 @@ def _device(
         memory,
         at="/".join(_at(part.place, kept)),
         node=_node(part.computer.host),
+        fixed_seconds=launch,
         cores=tuple(sorted(core.cpu for core in part.cores)),
         gpu=None if part.gpu is None else part.gpu.uuid if part.gpu.is_instance else part.gpu.index,
     )

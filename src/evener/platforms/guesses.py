@@ -23,6 +23,8 @@ ONE_LANE = 1
 ROW_BYTES = 7 * 12 + 8 + 8 + 4
 GPU_BANDWIDTH = 500e9  # B/s, of a GPU that is not in the table: that of a workstation's
 
+# [s] of an iteration on a GPU, whatever its load: one launch that is waited for.
+GPU_LAUNCH = 1e-5
 # Between two devices whose deepest common level this is. The usual order of magnitude of MPI's
 # messages: over InfiniBand, between two sockets, two NUMA nodes, two caches, and within one.
 LINKS = {

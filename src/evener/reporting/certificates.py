@@ -44,7 +44,7 @@ COLUMNS = (
     CertificateColumn("pieces", "connected components of the block; 1 is best"),
     CertificateColumn("neighbours", "other blocks it touches"),
     CertificateColumn("sends", "values sent per iteration"),
-    CertificateColumn("time", "predicted per iteration"),
+    CertificateColumn("time", "predicted until the device is done, per iteration"),
 )
 
 OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
@@ -76,7 +76,7 @@ def certificate_columns(plan: Plan) -> tuple[CertificateColumn, ...]:
 def certificate_rows(plan: Plan) -> list[list[CertificateCell]]:
     """Return a row of cells, as `certificate_columns`, for each device that `certified` names."""
     certificate, contract = plan.certificate, plan.certificate.contract
-    off, seconds, names = off_targets(plan)[:, 0], plan.prediction.seconds, plan.platform.names
+    off, ends, names = off_targets(plan)[:, 0], plan.prediction.ends, plan.platform.names
     rows, clock = [], clock_of(plan)
     for b in certified(plan).tolist():
         holds = bool(certificate.holds[b])
@@ -97,7 +97,7 @@ def certificate_rows(plan: Plan) -> list[list[CertificateCell]]:
                 CertificateCell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
                 CertificateCell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
                 *(CertificateCell(f"{int(values[b]):,}", int(values[b])) for values in whole),
-                CertificateCell(clock(seconds[b]), float(seconds[b])),
+                CertificateCell(clock(ends[b]), float(ends[b])),
             ]
         )
     return rows
@@ -150,7 +150,7 @@ def certified(plan: Plan) -> IntArray:
     k = plan.platform.k
     if k <= MAX_ROWS:
         return np.arange(k)
-    order = np.lexsort((-plan.prediction.seconds, plan.certificate.holds))
+    order = np.lexsort((-plan.prediction.ends, plan.certificate.holds))
     return np.sort(order[:MAX_ROWS])
 
 

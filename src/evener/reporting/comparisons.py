@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from evener.partitioning.tools import TOOLS
-from evener.wording import NOTHING, count, duration, percent, plural, ratio, signed_percent
+from evener.wording import (
+    NOTHING,
+    count,
+    duration,
+    percent,
+    plural,
+    ratio,
+    signed_percent,
+    time_of,
+)
 
 if TYPE_CHECKING:
     from evener.planning.compare import Comparison
+
+PLAN = "plan"  # row of what `evener plan` makes, as in evener.planning.compare
 
 # Key, heading, meaning; of each the lowest value is the best.
 Measure: TypeAlias = tuple[str, str, str]
@@ -79,6 +91,11 @@ class Compared:
         return any(tool.holds is not None for tool in self.tools)
 
     @property
+    def has_plan(self) -> bool:
+        """Whether one of them is the plan for seconds, which has sizes of its own."""
+        return any(tool.tool == PLAN for tool in self.tools)
+
+    @property
     def has_families(self) -> bool:
         """Whether the tools are of families."""
         return any(tool.family for tool in self.tools)
@@ -106,8 +123,9 @@ def row_of(result: Comparison) -> dict[str, Any]:
     }
 
 
-def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
-    """Return what the page shows of the rows `write_comparison` describes."""
+def compared(rows: Sequence[Mapping[str, Any]], ideal: float | None = None) -> Compared:
+    """Return what the page shows of the rows `write_comparison` describes; ideal: of Prediction."""
+    clock = partial(time_of, ideal=ideal)
     ordered = sorted(rows, key=lambda row: (row["seconds"] is None, row["seconds"] or 0.0))
     cells = [
         [
@@ -118,7 +136,10 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
         for row in ordered
     ]
     table = FurtherColumns(COLUMNS, cells)
-    return side_by_side(ordered, MEASURES, table, best=_best, noun="tool", order="predicted time")
+    best = partial(_best, clock=clock)
+    return side_by_side(
+        ordered, MEASURES, table, best=best, noun="tool", order="predicted time", clock=clock
+    )
 
 
 class FurtherColumns(NamedTuple):
@@ -136,8 +157,11 @@ def side_by_side(
     best: Best,
     noun: str,
     order: str,
+    clock: Callable[[float], str] = duration,
 ) -> Compared:
     """Return the page's tools, in the order of the rows; noun, order as of Compared.
+
+    clock: what turns predicted seconds into text.
 
     best: given the rows that keep the contract, one or more, says what is best of them.
     ordered: of each tool, with tool, family, holds, note and all measures; the first of these is
@@ -156,7 +180,7 @@ def side_by_side(
             [
                 _none()
                 if row[first] is None or row[key] is None
-                else _figure(key, row[key], *spans[key])
+                else _figure(key, row[key], *spans[key], clock)
                 for key, _, _ in measures
             ],
             cells,
@@ -190,11 +214,11 @@ def _standing(kept: int, total: int, noun: str) -> str:
     return f"All {plural(kept, noun)} end within the contract"
 
 
-def _best(kept: list[Mapping[str, Any]]) -> str:
+def _best(kept: list[Mapping[str, Any]], clock: Callable[[float], str]) -> str:
     """Return which tools are predicted fastest and have the least cut."""
     fastest = min(kept, key=lambda row: row["seconds"])
     cut = min(kept, key=lambda row: row["edge_cut"])
-    time = f"{fastest['tool']} is predicted fastest ({duration(fastest['seconds'])})"
+    time = f"{fastest['tool']} is predicted fastest ({clock(fastest['seconds'])})"
     if cut["tool"] == fastest["tool"]:
         return f"{time} and has the least cut ({count(cut['edge_cut'])})"
     return f"{time}, {cut['tool']} has the least cut ({count(cut['edge_cut'])})"
@@ -205,9 +229,13 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
     return (min(values), max(values)) if values else (0.0, 0.0)
 
 
-def _figure(key: str, value: float, best: float, worst: float) -> ComparedFigure:
+def _figure(
+    key: str, value: float, best: float, worst: float, clock: Callable[[float], str]
+) -> ComparedFigure:
     if key == "imbalance":
         text = signed_percent(value)
+    elif key == "seconds":
+        text = clock(value)
     elif key.endswith("seconds"):
         text = duration(value)
     else:

@@ -97,7 +97,7 @@ def _show_network(axes: Any, network: QuotientDrawing) -> None:
 def _times(axes: Any, plan: Plan, used: IntArray) -> None:
     """Draw a bar of the parts of each device's time; of many devices, the slowest."""
     prediction = plan.prediction
-    ideal = plan.platform.relative_ideal(float(plan.certificate.weights.sum()))
+    ideal = prediction.ideal
     unit = ideal or 1.0  # relative times are drawn as multiples, for round numbers at the axis
     shown = used
     if used.size > MAX_BARS:

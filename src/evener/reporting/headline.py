@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from evener.planning.bottleneck import Bottleneck
-from evener.plans.plan import METIS_STAGE, Plan, Stage
+from evener.plans.plan import METIS_STAGE, SAME_DEVICES_STAGE, Plan, Stage
 from evener.reporting.tables import clock_of, is_relative
 from evener.wording import count, duration, percent, plural, ratio
 
+METIS_NAMES = {
+    METIS_STAGE: "METIS at the same sizes",
+    SAME_DEVICES_STAGE: "METIS on the same devices",
+}
 ALIKE = 5e-4  # relative: times nearer than this are the same
 
 
@@ -72,14 +74,18 @@ def against(seconds: float, ours: float, whose: str = "this plan") -> str:
 
 
 def _rival(plan: Plan) -> Figure:
-    """Return the time of METIS at the same sizes, else of the rival, else the imbalance."""
-    ours, metis = plan.prediction.makespan, stage_of_role(plan, METIS_STAGE)
-    if metis is not None and metis.seconds is not None:
-        name = "METIS at the same sizes"
-        return Figure(name, clock_of(plan)(metis.seconds), against(metis.seconds, ours))
+    """Return the time of METIS, the nearer of its stages, else of the rival, else the imbalance."""
+    ours = plan.prediction.makespan
+    named = [(stage_of_role(plan, role), name) for role, name in METIS_NAMES.items()]
+    tried = [(one.seconds, name) for one, name in named if one and one.seconds is not None]
+    if tried:
+        seconds, name = min(tried)
+        return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     if plan.rival is not None and plan.rival.seconds is not None:
-        seconds = plan.rival.seconds
-        name = f"{plan.rival.tool} for the same contract"
+        seconds, rival = plan.rival.seconds, plan.rival
+        is_last = rival.is_on_devices and rival.nearest is rival.stages[-1]
+        on = rival.nearest.name if is_last else "for the same contract"
+        name = f"{plan.rival.tool} {on}"
         return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     share = plan.evaluation.imbalance
     sign = "+" if share > 0 and percent(share) != percent(0.0) else ""
@@ -90,11 +96,11 @@ def _last(plan: Plan, bottleneck: Bottleneck | None) -> str:
     """Return what the slowest device spends its time with, or how much earlier the next ends."""
     if bottleneck is not None and bottleneck.seconds > 0:
         return f"{percent(bottleneck.compute / bottleneck.seconds)} of its time computing"
-    seconds, last = plan.prediction.seconds, plan.prediction.bottleneck
-    others = np.delete(seconds, last)
-    if not others.size or not others.max() > 0:
+    others = plan.prediction.ends.copy()
+    others[plan.prediction.bottleneck] = 0.0
+    if not others.max() > 0:
         return "alone at work"
-    following = plan.platform.names[int(np.argsort(-seconds, kind="stable")[1])]
+    following = plan.platform.names[int(others.argmax())]
     earlier = 1 - float(others.max()) / plan.prediction.makespan
     if earlier < ALIKE:
         return f"{following} finishes at the same time"

@@ -41,7 +41,7 @@ from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
-from evener.reporting.tables import clock_of
+from evener.reporting.tables import OF_PRODUCTS, clock_of, time_remarks
 from evener.wording import percent, plural, without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # keeps a page below 3 MB
@@ -91,7 +91,9 @@ def report(
         recounted=recounted(plan, has_graph=graph is not None),
         certificate=plan.certificate,
         figures=headline(plan, slowest),
-        notes=[note for note in plan.notes if not note.startswith(UNUSED)],
+        notes=[note for note in plan.notes if not note.startswith(UNUSED)]
+        + _pieces(plan)
+        + [OF_PRODUCTS] * (OF_PRODUCTS in time_remarks(plan.platform, 1.0)),
         scene=scene,
         network=network,
         is_beside=_is_small(scene, network),
@@ -109,8 +111,17 @@ def report(
         mapped=mapped(plan.mapping),
         columns=certificate_columns(plan),
         rows=certificate_rows(plan),
-        pieces=in_pieces(plan),
         provenance=provenance(plan),
+    )
+
+
+def _pieces(plan: Plan) -> list[str]:
+    """Return a note on blocks of more than one connected piece, if there are any."""
+    named = in_pieces(plan)
+    return (
+        [f"In more than one connected piece: {named}; --connected asks for one each"]
+        if named
+        else []
     )
 
 
@@ -149,7 +160,7 @@ def write_comparison(
     """
     page = render(
         "comparison.html.j2",
-        view=compared(rows),
+        view=compared(rows, platform.relative_ideal(float(graph.total_weight))),
         what="",
         counts=f"{plural(graph.n, 'vertex', 'vertices')}, {plural(graph.m, 'edge')}",
         platform=platform,

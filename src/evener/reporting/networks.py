@@ -90,7 +90,7 @@ def draw_network(plan: Plan) -> QuotientDrawing | None:
     titles = [
         f"{plan.platform.names[b]}: weight {count(float(plan.certificate.weights[b]))}, "
         f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "
-        f"{clock(float(plan.prediction.seconds[b]))}"
+        f"{clock(float(plan.prediction.ends[b]))}"
         for b in used.tolist()
     ]
     u, v = np.searchsorted(used, u), np.searchsorted(used, v)

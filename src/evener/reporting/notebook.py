@@ -21,7 +21,7 @@ from evener.reporting.comparisons import compared, row_of
 from evener.reporting.headline import headline
 from evener.reporting.html import render
 from evener.reporting.provenance import device_rows
-from evener.wording import count, duration, memory, percent, plural, ranges, signed_percent
+from evener.wording import count, duration, memory, percent, plural, ranges, signed_percent, time_of
 
 if TYPE_CHECKING:
     from evener.planning.compare import Comparison
@@ -106,13 +106,13 @@ def platform_html(platform: Platform) -> str:
 def evaluation_html(judged: Evaluation) -> str:
     """Return an evaluation: its figures, and a row for each block, numbered as devices are."""
     certificate, prediction = judged.certificate, judged.prediction
-    first = _first(certificate.contract.k)
+    first, clock = _first(certificate.contract.k), prediction.clock
     rows = [
         [str(b), "yes" if certificate.holds[b] else "NO", count(float(certificate.weights[b])),
          signed_percent(float(certificate.fullness[b, 0] - 1)), count(int(certificate.boundary[b])),
          str(int(certificate.components[b])), count(int(certificate.volumes[b])),
-         duration(float(prediction.compute[b])), duration(float(prediction.communicate[b])),
-         duration(float(prediction.ends[b]))]
+         clock(float(prediction.compute[b])), clock(float(prediction.communicate[b])),
+         clock(float(prediction.ends[b]))]
         for b in first
     ]  # fmt: skip
     columns = ["block", "holds", "load", "off target", "boundary", "pieces", "sends",
@@ -120,7 +120,7 @@ def evaluation_html(judged: Evaluation) -> str:
     kept, k = int(certificate.holds.sum()), certificate.contract.k
     said = (
         f"{kept:,} of {plural(k, 'block')} keep their contract; slowest block "
-        f"{prediction.bottleneck}: {duration(prediction.makespan)}, "
+        f"{prediction.bottleneck}: {clock(prediction.makespan)}, "
         f"edge cut {count(judged.edge_cut)}, {plural(judged.total_volume, 'value')} sent."
     )
     table = ShownTable("Blocks", columns, rows, left=2, rest=_rest(k, "block"))
@@ -139,7 +139,8 @@ def advice_html(advice: Advice) -> str:
         which = "all" if len(own) == len(names) else ranges([names[i] for i in own], NAMED)
         marks = [word for word, one in (("best", best), ("knee", knee)) if one == own]
         about = "" if choice.planned else "~"
-        rows.append([f"{len(own):,}", which, ", ".join(marks), about + duration(choice.seconds),
+        time = about + time_of(choice.seconds, advice.ideal)
+        rows.append([f"{len(own):,}", which, ", ".join(marks), time,
                      count(choice.speed_up), percent(choice.efficiency)])  # fmt: skip
     columns = ["devices", "which", "", "predicted", "speed-up", "efficiency"]
     table = ShownTable("Best set of each number", columns, rows, left=3,
@@ -150,7 +151,9 @@ def advice_html(advice: Advice) -> str:
 
 def comparisons_html(results: Sequence[Comparison]) -> str:
     """Return a comparison: the verdict, and a row with the figures of each tool, fastest first."""
-    view = compared([row_of(one) for one in results])
+    judged = next((one.kept or one.raw for one in results if one.raw is not None), None)
+    ideal = None if judged is None else judged.prediction.ideal
+    view = compared([row_of(one) for one in results], ideal)
     rows = [
         [tool.tool, "–" if tool.holds is None else "yes" if tool.holds else "NO",
          *(figure.text for figure in tool.figures), *tool.cells, tool.note]

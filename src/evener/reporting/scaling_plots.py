@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from evener.reporting.plots import new_figure, styled
-from evener.wording import duration
+from evener.wording import time_of
 
 PANEL = (4.6, 3.1)  # inches
 FAINT, LINE, ALARM, PLANNED = "#8a9099", "#4477aa", "#cc3311", "#228833"
@@ -57,6 +57,10 @@ class ScalingCurve(Protocol):
     def knee(self) -> ScalingPoint:
         """The one with fewest devices that is nearly as fast."""
 
+    @property
+    def ideal(self) -> float | None:
+        """What all devices together would take [s], where speeds are relative; else None."""
+
 
 def draw_scaling(advice: ScalingCurve) -> Any:
     """Return a figure: seconds by devices, and by whole nodes where there are some."""
@@ -83,17 +87,23 @@ def _draw(axes: Any, advice: ScalingCurve, rows: Sequence[ScalingPoint], x: Sequ
             fill = LINE if planned else "white"
             axes.plot(*zip(*points, strict=True), linestyle="none", marker="o", markersize=4,
                       color=fill, markeredgecolor=LINE, label=label)  # fmt: skip
-    _mark(axes, rows, x, advice.best, "best", PLANNED)
+    _mark(
+        axes, rows, x, advice.best, f"best: {time_of(advice.best.seconds, advice.ideal)}", PLANNED
+    )
     if advice.knee.devices.size != advice.best.devices.size:
-        _mark(axes, rows, x, advice.knee, "knee", ALARM)
+        _mark(
+            axes, rows, x, advice.knee, f"knee: {time_of(advice.knee.seconds, advice.ideal)}", ALARM
+        )
     axes.set_yscale("log")
-    _label(axes, x, [*seconds, *ideal])
+    _label(axes, x, [*seconds, *ideal], advice.ideal)
     axes.set_ylabel("predicted per iteration")
     axes.legend(fontsize=7, labelspacing=0.9)  # room for the rings
 
 
-def _label(axes: Any, x: Sequence[int], seconds: Sequence[float]) -> None:
-    """Put ticks at round numbers, and nothing between them."""
+def _label(
+    axes: Any, x: Sequence[int], seconds: Sequence[float], unit: float | None = None
+) -> None:
+    """Put ticks at round numbers, and nothing between them; unit [s]: what 1.00x means, if any."""
     if max(x) > LOG_FROM:
         axes.set_xscale("log")
         ticks = _round_numbers(1, max(x))
@@ -101,8 +111,9 @@ def _label(axes: Any, x: Sequence[int], seconds: Sequence[float]) -> None:
         ticks = list(range(1, max(x) + 1, 1 + max(x) // 12))
     axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
     positive = [value for value in seconds if value > 0] or [1.0]
-    ticks = _round_numbers(min(positive) / 1.5, max(positive) * 1.5)
-    axes.set_yticks(ticks, [duration(tick) for tick in ticks])
+    size = unit or 1.0
+    ticks = _round_numbers(min(positive) / 1.5 / size, max(positive) * 1.5 / size)
+    axes.set_yticks([size * tick for tick in ticks], [time_of(size * tick, unit) for tick in ticks])
     axes.set_ylim(min(positive) / 1.4, max(positive) * 1.7)
     axes.minorticks_off()
 
@@ -120,7 +131,7 @@ def _mark(
     rows: Sequence[ScalingPoint],
     x: Sequence[int],
     one: ScalingPoint,
-    word: str,
+    label: str,
     colour: str,
 ) -> None:
     """Draw a ring around a point; its seconds stand in the legend, where they hide no other."""
@@ -128,4 +139,4 @@ def _mark(
         if row.devices.tolist() == one.devices.tolist():
             axes.plot([a], [row.seconds], marker="o", markersize=11, color="none",
                       markeredgecolor=colour, markeredgewidth=1.4, linestyle="none",
-                      label=f"{word}: {duration(row.seconds)}")  # fmt: skip
+                      label=label)  # fmt: skip

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
+from evener.plans.plan import (
+    CHOSEN_STAGE,
+    CUT_STAGE,
+    METIS_STAGE,
+    SAME_DEVICES_STAGE,
+    Plan,
+    Rival,
+    Stage,
+)
 from evener.reporting import headline
 from evener.reporting.tables import Clock, clock_of
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, times
@@ -22,7 +30,7 @@ MEASURES = (
 )
 SECONDS = ("seconds", "time", "predicted per iteration")
 ROLES = {
-    METIS_STAGE: "METIS at the same sizes",
+    **headline.METIS_NAMES,
     CUT_STAGE: "Evener's minimum-cut plan",
     CHOSEN_STAGE: "this plan",
 }
@@ -74,8 +82,7 @@ class Stages:
 
 
 def compared(plan: Plan) -> list[StageRow]:
-    """Return rows for METIS at the same sizes, the minimum-cut plan and this plan; none without
-    the first two.
+    """Return rows for METIS, the minimum-cut plan and this plan; none without the first two.
 
     Cells: time, against this plan, cut, largest volume, total volume, neighbours.
     """
@@ -150,11 +157,11 @@ def _choice(plan: Plan, stages: Sequence[Stage]) -> str:
 
 
 def beside(plan: Plan) -> str:
-    """Return the times of METIS at the same sizes and of the minimum-cut plan; "" if not tried."""
+    """Return the times of METIS and of the minimum-cut plan; "" if not tried."""
     ours = plan.prediction.makespan
     said = [
         f"{ROLES[role]} {duration(stage.seconds)} ({_longer(stage.seconds / ours - 1)})"
-        for role in (METIS_STAGE, CUT_STAGE)
+        for role in (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE)
         if (stage := headline.stage_of_role(plan, role)) and stage.seconds and ours > 0
     ]
     return f"For comparison: {'; '.join(said)}." if said else ""
@@ -180,7 +187,10 @@ def against(
     """
     if not rival.stages:
         return None
-    sentence = f"{ours} over {rival.tool}: {_change(rival.stages[0], mine)}."
+    # Of a rival on all devices and on the plan's, the nearer one; else as the tool returned it.
+    nearest = rival.stages.index(rival.nearest) if rival.is_on_devices else 0
+    change = _change(rival.stages[nearest], mine)
+    sentence = f"{ours} over {rival_name(rival, nearest)}: {change}."
     named = [(rival_name(rival, i), stage) for i, stage in enumerate(rival.stages)]
     named.append((ours, mine))
     spent = [duration(rival.cpu_seconds)] + [NOTHING] * (len(rival.stages) - 1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.plans.plan import Plan
+from evener.platforms.described import SPMV_SPEEDS
 from evener.platforms.platform import RELATIVE, Platform
 from evener.wording import (
     NOTHING,
@@ -17,13 +18,20 @@ from evener.wording import (
     plural,
     printable,
     signed_percent,
-    time_of,
 )
 
 MAX_ROWS = 8
 MIXED = (
     f"Speeds of at most {RELATIVE:g} units a second beside links in seconds: if they are relative, "
     "multiply them by what a slow device really does."
+)
+OF_PRODUCTS = (
+    "The machine's speeds are rows of a sparse product (spmv): an iteration is one product and one "
+    "exchange. A step of a solver does more and takes longer."
+)
+RELATIVE_TIMES = (
+    "Speeds are relative: 1.00x is the time in which all devices, busy to the end, would do the "
+    "work."
 )
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "compute", "exchange", "total"]
 SECONDS_COLUMNS = ["device", "load", "share", "memory", "compute", "exchange", "total"]
@@ -44,19 +52,17 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def time_remarks(platform: Platform, work: float) -> list[str]:
-    """Return remarks on predicted times: without exchange, relative speeds.
+    """Return remarks on predicted times: of a sparse product, without exchange, relative speeds.
 
     work: the load of all devices [units].
     """
+    remarks = [OF_PRODUCTS] if SPMV_SPEEDS in platform.name else []
     if platform.has_links:
         slow = platform.speeds.max() <= RELATIVE and not platform.has_curves
-        return [MIXED] if slow else []
-    remarks = ["No links stated: communication is not predicted."]
+        return [*remarks, *([MIXED] if slow else [])]
+    remarks += ["No links stated: communication is not predicted."]
     if platform.relative_ideal(work) is not None:
-        remarks.append(
-            "Speeds are relative: 1.00x is the time in which all devices, busy to the end, would "
-            "do the work."
-        )
+        remarks.append(RELATIVE_TIMES)
     return remarks
 
 
@@ -92,7 +98,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
     if group.size > 1:
         name = f"{name} .. {names[group[-1]]} ({group.size:,})"
     loads = certificate.weights
-    ideal = plan.platform.relative_ideal(float(loads.sum()))
+    clock = prediction.clock
     if plan.is_for_seconds:
         beside = [_range([percent(value) for value in _ends(loads[group] / loads.sum())])]
     else:
@@ -106,11 +112,9 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
         _range([count(value) for value in _ends(loads[group])]),
         *beside,
         memory(float(certificate.bytes[group].max())),
-        time_of(float(prediction.compute[group].max()), ideal),
-        time_of(float(prediction.communicate[group].max()), ideal)
-        if plan.platform.has_links
-        else NOTHING,
-        time_of(float(prediction.ends[group].max()), ideal),
+        clock(float(prediction.compute[group].max())),
+        clock(float(prediction.communicate[group].max())) if plan.platform.has_links else NOTHING,
+        clock(float(prediction.ends[group].max())),
     ]
 
 
@@ -137,11 +141,10 @@ Clock = Callable[[float], str]
 
 
 def clock_of(plan: Plan) -> Clock:
-    """Return what turns seconds of this plan's devices into text; see Platform.relative_ideal."""
-    ideal = plan.platform.relative_ideal(float(plan.certificate.weights.sum()))
-    return lambda seconds: time_of(float(seconds), ideal)
+    """Return what turns seconds of this plan's devices into text; see Prediction.clock."""
+    return lambda seconds: plan.prediction.clock(float(seconds))
 
 
 def is_relative(plan: Plan) -> bool:
     """Whether the machine's speeds are relative, so that times are multiples."""
-    return plan.platform.relative_ideal(float(plan.certificate.weights.sum())) is not None
+    return plan.prediction.ideal is not None

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from evener.sizing.bounds import lower_bound
 from evener.sizing.contracts import contract_for, contract_for_seconds
-from evener.sizing.curved import at_sizes, beyond_samples
+from evener.sizing.curved import at_sizes, curve_notes
 from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
 from evener.sizing.memory_capped import Sizes, target_sizes, target_weights
@@ -47,9 +47,9 @@ __all__ = [
     "Subset",
     "at_sizes",
     "best_subset",
-    "beyond_samples",
     "contract_for",
     "contract_for_seconds",
+    "curve_notes",
     "explain_sizes",
     "layered_sizes",
     "lower_bound",

@@ -29,6 +29,7 @@ from evener.sizing.solving import solve_sizes
 PARTS = 1e9  # whole units into which a real load is divided for solve_sizes
 FAR = 1.25  # ratio to the smallest or largest load measured beyond which a note is given
 NAMED = 3  # devices that such a note names
+DOUBTS = ("slower", "at_work")  # keys of a curve's notes that put its speeds in doubt
 STEPS = 65  # loads from target to high whose time is compared with the tolerance
 
 
@@ -85,7 +86,7 @@ def curved_sizes(
         speeds=_speeds(models, targets, load),
         notes=(
             *_notes(found.method, found.converged, int((targets < 1e-6 * load).sum())),
-            *beyond_samples([device.curve for device in platform.devices], targets.tolist()),
+            *curve_notes([device.curve for device in platform.devices], targets.tolist()),
         ),
     )
 
@@ -136,12 +137,23 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def beyond_samples(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -> list[str]:
-    """Return a note on devices whose loads lie beyond their samples, or an empty list.
+def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -> list[str]:
+    """Return notes on devices whose speeds are in doubt, or an empty list.
 
-    curves: of k devices, None for one without. sizes (k,) [units]: their loads.
+    Loads may lie beyond the samples; a measurement may have been stopped, or had its core taken by
+    others. curves: of k devices, None for one without. sizes (k,) [units]: their loads.
     """
-    said = []
+    said, notes = (
+        [],
+        [
+            f"{curve.name}: when its curve was measured, {curve.notes[key]}"
+            for curve in filter(None, curves)
+            for key in DOUBTS
+            if key in curve.notes
+        ],
+    )
+    if len(notes) > NAMED:
+        notes = [*notes[:NAMED], f"and {len(notes) - NAMED} more notes of measurements"]
     for curve, size in zip(curves, sizes, strict=True):
         if curve is not None and curve.model != "constant" and size > 0:
             loads = [sample.load for sample in curve.samples]
@@ -149,10 +161,11 @@ def beyond_samples(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]
                 measured = f"measured from {min(loads):,.6g} to {max(loads):,.6g}"
                 said.append(f"{curve.name} gets {size:,.6g}, {measured}")
     if not said:
-        return []
+        return notes
     more = f"; and {len(said) - NAMED} more" if len(said) > NAMED else ""
     shown = "; ".join(said[:NAMED])
-    return [f"loads beyond the samples, where speed is taken as that of the nearest: {shown}{more}"]
+    beyond = f"loads beyond the samples, where speed is taken as that of the nearest: {shown}{more}"
+    return [beyond, *notes]
 
 
 def at_sizes(platform: Platform, sizes: Sizes) -> Platform:

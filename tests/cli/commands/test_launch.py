@@ -13,6 +13,7 @@ import pytest
 
 import evener as ev
 from evener.io.machines.platforms import platform_to_toml
+from tests.assertions import grid
 
 CORE = min(os.sched_getaffinity(0))
 # Says that it is Open MPI, and runs the program once, as rank 1.
@@ -50,6 +51,37 @@ def written(folder, **second):
 
 def listed(folder):
     return sorted(file.name for file in Path(folder).iterdir())
+
+
+def test_devices_without_a_block_are_mentioned_and_left_out_on_request(evener, machine, tmp_path):
+    """Three devices, one too far away to help: its rank would do nothing."""
+    near, far = ev.Link(1e-7, 1e-9), ev.Link(1.0, 1e-9)
+    devices = [
+        ev.Device(f"d{i}", 1e8, at=at, cores=(CORE,)) for i, at in enumerate(["a", "b", "a"])
+    ]
+    platform = ev.Platform(tuple(devices), (ev.Level("far", far), ev.Level("near", near)))
+    (tmp_path / "far.toml").write_text(platform_to_toml(platform))
+    ev.write_graph(tmp_path / "g.graph", grid(30, 30))
+    words = ("plan", "g.graph", "--machine", "far.toml", "-o", "x.plan")
+    said = evener(*words)
+    assert said.code == 0, said.err
+    assert "1 of 3 devices unused" in said.out
+    assert "--only-used leaves unused devices out" in said.out
+    idle = "note: d1: no block, so that its rank has nothing to do; `evener plan --only-used`"
+    for command in (["export", "x.plan", "--to", "metis", "-o", "x.part"],
+                    ["launch", "x.plan", "--", "./solver"]):  # fmt: skip
+        assert idle in evener(*command).err
+    said = evener(*words, "--only-used")
+    assert "note: left out of the plan, which does not use them: d1" in said.err
+    assert "unused" not in said.out
+    plan = ev.read_plan(tmp_path / "x.plan")
+    assert plan.platform.names == ["d0", "d2"]
+    assert plan.certificate.vertices.tolist() == [450, 450]
+    said = evener("launch", "x.plan", "--", "./solver")
+    assert "no block" not in said.err
+    assert "rank 1=" in said.out
+    assert "rank 2=" not in said.out
+    assert evener("replay", "x.plan", "g.graph").code == 0
 
 
 def test_what_starts_each_rank_is_printed(evener, machine, tmp_path):

@@ -55,9 +55,11 @@ def test_table_by_device(sizes):
     assert code == 0
     lines = [line.split() for line in shown.rstrip().split("\n")]
     assert lines[0] == ["device", "speed", "low", "size", "target", "high", "saturated", "time"]
-    assert lines[1] == ["dev0", "1", "16", "17", "16.67", "17", "17.0", "s"]
-    assert lines[3] == ["dev2", "4", "65", "67", "66.67", "68", "16.8", "s"]
-    assert shown.rstrip().endswith("100 units on 3 devices: all done after 17.0 s")
+    assert lines[1] == ["dev0", "1", "16", "17", "16.67", "17", "1.02x"]
+    assert lines[3] == ["dev2", "4", "65", "67", "66.67", "68", "1.00x"]
+    assert "100 units on 3 devices: all done after 1.02x\nSpeeds are relative: " in shown
+    _, shown, _ = sizes("--speeds", "1e6,1e6,4e6", "--n", 10**8)
+    assert shown.rstrip().endswith("100,000,000 units on 3 devices: all done after 16.7 s")
 
 
 def test_long_machines_are_summarised(sizes, tmp_path):
@@ -78,7 +80,7 @@ def test_rounding_does_not_split_groups_of_a_long_machine(sizes, tmp_path):
     write_platform(file, Platform(tuple(Device(f"d{i}", s) for i, s in enumerate(speeds.tolist()))))
     _, shown, _ = sizes("--machine", file, "--n", 100_001)
     assert "more groups" not in shown
-    assert len(shown.rstrip().split("\n")) == 62
+    assert len(shown.rstrip().split("\n")) == 63
 
 
 def test_memory_by_vertices_and_edges(sizes, tmp_path):

@@ -18,11 +18,12 @@ def test_a_table_and_a_drawing(evener):
     lines = said.out.splitlines()
     assert lines[0].split() == ["device", "top", "left", "height", "width", "blocks", "target",
                                 "time"]  # fmt: skip
-    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8", "4.00", "s"]
+    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8", "1.00x"]
     assert lines[4][0] == "┌"
     assert "dev2" in said.out
-    assert lines[-1].startswith("4 x 4 blocks of 16 by guillotine: half-perimeters 14, 1.0")
-    assert lines[-1].endswith("all done after 4.00 s")
+    assert lines[-2].startswith("4 x 4 blocks of 16 by guillotine: half-perimeters 14, 1.0")
+    assert lines[-2].endswith("all done after 1.00x")
+    assert lines[-1].startswith("Speeds are relative: ")
 
 
 def test_json_and_pictures(evener, tmp_path):

@@ -72,7 +72,8 @@ def test_the_fastest_of_each_baseline_keeps_its_role():
         replace(halves, name="4"),
     ]
     assert [one.name for one in fastest_baselines(tried)] == ["2", "3"]
-    stages = stages_of(tried, tried[3])
+    stages = stages_of(tried, tried[3], np.array([12.0, 24.0]))
     assert [one.role for one in stages] == ["", METIS_STAGE, CUT_STAGE, "", CHOSEN_STAGE]
     assert stages[-1].name == "chosen: 4"
     assert stages[-1].seconds == halves.seconds
+    assert (stages[-1].smallest, stages[-1].largest) == (0.75, 1.5)  # of these targets

@@ -8,6 +8,7 @@ import pytest
 import evener as ev
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.generating.delaunay import delaunay
+from evener.planning.compare import rival_of
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import HaloLaw
 from evener.planning.device_sets.sets import few_sets, sets_in_line
@@ -17,10 +18,13 @@ from evener.planning.makespan.search import starts_of
 from evener.planning.makespan.slabs import Slabs, in_line
 from evener.plans import metrics
 from evener.plans.costs import costs_of
+from evener.plans.plan import METIS_STAGE, SAME_DEVICES_STAGE
 from evener.plans.workload import WEIGHTS, WORKLOADS
 from evener.platforms.examples import tree
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Level, Link, Platform
+from evener.reporting.stages import beside
+from evener.wording import duration
 from tests.assertions import grid
 from tests.choosing import slow_but
 
@@ -57,6 +61,8 @@ def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
     assert plan.prediction.makespan <= min(steps["metis"], steps["cut"]) * (1 + 1e-9)
     last, least = plan.stages[-1], min(one.seconds for one in plan.stages)
     assert last.role == "chosen"
+    ratios = plan.certificate.weights / plan.certificate.contract.targets
+    assert (last.smallest, last.largest) == pytest.approx((ratios.min(), ratios.max()))
     assert last.seconds <= 1.01 * least
     assert plan.prediction.makespan == pytest.approx(last.seconds, rel=1e-9)
     again = metrics.predicted_seconds(graph, plan.partition, CLUSTER, work)
@@ -119,6 +125,26 @@ def test_a_device_that_costs_more_than_it_does_gets_nothing():
     empty = int(plan.certificate.vertices.argmin())
     assert plan.verdict().startswith("1 block, 1 of 2 devices unused; slowest device ")
     assert any(f"d{empty}" in note for note in plan.notes)
+
+
+def test_metis_gets_the_devices_that_the_plan_chooses():
+    """One of three devices costs more than it does; METIS on the other two is a second row."""
+    fast, far = linked([1e8, 1e8, 1e8], alpha=1e-7), Link(1.0, 1e-9)
+    devices = tuple(replace(d, at=("a", "a", "b")[i]) for i, d in enumerate(fast.devices))
+    platform = Platform(devices, (Level("far", far), Level("near", Link(1e-7, 1e-9))))
+    plan = ev.plan(grid(30, 30), platform, objective="seconds", threads=1)
+    assert plan.certificate.vertices[2] == 0
+    stages = {stage.role: stage for stage in plan.stages}
+    ours, all_three = plan.prediction.makespan, stages[METIS_STAGE].seconds
+    assert ours <= stages[SAME_DEVICES_STAGE].seconds < all_three
+    assert f"METIS on the same devices {duration(stages[SAME_DEVICES_STAGE].seconds)}" in beside(
+        plan
+    )
+    used = plan.certificate.vertices > 0
+    rival = rival_of(grid(30, 30), platform, "metis", SOON, used)
+    assert [stage.name for stage in rival.stages][-1] == "on the plan's 2 devices"
+    assert rival.seconds == rival.nearest.seconds == rival.stages[-1].seconds < all_three
+    assert ours <= rival.seconds
 
 
 def test_memory_binds_and_nothing_else():

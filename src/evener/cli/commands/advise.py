@@ -69,6 +69,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _print(advice: Advice, out: Output) -> None:
+    from evener.reporting.tables import RELATIVE_TIMES
     from evener.wording import percent
 
     shown = _thinned(advice.choices, advice)
@@ -82,6 +83,8 @@ def _print(advice: Advice, out: Output) -> None:
         out.table(
             _columns("nodes", rows), [[f"{c.nodes:,}", *_cells(advice, c, rows)] for c in rows]
         )
+    if advice.ideal is not None:
+        out.say(RELATIVE_TIMES)
     out.say(advice.verdict())
     knee, best = advice.knee, advice.best
     if knee.devices.size < best.devices.size:
@@ -114,11 +117,11 @@ def _price_columns(rows: list[Choice]) -> list[str]:
 
 
 def _cells(advice: Advice, choice: Choice, rows: list[Choice]) -> list[str]:
-    from evener.wording import NOTHING, count, duration, percent
+    from evener.wording import NOTHING, count, percent, time_of
 
     cells = [
         _names(advice, choice),
-        ("" if choice.planned else "~") + duration(choice.seconds),
+        ("" if choice.planned else "~") + time_of(choice.seconds, advice.ideal),
         f"{choice.speed_up:.2f}" if finite(choice.speed_up) else NOTHING,  # no device holds all
         percent(choice.efficiency),
     ]
@@ -146,6 +149,7 @@ def _names(advice: Advice, choice: Choice) -> str:
 def _to_dict(advice: Advice) -> dict[str, Any]:
     return {
         "verdict": advice.verdict(),
+        "ideal_seconds": advice.ideal,
         "choices": [_choice(advice, one) for one in advice.choices],
         "nodes": [_choice(advice, one) for one in advice.nodes],
         "best": _choice(advice, advice.best),

@@ -83,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
     from evener.planning.evaluate import evaluate
+    from evener.planning.plan import describe
+    from evener.plans.plan import arcs_remark
 
     filters = stream_evaluation_options_from(args, add_arguments)
     if filters is not None:
@@ -101,10 +103,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     terms = judging_terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
     _print(judged, platform, out)
-    out.say(f"{judged.verdict(platform)}")
+    verdict = judged.verdict(platform)
+    if remark := arcs_remark(judged, platform, workload, describe(graph)):
+        verdict = f"{verdict} {remark}"
+    out.say(verdict)
     out.say(f"Judged by {terms.said}.")
     bottleneck = say_bottleneck(judged, platform, workload, out)
-    said = {"verdict": judged.verdict(platform), "judged_by": terms.said}
+    said = {"verdict": verdict, "judged_by": terms.said}
     out.result({**evaluation_to_dict(judged, platform), **said, "limits": bottleneck})
     return 0
 
@@ -239,16 +244,15 @@ def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
 
 
 def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.wording import percent, time_of
+    from evener.wording import percent
 
     prediction, figures = judged.prediction, figures_of(judged, platform)
-    ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
     first = ("edge cut", "total volume", "largest volume", "boundary vertices")
     rows = [
         *([name, figures[name]] for name in first),
         *_balance(judged, figures),
         ["predicted", figures["predicted"]],
-        ["  lower bound", time_of(prediction.bound, ideal)],
+        ["  lower bound", prediction.clock(prediction.bound)],
         ["  above the bound", percent(judged.above_bound)],
         ["  slowest device", platform.names[prediction.bottleneck]],
         ["contracts kept", figures["contracts kept"]],

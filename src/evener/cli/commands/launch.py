@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evener.cli.launch_options import LaunchOptions, add_launch_options, launch_options_from
-from evener.cli.machines import MAX_ROWS, platform_in
+from evener.cli.machines import MAX_ROWS, plan_in, platform_in
+from evener.cli.part_files import idle_devices
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.files.temporary import private_folder
 
     options = launch_options_from(args)
-    places = _places(options)
+    places = _places(options, out)
     for oddity in oddities(places):
         out.note(f"note: {oddity}")
     if options.runs and options.output is None:
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _places(options: LaunchOptions) -> list[RankPlace]:
+def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
     """Return the places of the ranks, checked against what is given."""
     from evener.doors.launching import launch, placing
     from evener.running.launching import n_ranks
@@ -59,7 +60,12 @@ def _places(options: LaunchOptions) -> list[RankPlace]:
             f"{n_ranks():,} ranks run this command: it starts the ranks itself",
             hint="Run it without mpirun, mpiexec or srun.",
         )
-    platform = platform_in(options.machine)
+    from evener.plans.plan import Plan
+
+    plan = plan_in(options.machine)
+    platform = platform_in(options.machine) if plan is None else plan.platform
+    if isinstance(plan, Plan) and (idle := idle_devices(plan)) is not None:
+        out.note(idle)
     if options.ranks not in (None, platform.k):
         raise UsageError(
             f"--ranks {options.ranks:,}, and {options.machine} is for {platform.k:,} devices",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evener.cli.graph_options import (
     ReadOptions,
@@ -57,10 +58,12 @@ if TYPE_CHECKING:
     from evener.planning.cuts import CutChoice
     from evener.planning.options import PlanOptions
     from evener.plans.plan import Plan
+    from evener.plans.rank_plan import RankPlan
     from evener.platforms.platform import Platform
     from evener.running.mpi_comm import MpiComm
 
 
+Planned = TypeVar("Planned", "Plan", "RankPlan")
 SHOWN_NOTES = 3  # of those on the plan; the report and --json have all
 
 
@@ -77,6 +80,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--versus", metavar="TOOL", help="compare with this partitioner, for example metis"
     )
+    parser.add_argument(
+        "--only-used",
+        action="store_true",
+        help="leave devices that the plan does not use out of it: nothing is exported, reserved or "
+        "started for them",
+    )
     add_machine_options(parser)
     add_plan_options(parser, seconds=True)
     add_cut_option(parser)
@@ -91,7 +100,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     comm = own_ranks()
     if comm is not None:
         machine = machine_options_from(args)
-        return answered(comm, lambda: _run_on_ranks(_words_from(args), machine, comm, out))
+        asked = _words_from(args)
+        return answered(comm, lambda: _run_on_ranks(asked, args.only_used, machine, comm, out))
     platform = machine_of(machine_options_from(args), out)
     options = plan_options_from(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
@@ -102,13 +112,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         find_tool(args.versus)
     how_read = read_options_from(args)
-    refuse_beside_cut(args.cut, args.graph, {"--report": args.report, "--versus": args.versus})
+    beside = {"--report": args.report, "--versus": args.versus}
+    refuse_beside_cut(args.cut, args.graph, beside | {"--only-used": args.only_used or None})
     words = slice_words_from(args)
     memory = memory_for(words, options, out)
     if memory is None:
         _refuse_sliced_tool(options.tool)
     else:
-        made = planned_in_slices(words, memory, output, options, platform, out)
+        made = _on_used(
+            lambda some: planned_in_slices(words, memory, output, options, some, out),
+            platform, args.only_used, out,
+        )  # fmt: skip
         return _written(made, memory, (output, report), out)
     rival = None
     if args.cut != "vertices":
@@ -118,7 +132,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     reading = read_workload(args.graph, how_read, out)
     graph, options = graph_to_divide(reading, out), options.sending(reading.exchange)
     try:
-        made = _planned(reading, how_read, options, platform, out)
+        made = _on_used(
+            lambda some: _planned(reading, how_read, options, some, out),
+            platform, args.only_used, out,
+        )  # fmt: skip
     except (InfeasibleError, NotFoundError) as error:
         if rival is None:
             raise
@@ -180,7 +197,9 @@ def _words_from(args: argparse.Namespace) -> RankWords:
     return RankWords(args.graph, output, read_options_from(args), options, alone_options_from(args))
 
 
-def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out: Output) -> int:
+def _run_on_ranks(
+    words: RankWords, only_used: bool, machine: MachineOptions, comm: MpiComm, out: Output
+) -> int:
     """Read and plan on all ranks; rank 0 writes the plan, prints a short table and the verdict."""
     from evener.io.plans.plan import write_plan
 
@@ -188,11 +207,39 @@ def _run_on_ranks(words: RankWords, machine: MachineOptions, comm: MpiComm, out:
         out.is_json, out.is_quiet = False, True
     words.check()
     _refuse_outputs(words.output, None, [words.graph, words.reading.coords])
-    made = planned_on_ranks(words, machine_of(machine, out), comm, out).plan
+    found = _on_used(
+        lambda some: planned_on_ranks(words, some, comm, out),
+        machine_of(machine, out),
+        only_used,
+        out,
+    )
+    made = found.plan
     if made is not None:
         write_plan(words.output, made)
         _tell(made, [str(words.output)], None, out)
     return 0
+
+
+def _on_used(
+    make: Callable[[Platform], Planned], platform: Platform, only_used: bool, out: Output
+) -> Planned:
+    """Return the plan for the platform; if asked, for the devices alone that such a plan uses.
+
+    That is a plan for these devices, as if the machine had no others. It is made again as long as
+    it leaves some unused.
+    """
+    import numpy as np
+
+    from evener.platforms.platform import with_only
+    from evener.wording import ranges
+
+    made = make(platform)
+    while only_used and not (used := made.certificate.vertices > 0).all():
+        left_out = [name for name, is_used in zip(platform.names, used, strict=True) if not is_used]
+        out.note(f"note: left out of the plan, which does not use them: {ranges(left_out)}")
+        platform = with_only(platform, np.flatnonzero(used).tolist())
+        made = make(platform)
+    return made
 
 
 def _tell(
@@ -231,7 +278,7 @@ def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Ou
 
     with out.progress("Comparing") as progress:
         progress(tool, 0.1)
-        rival = rival_of(graph, made.platform, tool, options)
+        rival = rival_of(graph, made.platform, tool, options, made.certificate.vertices > 0)
         spent = own_cpu_seconds(graph, made.platform, made, options)
         return replace(made, rival=rival, cpu_seconds=spent)
 
@@ -283,6 +330,8 @@ def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str
     notes = [note for note in made.notes if not out.has_noted(note)]  # those are on stderr
     for note in notes[-SHOWN_NOTES:]:
         out.say(f"  {note}")
+    if not (made.certificate.vertices > 0).all():
+        out.say("  --only-used leaves unused devices out: nothing is started for them.")
     if memory:
         out.say(memory)
     out.say(f"Written: {', '.join(written)}")

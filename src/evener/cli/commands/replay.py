@@ -166,7 +166,12 @@ def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Pla
     from evener.planning.compare import rival_of
 
     try:
-        return replace(new, rival=rival_of(graph, old.platform, old.rival.tool, options))
+        return replace(
+            new,
+            rival=rival_of(
+                graph, old.platform, old.rival.tool, options, new.certificate.vertices > 0
+            ),
+        )
     except UsageError as error:
         raise InputError(f"holds an invalid rival: {error.message}") from error
 

@@ -7,6 +7,8 @@ that are measured while sizes are sought: sizes_by_measuring.py; matrices: sizes
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from evener.cli.commands.sizes_measuring_options import (
@@ -33,7 +35,7 @@ from evener.cli.machines import (
 )
 from evener.cli.values import count, share_below_one
 from evener.errors import UsageError
-from evener.wording import duration, plural, units
+from evener.wording import plural, time_of, units
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -152,6 +154,8 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     """Print a row per device, or per group of neighbours with the same numbers."""
     if out.is_silent:
         return
+    from evener.reporting.tables import RELATIVE_TIMES
+
     columns = (platform.speeds, sizes.low, sizes.sizes, sizes.targets, sizes.high, sizes.saturated,
                sizes.seconds)  # fmt: skip
     numbers = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -159,20 +163,23 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     runs = equal_runs(numbers)
     if len(runs) > MAX_ROWS:
         runs = equal_runs([(speed, round(t, 6), full) for speed, _, _, t, _, full, _ in numbers])
-    names = platform.names
-    rows = [_row(run_name(names[a:b]), numbers[a:b]) for a, b in runs]
+    names, total = platform.names, sizes.sizes.sum().item()
+    ideal = platform.relative_ideal(total)
+    clock = partial(time_of, ideal=ideal)
+    rows = [_row(run_name(names[a:b]), numbers[a:b], clock) for a, b in runs]
     header = ["device", "speed", "low", "size", "target", "high", "saturated", "time"]
     out.table(header, rows, most=MAX_ROWS, what="groups")
-    total = sizes.sizes.sum().item()
     full = int(sizes.saturated.sum())
     filled = f", {full:,} filled to memory" if full else ""
     out.say(
         f"{units(total)} units on {plural(platform.k, 'device')}{filled}: "
-        f"all done after {duration(sizes.makespan)}"
+        f"all done after {clock(sizes.makespan)}"
     )
+    if ideal is not None:
+        out.say(RELATIVE_TIMES)
 
 
-def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
+def _row(name: str, rows: list[tuple[float, ...]], clock: Callable[[float], str]) -> list[str]:
     """Return the row of one device, or of several with ranges of their numbers."""
     speed, low, size, target, high, full, seconds = zip(*rows, strict=True)
     return [
@@ -183,7 +190,7 @@ def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
         units(round(target[0], 2)),
         _range(high),
         "yes" if full[0] else "",
-        duration(max(seconds)),
+        clock(max(seconds)),
     ]
 
 

@@ -103,9 +103,9 @@ def run_curves(
 
 def _extrapolated(devices: CurvedDevices, sizes: list[int]) -> list[str]:
     """Return a note for each device whose size lies outside its samples."""
-    from evener.sizing import beyond_samples
+    from evener.sizing import curve_notes
 
-    return beyond_samples(devices.curves, sizes)
+    return curve_notes(devices.curves, sizes)
 
 
 def limit_of(text: str | None, option: str, k: int, default: int) -> list[int]:

@@ -21,12 +21,13 @@ from evener.cli.machines import (
 from evener.cli.values import count, refuse_picture, sides
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
-from evener.wording import duration, units
+from evener.wording import time_of, units
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.platforms.models.fitting import SpeedModel, SpeedSurface
     from evener.platforms.models.samples import DeviceSpeeds
+    from evener.platforms.platform import Platform
     from evener.sizing.tiling.methods import Tiled
 
 
@@ -96,11 +97,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     devices = _devices(machine_options_from(args), bytes_per_unit, out)
     tiled = _tiled(tile_options_from(args), shape, devices)
     if devices.curves:
-        from evener.sizing import beyond_samples
+        from evener.sizing import curve_notes
 
-        guessed = beyond_samples(devices.curves, tiled.tiling.areas.tolist())
+        guessed = curve_notes(devices.curves, tiled.tiling.areas.tolist())
         tiled = replace(tiled, notes=(*tiled.notes, *guessed))
-    _show(devices.names, tiled, out)
+    _show(devices, tiled, out)
     shared = _between_nodes(devices, tiled, out)
     if args.picture is not None:
         from evener.reporting.tilings import draw_tiling
@@ -114,13 +115,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class _Devices(NamedTuple):
-    """Names; speeds, models or surfaces; places in the machine's tree; speed curves; fixed [s]."""
+    """Names; speeds, models or surfaces; places in the machine's tree; speed curves; fixed [s].
+
+    platform: None for a speeds file alone.
+    """
 
     names: list[str]
     speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
     places: list[tuple[str, ...]]
     curves: Sequence[DeviceSpeeds | None] = ()
     fixed: Sequence[float] | None = None
+    platform: Platform | None = None
 
 
 def _devices(machine: MachineOptions, bytes_per_unit: float, out: Output) -> _Devices:
@@ -141,6 +146,7 @@ def _devices(machine: MachineOptions, bytes_per_unit: float, out: Output) -> _De
         places or [()] * len(devices.names),
         devices.curves,
         devices.fixed,
+        devices.platform,
     )
 
 
@@ -212,18 +218,20 @@ def _shape(text: str) -> tuple[int, int]:
     return found[0], found[-1]
 
 
-def _show(names: list[str], tiled: Tiled, out: Output) -> None:
+def _show(devices: _Devices, tiled: Tiled, out: Output) -> None:
     if out.is_silent:
         return
+    from evener.reporting.tables import RELATIVE_TIMES
     from evener.wording import signed_percent
 
-    tiling = tiled.tiling
+    tiling, names, platform = tiled.tiling, devices.names, devices.platform
+    ideal = None if platform is None else platform.relative_ideal(float(tiling.areas.sum()))
     whole = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
     rows = []
     for i, name in enumerate(names):
         numbers = [f"{int(column[i]):,}" for column in whole]
         target = units(round(float(tiled.targets[i]), 2))
-        rows.append([safe(name), *numbers, target, duration(float(tiled.seconds[i]))])
+        rows.append([safe(name), *numbers, target, time_of(float(tiled.seconds[i]), ideal)])
     columns = ["device", "top", "left", "height", "width", "blocks", "target", "time"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
     if picture := drawn(tiling, [safe(name) for name in names]):
@@ -235,8 +243,10 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     out.say(
         f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
         f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
-        f"{off} of its target; all done after {duration(tiled.makespan)}"
+        f"{off} of its target; all done after {time_of(tiled.makespan, ideal)}"
     )
+    if ideal is not None:
+        out.say(RELATIVE_TIMES)
 
 
 def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, object]:

@@ -150,7 +150,12 @@ def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
     imbalance = data["metrics"]["imbalance"]
     evaluation = Evaluation(
         certificate,
-        _prediction_of(data["prediction"], k, len(platform.levels)),
+        _prediction_of(
+            data["prediction"],
+            k,
+            len(platform.levels),
+            platform.relative_ideal(float(certificate.weights.sum())),
+        ),
         _exchange_of(arrays, k),
         edge_cut=float(data["metrics"]["edge_cut"]),
         imbalance=np.inf if imbalance is None else float(imbalance),
@@ -224,7 +229,7 @@ def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
     )
 
 
-def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
+def _prediction_of(data: Mapping[str, Any], k: int, levels: int, ideal: float | None) -> Prediction:
     bound = float(data["bound"])
     if not (np.isfinite(bound) and bound > 0):
         raise InputError(f"the bound must be finite and above zero, not {bound}")
@@ -232,7 +237,7 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
     # Files of earlier versions lack these.
     more = {name: _numbers(data.get(name, [0.0] * k), k) for name in FURTHER_SECONDS}
     hop_bytes = _numbers(data["hop_bytes"], levels)
-    return Prediction(compute, communicate, bound, hop_bytes, **more)
+    return Prediction(compute, communicate, bound, hop_bytes, ideal=ideal, **more)
 
 
 def _time_of(value: Any, default: float) -> float:

@@ -130,7 +130,10 @@ def advice_of(
     knee = next(row for row in rows if row.seconds <= KNEE * best.seconds)
     everyone = next((row for row in rows if row.devices.size == platform.k), None)
     by_node = [] if nodes is None else [view.of_nodes(one, nodes) for one in whole]
-    return Advice(platform, tuple(rows), tuple(by_node), best, knee, everyone, confirmed.complete)
+    return Advice(
+        platform, tuple(rows), tuple(by_node), best, knee, everyone, confirmed.complete,
+        platform.relative_ideal(view.work),
+    )  # fmt: skip
 
 
 def _fewest(confirmed: Confirmed, k: int, every: float) -> SetPlan:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import BoolArray, FloatArray, Part
 from evener.errors import EvenerError, UsageError
 from evener.graphs.graph import Graph
 from evener.partitioning.registry import Result, partition_with
@@ -19,7 +19,9 @@ from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms, divide, enforced, mapped, terms_of
 from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
-from evener.plans.plan import CUT_STAGE, METIS_STAGE
+from evener.plans.plan import CUT_STAGE, METIS_STAGE, SAME_DEVICES_STAGE
+from evener.platforms.platform import Platform, with_only
+from evener.sizing.contracts import contract_for_seconds
 
 METIS_TOOLS = {"metis": "METIS k-way", "metis-recursive": "METIS recursive bisection"}
 LEAST_CUT = "minimum-cut plan"  # how the candidate is called
@@ -89,6 +91,50 @@ def metis_blocks(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str
         terms.contract.targets, options.epsilon, options.seed, time_limit=options.time_limit
     )
     return partition_with(tool, graph, request)
+
+
+def metis_on(
+    maker: CandidateMaker,
+    ordered: OrderedGraph,
+    given: Graph,
+    used: BoolArray,
+    options: PlanOptions,
+) -> tuple[list[Candidate], list[Result]]:
+    """Return METIS's blocks, by both methods, on the devices `used` (k,) alone.
+
+    None where that is one device, or all of them. Sizes are those that are best on these devices
+    if nothing is exchanged, with what an iteration costs them whatever their load.
+    """
+    problem, platform, devices = maker.problem, maker.problem.platform, np.flatnonzero(used)
+    candidates, made = list[Candidate](), list[Result]()
+    if not 1 < devices.size < platform.k:
+        return candidates, made
+    for tool, name in METIS_TOOLS.items():
+        try:
+            terms = _for_seconds(problem, with_only(platform, devices.tolist()), options)
+            result = metis_blocks(given, terms, options, tool)
+            blocks = ordered.ordered(result.part)
+            part = enforced_and_mapped(problem.weighted, blocks, terms, options)
+        except EvenerError:
+            continue  # the notes of `baselines_of` say why METIS makes no blocks
+        targets = np.zeros(platform.k)
+        targets[devices] = terms.contract.targets
+        where = f"{name} on the same devices"
+        one = maker.make(where, devices[part].astype(np.int32), targets, SAME_DEVICES_STAGE)
+        made.append(result)
+        candidates += [] if one is None else [one]
+    return candidates, made
+
+
+def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOptions) -> PlanTerms:
+    """Return terms whose sizes are those of the lower bound on these devices, within epsilon."""
+    terms = terms_of(problem.weighted, platform, options)
+    free = contract_for_seconds(problem.graph, platform, problem.workload)
+    low, high = (free.targets * (1 + sign * options.epsilon) for sign in (-1, 1))
+    contract = Contract(
+        free.targets, np.minimum(low, free.high), np.minimum(high, free.high), free.caps
+    )
+    return replace(terms, contract=contract)
 
 
 def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:

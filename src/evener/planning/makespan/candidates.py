@@ -15,10 +15,18 @@ from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.steps import Progress, no_progress
 from evener.plans import metrics
 from evener.plans.partition import Partition
-from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Prediction, Stage
+from evener.plans.plan import (
+    CHOSEN_STAGE,
+    CUT_STAGE,
+    METIS_STAGE,
+    SAME_DEVICES_STAGE,
+    Prediction,
+    Stage,
+)
 from evener.wording import duration
 
-BASELINES = (METIS_STAGE, CUT_STAGE)  # roles of the candidates that no plan is slower than
+# Roles of the candidates that no plan is slower than.
+BASELINES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +65,15 @@ class Candidate:
         """Weight of the edges between blocks."""
         return metrics.edge_cut(self.quotient)
 
-    def stage(self) -> Stage:
-        """Return the candidate's figures as a step of a plan."""
+    def stage(self, targets: FloatArray | None = None) -> Stage:
+        """Return the candidate's figures as a step of a plan.
+
+        targets (k,) [units]: what its loads are compared with; None: what it aimed at.
+        """
         volumes = metrics.comm_volumes(self.quotient)
-        asked = self.targets > 0
-        ratios = self.loads[asked] / self.targets[asked]
+        targets = self.targets if targets is None else targets
+        asked = targets > 0
+        ratios = self.loads[asked] / targets[asked]
         return Stage(
             self.name,
             self.cut,
@@ -147,7 +159,7 @@ def fastest(candidates: Iterable[Candidate]) -> Candidate:
 
 
 def fastest_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the fastest candidate of METIS and the fastest of least cut, as far as there are."""
+    """Return the fastest candidate of each role of BASELINES, as far as there are."""
     groups = ([one for one in candidates if one.role == role] for role in BASELINES)
     return [fastest(group) for group in groups if group]
 
@@ -169,19 +181,20 @@ def least_sending(candidates: Sequence[Candidate], alike: float) -> Candidate:
     return min(equal, key=lambda one: (one.sent, one.seconds), default=first)
 
 
-def stages_of(candidates: Sequence[Candidate], chosen: Candidate) -> tuple[Stage, ...]:
+def stages_of(
+    candidates: Sequence[Candidate], chosen: Candidate, targets: FloatArray
+) -> tuple[Stage, ...]:
     """Return every candidate as a step of a plan, and the chosen one once more, last.
 
-    Of the candidates of METIS and of least cut, the fastest alone keep their role.
+    Of the candidates of METIS and of least cut, the fastest alone keep their role. targets (k,)
+    [units]: with which all are compared, as the certificate does.
     """
     baselines = fastest_baselines(candidates)
     steps = [
-        one.stage()
+        one.stage(targets)
         if one.role not in BASELINES or any(one is other for other in baselines)
-        else replace(one.stage(), role="")
+        else replace(one.stage(targets), role="")
         for one in candidates
     ]
-    last = replace(
-        chosen, name=f"chosen: {chosen.name}", targets=chosen.loads, role=CHOSEN_STAGE
-    ).stage()
+    last = replace(chosen, name=f"chosen: {chosen.name}", role=CHOSEN_STAGE).stage(targets)
     return (*steps, last)

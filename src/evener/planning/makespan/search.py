@@ -26,7 +26,12 @@ from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import halo_law_of
 from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.planning.device_sets.sets import few_sets, sets_in_line, signature
-from evener.planning.makespan.baselines import Baselines, baselines_of, mapped_least_cut
+from evener.planning.makespan.baselines import (
+    Baselines,
+    baselines_of,
+    mapped_least_cut,
+    metis_on,
+)
 from evener.planning.makespan.candidates import (
     Candidate,
     CandidateMaker,
@@ -44,6 +49,7 @@ from evener.planning.options import PlanOptions
 from evener.planning.steps import Progress, named_devices, no_progress
 from evener.plans.plan import CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
 from evener.platforms.platform import Platform
+from evener.sizing.contracts import contract_for_seconds
 from evener.sizing.rounding import limits
 
 # Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
@@ -107,13 +113,17 @@ def solve_seconds(
 
     baselines = baselines_of(maker, ordered, weighted, options)
     found, results = searched(maker, slabs, baselines, effort, options)
+    if baselines.metis:
+        used = least_sending(found, options.alike).used
+        metis, again = metis_on(maker, ordered, weighted, used, options)
+        found, results = [*found, *metis], [*results, *again]
 
     best, made = least_sending(found, options.alike), (*baselines.made, *results)
     return Solved(
         best,
         ordered.given(best.part),
         problem.room,
-        stages_of(found, best),
+        stages_of(found, best, contract_for_seconds(graph, platform, options.workload).targets),
         {one.tool: one.version for one in made},
         (*baselines.notes, *_notes(problem, best)),
         # METIS runs in a process of its own, which cpu_seconds() does not count.

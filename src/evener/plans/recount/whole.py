@@ -68,4 +68,5 @@ def _prediction(
     blocks: BlockCounts, platform: Platform, workload: Workload, bound: float
 ) -> Prediction:
     seconds = recounted_seconds(blocks, platform, workload)
-    return Prediction(bound=bound, interior=blocks.interior, **seconds._asdict())
+    ideal = platform.relative_ideal(float(blocks.weights[:, 0].sum()))
+    return Prediction(bound=bound, interior=blocks.interior, ideal=ideal, **seconds._asdict())
