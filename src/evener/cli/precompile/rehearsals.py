@@ -50,8 +50,9 @@ def cut() -> None:
     """Divide meshes, with and without coordinates."""
     for place, graph in enumerate(places()):
         for heavy in weighted(graph, alike=place > 0):
-            _plan(heavy)
-            _plan(heavy.with_(coords=None))
+            for many in (1, 2):  # few blocks, and more
+                _plan(heavy, many=many)
+                _plan(heavy.with_(coords=None), many=many)
     for preset in ("fast", "strong"):
         _plan(graph, preset=preset)
         _plan(graph.with_(coords=None), preset=preset)

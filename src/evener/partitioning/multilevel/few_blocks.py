@@ -17,6 +17,7 @@ from evener.arrays import NO_VERTICES, IntArray, Part
 from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisection
 from evener.partitioning.initial.kmeans import BALANCE
 from evener.partitioning.initial.sweeping import (
+    FAR,
     best_directions,
     best_sweep,
     directions_of_hops,
@@ -36,10 +37,12 @@ from evener.partitioning.multilevel.level_state import (
     OTHER_SEED,
     MultilevelTask,
     Placed,
-    by_kmeans,
+    block_weights,
     placed,
     refine,
     refined_back,
+    starting_blocks,
+    within,
     worth_following,
 )
 
@@ -48,9 +51,9 @@ FEW_BLOCKS = 8  # blocks at most
 SMALL = 8_000  # vertices of the graph on which partitions are tried and combined
 PLACED = 2_000  # vertices of the smallest graph, which is bisected
 OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # the same, and shrink_by, of the second partition
-BISECTIONS, REFINED = 4, 2  # bisections of the smallest graph; how many of these are refined
+BISECTIONS, REFINED = 4, 2  # bisections tried; how many of these, of least cut, are refined
 MOST_PLACES = 100_000  # vertices times directions of the graph on which fronts are chosen
-STRAIGHT = 1.35  # times the cut of the other start: what fronts may cut on the smallest graph
+STRAIGHT = 1.2  # times the cut of the other start: what fronts may cut on the smallest graph
 CLEARLY = 0.8  # times that cut: fronts that cut less on the whole graph are all that is refined
 SWEPT_OFF = 2 * BALANCE  # share of its target by which a swept block may be off
 
@@ -62,10 +65,11 @@ def few_blocks(
 ) -> tuple[Part, Part]:
     """Return blocks (n,) near the task's contract, and those that refinement began with.
 
-    hierarchy: down to some PLACED vertices. points (d, n) of its finest level, in a unit box, or
+    hierarchy: down to some vertices a block. points (d, n) of its finest level, in a unit box, or
     None; order (n,): each vertex's number in the user's graph.
     """
     level = hierarchy.above[0][0] if hierarchy.above else hierarchy.coarsest
+    targets = task.contract.targets
     small = hierarchy.down_to(SMALL)
     below = Hierarchy(hierarchy.above[len(small.above) :], hierarchy.coarsest, hierarchy.part)
     blocks = _combined_tries(small, below, points, task)
@@ -78,32 +82,39 @@ def few_blocks(
         found.append((refine(straight, task, 0).part, fronts))
     if swept >= CLEARLY * cut:
         found.append((refined_back(small, [blocks], task), start))
-    return min(found, key=lambda one: cut_of(level, one[0]))
+
+    def rank(one: tuple[Part, Part]) -> tuple[bool, float]:
+        weight = block_weights(level, one[0], targets.size)
+        return not within(weight, task.contract), cut_of(level, one[0])
+
+    return min(found, key=rank)
 
 
 def _combined_tries(
     small: Hierarchy, below: Hierarchy, points: Points | None, task: MultilevelTask
 ) -> Placed:
-    """Return blocks of the coarsest level of `small`, combined from several partitions of it.
+    """Return blocks of the coarsest level of `small`, combined from three partitions of it.
 
-    below: that level, shrunk further.
+    below: that level, shrunk further. Two partitions are bisected, on clusters of unlike size; one
+    is placed, as many blocks are, where the fewest vertices are left.
     """
     level, depth, targets = small.coarsest, len(small.above), task.contract.targets
-    near = None if points is None else below.coarse_points(small.coarse_points(points))
-    part = refined_back(below, _bisected(below, near, task, depth), task, depth)
+    inner = below.down_to(PLACED)
+    part = refined_back(inner, _bisected(inner, task, depth), task, depth)
     if task.preset.rivals > 1:
-        # K-means of other clusters would place blocks alike.
-        again, most = replace(task, seed=task.seed + 1), -(-OTHER_PLACED // targets.size)
-        finer = shrink_freely(level, targets, most, OTHER_SHRINKAGE, task.threads)
-        other = refined_back(finer, _bisected(finer, None, again, depth), again, depth)
-        part = combined(level, part, other, again, depth)
+        task = replace(task, seed=task.seed + 1)
+        most = -(-OTHER_PLACED // targets.size)
+        inner = shrink_freely(level, targets, most, OTHER_SHRINKAGE, task.threads)
+        other = refined_back(inner, _bisected(inner, task, depth), task, depth)
+        part = combined(level, part, other, task, depth)
+        near = None if points is None else below.coarse_points(small.coarse_points(points))
+        starts = starting_blocks(below.coarsest, near, task, depth + len(below.above))
+        part = combined(level, part, refined_back(below, starts, task, depth), task, depth)
     return placed(level, part, task, depth, finer_rounding=None)
 
 
-def _bisected(
-    hierarchy: Hierarchy, points: Points | None, task: MultilevelTask, above: int
-) -> list[Placed]:
-    """Return partitions of the coarsest level by its edges, and by k-means of its points, refined.
+def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Placed]:
+    """Return partitions of the coarsest level by its edges, refined.
 
     above: levels that are finer than those of the hierarchy.
     """
@@ -117,8 +128,6 @@ def _bisected(
     rivals = [
         refine(placed(level, part, task, depth, finer_rounding=None), task, depth) for part in found
     ]
-    if points is not None and targets.size > 2:
-        rivals.append(by_kmeans(level, points, task, depth))
     return worth_following(rivals)
 
 
@@ -161,13 +170,17 @@ def _swept(
     level on which all can be tried.
     """
     targets = task.contract.targets
-    rows, _ = _rows(hierarchy, points, order)
-    if best_sweep(hierarchy.coarsest, rows, targets, SWEPT_OFF).cut > STRAIGHT * cut:
-        return None
     directions = directions_of_hops() if points is None else directions_of_points(len(points))
-    tried = hierarchy.down_to(MOST_PLACES // len(directions))
+    most = MOST_PLACES // (FAR + 1 + len(directions))
+    tried = hierarchy.down_to(most if points is None else MOST_PLACES // len(points))
     rows, marks = _rows(tried, points, order)
-    tree = best_sweep(tried.coarsest, rows, targets, SWEPT_OFF).tree
+    sweep = best_sweep(tried.coarsest, rows, targets, SWEPT_OFF)
+    if sweep.cut > STRAIGHT * cut:
+        return None
+    tree = sweep.tree
+    if points is not None:
+        tried = hierarchy.down_to(most)
+        rows, _ = _rows(tried, points, order)
     chosen = best_directions(tried.coarsest, rows, tree, directions, SWEPT_OFF)
     if points is None:
         cluster = tried.on_finest(np.arange(tried.coarsest.n, dtype=np.int32), task.threads)

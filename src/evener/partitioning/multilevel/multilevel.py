@@ -33,7 +33,7 @@ from evener.partitioning.levels.levels import (
     shrink_freely,
     shrink_inside,
 )
-from evener.partitioning.multilevel.few_blocks import FEW_BLOCKS, PLACED, few_blocks
+from evener.partitioning.multilevel.few_blocks import FEW_BLOCKS, few_blocks
 from evener.partitioning.multilevel.level_state import (
     MultilevelTask,
     Placed,
@@ -106,13 +106,14 @@ def multilevel_blocks(
     clusters = False
     few = 1 < contract.k <= FEW_BLOCKS
     if few or points is None or graph.n <= MOST_PLACED or len(points) == FREE_DIMENSIONS:
-        per_block = -(-PLACED // contract.k) if few else PER_BLOCK_PLACED
-        hierarchy = _shrunk_freely(level, task, per_block)
+        hierarchy = _shrunk_freely(level, task)
         clusters = (
             points is None and not by_levels and contract.k >= CLUSTERED_BLOCKS[preset]
             and has_clusters(hierarchy)
         )  # fmt: skip
-        if clusters and preset == "default":  # more rounding and searches help meshes alone
+        if (
+            clusters and preset == "default" and not few
+        ):  # more rounding and searches help meshes alone
             task = replace(task, preset=PRESETS["fast"])
         if few:
             part, start = few_blocks(hierarchy, points, order, task)
@@ -185,11 +186,9 @@ def place_by_levels(
     return _place_on(_shrunk_freely(level, task), points, task)[0]
 
 
-def _shrunk_freely(
-    level: GraphLevel, task: MultilevelTask, per_block: int = PER_BLOCK_PLACED
-) -> Hierarchy:
+def _shrunk_freely(level: GraphLevel, task: MultilevelTask) -> Hierarchy:
     targets, by = task.contract.targets, task.preset.shrink_by
-    return shrink_freely(level, targets, per_block, by, task.threads)
+    return shrink_freely(level, targets, PER_BLOCK_PLACED, by, task.threads)
 
 
 def _place_on(
