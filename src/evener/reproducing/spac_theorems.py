@@ -121,7 +121,7 @@ def copied(labels: Labels) -> Counts:
     return np.asarray((ordered[:, 1:] != ordered[:, :-1]).sum(axis=1))
 
 
-class Case(NamedTuple):
+class TheoremCase(NamedTuple):
     """A graph and k, and of each partition (partitions,) its copies and cuts.
 
     least, most: over all M. dual: of the M that the proof of Theorem 3.5 makes of the partition
@@ -138,7 +138,7 @@ class Case(NamedTuple):
     numbered: Counts
 
 
-def case_of(edges: Edges, k: int, connect: Connect = path) -> Case:
+def case_of(edges: Edges, k: int, connect: Connect = path) -> TheoremCase:
     """Return a graph's case: its edges in even blocks."""
     m = len(edges)
     labels = even_partitions(m, k, -(-m // k))
@@ -151,7 +151,7 @@ def case_of(edges: Edges, k: int, connect: Connect = path) -> Case:
                 for i, j in connect(len(own))], axis=0)
         for orders in ([sorted(own, key=best.__getitem__) for own in at], at)
     )  # fmt: skip
-    return Case(m, k, max(map(len, at)), copies, least, most, dual, numbered)
+    return TheoremCase(m, k, max(map(len, at)), copies, least, most, dual, numbered)
 
 
 def cuts_dominant(edges: Edges, k: int, connect: Connect = path) -> bool:
@@ -182,7 +182,7 @@ class Trial(NamedTuple):
     """
 
     vertices: int
-    cases: Sequence[Case]
+    cases: Sequence[TheoremCase]
     dominant: Sequence[bool]
 
 
@@ -259,7 +259,7 @@ def any_order_is_near(trial: Trial) -> Finding:
 def some_partition_is_within(trial: Trial, key: str = "least") -> Finding:
     """Corollary 3.7: that there is such a partition. key: "worst" takes the worst one instead."""
 
-    def within(one: Case) -> bool:
+    def within(one: TheoremCase) -> bool:
         factor = math.sqrt(math.log2(2 * one.m) * math.log2(one.k)) * (one.degree - 1)
         cut = one.most.min() if key == "least" else one.most.max()
         return bool(cut <= factor * int(one.copies.min()))

@@ -102,12 +102,14 @@ def metis_on(
 ) -> tuple[list[Candidate], list[Result]]:
     """Return METIS's blocks, by both methods, on the devices `used` (k,) alone.
 
-    None where that is one device, or all of them. Sizes are those that are best on these devices
+    None where that is one device, or all of them and sizes would be as before, since no iteration
+    costs them anything whatever their load. Sizes are those that are best on these devices
     if nothing is exchanged, with what an iteration costs them whatever their load.
     """
     problem, platform, devices = maker.problem, maker.problem.platform, np.flatnonzero(used)
     candidates, made = list[Candidate](), list[Result]()
-    if not 1 < devices.size < platform.k:
+    as_before = devices.size == platform.k and not problem.costs.fixed.any()
+    if devices.size < 2 or as_before:
         return candidates, made
     for tool, name in METIS_TOOLS.items():
         try:
