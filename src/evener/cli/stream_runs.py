@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.run_options import RunOptions
@@ -95,11 +94,6 @@ def _calibrate(
         raise UsageError("filters are measured by one process: run it without mpiexec")
     written = [one for one in (options.output, options.cores) if one is not None]
     refuse_outputs(written, [options.program])
-    if (
-        options.cores is not None
-        and Path(options.cores).resolve() == Path(options.output).resolve()
-    ):
-        raise UsageError(f"{options.cores}: graph and machine are files of their own")
     repeats = REPEATS if options.iterations is None else options.iterations
     devices = None if options.devices is None else devices_of(options.devices)
     if any(isinstance(one, Cuda) for one in devices or ()):

@@ -311,7 +311,8 @@ def arcs_remark(
     vertices = certificate.vertices[used]
     arcs = np.rint((certificate.bytes[used] - graph["bytes_per_vertex"] * vertices) / per_arc)
     density, compute = arcs / vertices, judged.prediction.compute[used]
-    if density.max() <= ARCS_APART * density.min():
+    apart = density.max() > ARCS_APART * density.min()
+    if not (apart and 0 < compute.max() < np.inf and arcs.sum() > 0):
         return ""
     cost = float((compute * density).max() / compute.max() * vertices.sum() / arcs.sum())
     if cost < ARCS_COST:

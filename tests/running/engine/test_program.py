@@ -117,7 +117,7 @@ def test_a_file_holds_a_program(tmp_path):
 def test_errors_of_a_file_name_it(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(FILE.replace("along(payload)", "along(payload, width)"))
-    with pytest.raises(InputError, match=r"asks for width.*did you mean weight") as caught:
+    with pytest.raises(InputError, match=r"asks for width") as caught:
         VertexProgram.from_file(path)
     assert (caught.value.file, caught.value.line) == (str(path), 9)
     assert 'parameters = {"width": 0}' in caught.value.hint

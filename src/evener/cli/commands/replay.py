@@ -16,6 +16,7 @@ from evener.cli.graph_options import (
     recorded_options,
     recorded_reading,
 )
+from evener.cli.oddities import notes_on
 from evener.cli.plan_in_slices import SliceWords, planned_in_slices, recorded_memory
 from evener.cli.stream_files import replay_filters, stream_file_options_from
 
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             options,
             inputs=reading.inputs,
             reading=recorded_reading(old),
-            notes=reading.notes,
+            notes=(*reading.notes, *notes_on(reading)),
             progress=progress,
         )
         new = _with_rival(old, new, reading.undirected, options)

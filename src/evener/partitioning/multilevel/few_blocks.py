@@ -72,8 +72,10 @@ def few_blocks(
     targets = task.contract.targets
     small = hierarchy.down_to(SMALL)
     below = Hierarchy(hierarchy.above[len(small.above) :], hierarchy.coarsest, hierarchy.part)
-    blocks = _combined_tries(small, below, points, task)
-    start, cut = small.on_finest(blocks.part, task.threads), cut_of(blocks.level, blocks.part)
+    bisected = _bisected(below.down_to(PLACED), task, len(small.above))
+    start = hierarchy.down_to(PLACED).on_finest(bisected[0].part, task.threads)
+    blocks = _combined_tries(small, below, bisected, points, task)
+    cut = cut_of(blocks.level, blocks.part)
     fronts = _swept(level, hierarchy, points, order, cut, task)
     swept = np.inf if fronts is None else cut_of(level, fronts)
     found = []
@@ -91,16 +93,20 @@ def few_blocks(
 
 
 def _combined_tries(
-    small: Hierarchy, below: Hierarchy, points: Points | None, task: MultilevelTask
+    small: Hierarchy,
+    below: Hierarchy,
+    bisected: list[Placed],
+    points: Points | None,
+    task: MultilevelTask,
 ) -> Placed:
     """Return blocks of the coarsest level of `small`, combined from three partitions of it.
 
-    below: that level, shrunk further. Two partitions are bisected, on clusters of unlike size; one
-    is placed, as many blocks are, where the fewest vertices are left.
+    below: that level, shrunk further; bisected: partitions of its first level of PLACED vertices.
+    Another one is bisected on clusters of unlike size, and one is placed, as many blocks are, where
+    the fewest vertices are left.
     """
     level, depth, targets = small.coarsest, len(small.above), task.contract.targets
-    inner = below.down_to(PLACED)
-    part = refined_back(inner, _bisected(inner, task, depth), task, depth)
+    part = refined_back(below.down_to(PLACED), bisected, task, depth)
     if task.preset.rivals > 1:
         task = replace(task, seed=task.seed + 1)
         most = -(-OTHER_PLACED // targets.size)
