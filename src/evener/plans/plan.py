@@ -312,7 +312,7 @@ def arcs_remark(
     arcs = np.rint((certificate.bytes[used] - graph["bytes_per_vertex"] * vertices) / per_arc)
     density, compute = arcs / vertices, judged.prediction.compute[used]
     apart = density.max() > ARCS_APART * density.min()
-    if not (apart and 0 < compute.max() < np.inf and arcs.sum() > 0):
+    if not (apart and 0 < compute.max() < np.inf and 0 < arcs.sum() < np.inf):
         return ""
     cost = float((compute * density).max() / compute.max() * vertices.sum() / arcs.sum())
     if cost < ARCS_COST:
