@@ -125,7 +125,9 @@ def test_errors_of_a_file_name_it(tmp_path):
     with pytest.raises(InputError, match="ZeroDivisionError") as caught:
         VertexProgram.from_file(path)
     assert caught.value.line == 3
-    path.write_text("import sys\nsys.exit(7)\n")
+    path.write_text(
+        "import sys\nsys.exit(7)  # of another length, or its bytecode is taken for that above\n"
+    )
     with pytest.raises(InputError, match="SystemExit: 7") as caught:
         VertexProgram.from_file(path)
     assert caught.value.line == 2
