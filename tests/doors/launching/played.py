@@ -44,7 +44,8 @@ def played(launcher, remote):
 
 def reported(text):
     """Return (host, cores, gpu, vertices) by rank of what the ranks printed."""
-    lines = [line.split() for line in text.splitlines()]
+    words = iter(text.split())  # launchers forward pieces: a line may come in two
+    ranks = zip(words, words, words, words, words, strict=True)
     return {
-        int(rank): (host, cores_of_text(cores), gpu, int(n)) for rank, host, cores, gpu, n in lines
+        int(rank): (host, cores_of_text(cores), gpu, int(n)) for rank, host, cores, gpu, n in ranks
     }
