@@ -79,7 +79,7 @@ def _swept(
 
 
 def directions_of_points(d: int) -> list[Direction]:
-    """Return the directions along which points (d, n) are swept, beside the axes."""
+    """Return the directions along which points (d, n) are swept, without the axes."""
     axes = range(d)
     found: list[Direction] = []
     for i, j in combinations(axes, 2):
@@ -132,5 +132,5 @@ def rows_of_hops(level: GraphLevel, marks: IntArray, number: npt.NDArray[np.numb
 
 
 def directions_of_hops() -> list[Direction]:
-    """Return the directions along which hops are swept, beside the rows of rows_of_hops."""
+    """Return the directions along which hops are swept, without the rows of rows_of_hops."""
     return [partial(_diagonal, i=i, j=j, sign=-1) for i, j in combinations(range(FAR), 2)]

@@ -53,9 +53,11 @@ PLACED = 2_000  # vertices of the smallest graph, which is bisected
 OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # the same, and shrink_by, of the second partition
 BISECTIONS, REFINED = 4, 2  # bisections tried; how many of these, of least cut, are refined
 MOST_PLACES = 100_000  # vertices times directions of the graph on which fronts are chosen
-STRAIGHT = 1.2  # times the cut of the other start: what fronts may cut on the smallest graph
-CLEARLY = 0.8  # times that cut: fronts that cut less on the whole graph are all that is refined
-SWEPT_OFF = 2 * BALANCE  # share of its target by which a swept block may be off
+# Cut of straight fronts, over that of the combined partitions. Fronts that cut more than STRAIGHT
+# on a coarse graph are not tried on the whole; where fronts cut less than CLEARLY on the whole
+# graph, the combined partition is not refined.
+STRAIGHT, CLEARLY = 1.2, 0.8
+SIDE_OFF = 2 * BALANCE  # share of its target by which a block of a start may be off
 
 Points = npt.NDArray[np.float32]
 
@@ -127,7 +129,7 @@ def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Pl
     depth = above + len(hierarchy.above)
     level, targets = hierarchy.coarsest, task.contract.targets
     found = [
-        recursive_bisection(level, targets, SWEPT_OFF, task.seed + OTHER_SEED * i, DEALS[i])
+        recursive_bisection(level, targets, SIDE_OFF, task.seed + OTHER_SEED * i, DEALS[i])
         for i in range(BISECTIONS)
     ]
     found = sorted(found, key=lambda part: cut_of(level, part))[:REFINED]
@@ -172,31 +174,31 @@ def _swept(
 ) -> Part | None:
     """Return blocks (n,) between straight fronts, None where these cut much more than `cut`.
 
-    The deal of the blocks, and the directions that help beside the axes, are chosen on the finest
-    level on which all can be tried.
+    How blocks are dealt to both sides, and which directions are used in addition to the axes, is
+    chosen on the finest level on which all can be tried.
     """
     targets = task.contract.targets
     directions = directions_of_hops() if points is None else directions_of_points(len(points))
     most = MOST_PLACES // (FAR + 1 + len(directions))
     tried = hierarchy.down_to(most if points is None else MOST_PLACES // len(points))
     rows, marks = _rows(tried, points, order)
-    sweep = best_sweep(tried.coarsest, rows, targets, SWEPT_OFF)
+    sweep = best_sweep(tried.coarsest, rows, targets, SIDE_OFF)
     if sweep.cut > STRAIGHT * cut:
         return None
     tree = sweep.tree
     if points is not None:
         tried = hierarchy.down_to(most)
         rows, _ = _rows(tried, points, order)
-    chosen = best_directions(tried.coarsest, rows, tree, directions, SWEPT_OFF)
+    chosen = best_directions(tried.coarsest, rows, tree, directions, SIDE_OFF)
     if points is None:
         cluster = tried.on_finest(np.arange(tried.coarsest.n, dtype=np.int32), task.threads)
         first = np.array([int((cluster == mark).argmax()) for mark in marks])
         points = rows_of_hops(level, first, order)
-    fronts = swept_blocks(level, points, tree, SWEPT_OFF)
+    fronts = swept_blocks(level, points, tree, SIDE_OFF)
     if not chosen:
         return fronts
     places = np.stack([*points, *(direction(points) for direction in chosen)])
-    others = swept_blocks(level, places, tree, SWEPT_OFF)
+    others = swept_blocks(level, places, tree, SIDE_OFF)
     return min(fronts, others, key=lambda part: cut_of(level, part))
 
 
