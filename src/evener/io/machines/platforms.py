@@ -14,8 +14,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.io.machines import toml_tables as tables
@@ -180,6 +178,8 @@ def platform_of_tables(data: Mapping[str, Any]) -> Platform:
 
     Raises InputError with the key meant.
     """
+    import tomli_w  # for tables alone: files are read without it
+
     try:
         # Through text, so that numbers are converted as those of a file.
         read = tomllib.loads(tomli_w.dumps(data), parse_float=exact)
