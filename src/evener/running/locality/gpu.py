@@ -18,6 +18,7 @@ from evener.running.locality.staging import Multiprocessor, StagedBlocks, fewest
 ITEM = 8  # bytes of a value
 # Numba launches no kernel with more: https://github.com/NVIDIA/numba-cuda/issues/94
 USUAL = Multiprocessor(shared_of_block=48 * 1024)
+THREADS = 128  # of a block, where nothing else is asked for
 RESIDENT = 2  # blocks of threads for which a multiprocessor is to have room
 # What is staged of an output and of an input, in bytes, by each kernel.
 STAGED = {"by_edges": (ITEM, ITEM), "by_outputs": (0, ITEM), "by_cache": (ITEM, 0)}
@@ -69,17 +70,32 @@ class StagedKernel:
 
     def __call__(self, x):
         """Return y (n,) for x (columns,)."""
-        n = self.blocks.outputs.n
-        x, y = kernels.put(np.asarray(x, np.float64)), kernels.put(np.zeros(n))
         self._counts = kernels.put(np.zeros(self.blocks.k, np.int32))
-        sums = self._partial if self.way == "by_outputs" else y
+        return called(self, x, self.blocks.outputs.n)
+
+    def launch(self, x, y):
+        """Set y (n,) by x (columns,), both on the device, later in its order of work."""
+        n, sums = self.blocks.outputs.n, self._partial if self.way == "by_outputs" else y
+        if sums is y:
+            clear(y)
         given = *self._given, self._entries, self._staged, x, sums, self._counts
         configured = self.blocks.k, self.threads, max(self.shared, ITEM)
         kernels.launch(self._kernel, *configured, *given)
         if self.way == "by_outputs":
             blocks = -(-n // self.threads)
             kernels.launch(kernels.combine, blocks, self.threads, 0, *self._parts, sums, y)
-        return y.copy_to_host()
+
+
+def called(product: StagedKernel | RowsKernel, x, n: int):
+    """Return y (n,) of a product, for x (columns,) of this computer."""
+    y = kernels.cuda.device_array(n, np.float64)
+    product.launch(kernels.put(np.asarray(x, np.float64)), y)
+    return y.copy_to_host()
+
+
+def clear(y) -> None:
+    """Set an array on the device to 0."""
+    kernels.launch(kernels.clear, -(-y.size // THREADS), THREADS, 0, y)
 
 
 def _check_fits(shared: int, threads: int, on: Multiprocessor) -> None:
@@ -97,7 +113,9 @@ class RowsKernel:
     matrix: A. threads: of a block. run: entries of a block of by_runs.
     """
 
-    def __init__(self, matrix, way: str = "by_path", threads: int = 128, run: int = 4096) -> None:
+    def __init__(
+        self, matrix, way: str = "by_path", threads: int = THREADS, run: int = 4096
+    ) -> None:
         self.way, self.threads, self.run = one_of("kernel", way, ROWS), threads, run
         put = kernels.put
         offsets, columns = put(matrix.indptr.astype(np.int64)), put(matrix.indices.astype(np.int32))
@@ -113,10 +131,14 @@ class RowsKernel:
 
     def __call__(self, x):
         """Return y (n,) for x (columns,)."""
-        x, y = kernels.put(np.asarray(x, np.float64)), kernels.put(np.zeros(self._n))
+        return called(self, x, self._n)
+
+    def launch(self, x, y):
+        """Set y (n,) by x (columns,), both on the device, later in its order of work."""
         kernel = getattr(by_rows, self.way)
+        if self.way != "by_rows":
+            clear(y)
         kernels.launch(kernel, self._blocks, self.threads, self.shared, *self._given, x, y)
-        return y.copy_to_host()
 
 
 class Chosen(NamedTuple):

@@ -83,12 +83,14 @@ def _by_edges(added):
         b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
         first, n_outputs = output_starts[b], output_starts[b + 1] - output_starts[b]
         begin, n_inputs = input_starts[b], input_starts[b + 1] - input_starts[b]
+        count = 0
         for i in range(thread, n_outputs, threads):
             room[i] = 0.0
-            cuda.atomic.add(counts, b, 1)
+            count += 1
         for i in range(thread, n_inputs, threads):
             room[n_outputs + i] = x[inputs[begin + i]]
-            cuda.atomic.add(counts, b, 1)
+            count += 1
+        cuda.atomic.add(counts, b, count)
         cuda.syncthreads()
         for e in range(starts[b] + thread, starts[b + 1], threads):
             value = added(entries[e], room[n_outputs + local[1][e]])
@@ -113,9 +115,11 @@ def _by_cache(added):
         output_starts, outputs = staged
         b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
         first, n_outputs = output_starts[b], output_starts[b + 1] - output_starts[b]
+        count = 0
         for i in range(thread, n_outputs, threads):
             room[i] = 0.0
-            cuda.atomic.add(counts, b, 1)
+            count += 1
+        cuda.atomic.add(counts, b, count)
         cuda.syncthreads()
         for e in range(starts[b] + thread, starts[b + 1], threads):
             cuda.atomic.add(room, local[e], added(entries[e], x[columns[e]]))
@@ -137,18 +141,28 @@ def _by_outputs(added):
         output_starts, _, input_starts, inputs = staged
         b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x
         begin, n_inputs = input_starts[b], input_starts[b + 1] - input_starts[b]
+        count = 0
         for i in range(thread, n_inputs, threads):
             room[i] = x[inputs[begin + i]]
-            cuda.atomic.add(counts, b, 1)
+            count += 1
         cuda.syncthreads()
         for i in range(output_starts[b] + thread, output_starts[b + 1], threads):
             total = 0.0
             for e in range(row_starts[i], row_starts[i + 1]):
                 total += added(entries[e], room[local[1][e]])
             partial[i] = total
-            cuda.atomic.add(counts, b, 1)
+            count += 1
+        cuda.atomic.add(counts, b, count)
 
     return by_outputs
+
+
+@cuda.jit
+def clear(y):
+    """Set y to 0, a thread for each entry."""
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] = 0.0
 
 
 @cuda.jit
