@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit fuzz format bench bench-all papers man site clean
+.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers man site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -93,6 +93,11 @@ SEED ?= $(shell date +%s)
 fuzz: $(VENV)/.warm
 	$(BIN)/pytest -n 2 -m hypothesis --hypothesis-profile fuzz --hypothesis-seed $(SEED)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) --seed $(SEED)
+
+# On a computer with a GPU of NVIDIA: all tests of GPU code there, and what it takes.
+test-gpu: $(VENV)/.core
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[cuda13]' cupy-cuda13x
+	$(BIN)/python benchmarks/gpu.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

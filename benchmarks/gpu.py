@@ -28,16 +28,18 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "gpu.jsonl"
 SECTIONS = "tests", "copy", "spmv", "programs", "together", "staged"
-PATIENCE = 240  # s for a section
+PATIENCE = 120  # s for a section
 TESTS = (
-    "tests.running.engine.cuda_cases",
+    *(f"tests.running.engine.cuda_cases {group}" for group in ("alone", "small", "both", "more")),
     "tests.running.locality.cuda_staged",
     "tests.running.streams.cuda_filters",
     "tests.measuring.cuda_cases",
@@ -61,6 +63,22 @@ def main():
         parser.error(f"there is no section {', '.join(sorted(unknown))}")
     if args.simulate:
         os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        as_installed(Path(folder))
+        sys.exit(int(written(args)))
+
+
+def as_installed(folder):
+    """Let processes find a distribution named evener in a folder: plans record its version."""
+    made = folder / "evener-0.dist-info"
+    made.mkdir()
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: evener\nVersion: 0\n")
+    paths = str(HERE.parent / "src"), str(HERE.parent), os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = os.pathsep.join([*paths, str(folder)])
+
+
+def written(args):
+    """Write the lines of all sections; whether anything failed."""
     about, failed = about_device(args.simulate), False
     with args.output.open("w") as file:
         for section in args.sections or SECTIONS:
@@ -70,7 +88,7 @@ def main():
                 print(json.dumps({"section": section, **line}), flush=True)
                 file.write(json.dumps(whole) + "\n")
                 file.flush()
-    sys.exit(int(failed))
+    return failed
 
 
 def about_device(simulate):
@@ -111,21 +129,22 @@ def lines_of(section, simulate):
 
 
 def of_tests(_):
-    """Play the tests' modules, all at once: a context of the device each."""
-    variables = os.environ | {"PYTHONPATH": f"{HERE.parent / 'src'}:{HERE.parent}"}
+    """Play the tests' modules, all at once; lines come as modules end."""
+    with ThreadPoolExecutor(len(TESTS)) as pool:
+        for ended in as_completed([pool.submit(tested, name) for name in TESTS]):
+            yield ended.result()
+
+
+def tested(name):
+    """Run a module of the tests, with arguments."""
     began = time.monotonic()
-    running = {
-        name: subprocess.Popen(
-            [sys.executable, "-m", name], cwd=HERE.parent, env=variables, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )
-        for name in TESTS
-    }  # fmt: skip
-    for name, process in running.items():
-        said = process.communicate(timeout=PATIENCE)[0].strip()
-        line = {"figure": "test", "name": name, "passed": process.returncode == 0,
-                "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
-        yield line if line["passed"] else line | {"said": said[-1500:]}
+    done = subprocess.run(
+        [sys.executable, "-m", *name.split()], cwd=HERE.parent, text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    line = {"figure": "test", "name": name, "passed": done.returncode == 0,
+            "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
+    return line if line["passed"] else line | {"said": done.stdout[-1500:]}
 
 
 def seconds_of(launch, simulate):
@@ -195,18 +214,16 @@ def matrix_of(graph):
     return csr_array((entries, graph.adjncy.astype(np.int32), graph.xadj), (graph.n, graph.n))
 
 
-def cusparse(matrix, x, simulate):
-    """What launches cuSPARSE's product and its result; None in the simulator."""
-    if simulate:
-        return None, None
+def cusparse(matrix, x):
+    """What launches cuSPARSE's product, and its result. CuPy cannot record it as a CUDA graph."""
     import cupy
     from cupyx import cusparse as library
     from cupyx.scipy.sparse import csr_matrix
 
-    a = csr_matrix(tuple(cupy.asarray(one) for one in (matrix.data, matrix.indices, matrix.indptr)),
-                   shape=matrix.shape)  # fmt: skip
+    parts = (cupy.asarray(one) for one in (matrix.data, matrix.indices, matrix.indptr))
+    a = csr_matrix(tuple(parts), shape=matrix.shape)
     given, found = cupy.asarray(x), cupy.zeros(matrix.shape[0])
-    return lambda: library.spmv(a, given, found), found
+    return (lambda: library.spmv(a, given, found)), found
 
 
 def products(matrix):
@@ -224,37 +241,46 @@ def of_spmv(simulate):
 
 
 def compared(name, matrix, ours, copied, simulate):
-    """A line for each product of a matrix, of cuSPARSE at first."""
+    """A line for each product of a matrix, cuSPARSE's first; our launches are recorded as graphs.
+
+    CuPy launches cuSPARSE in some 20 us, which counts where a product takes less.
+    """
     import numpy as np
-    from numba import cuda
+
+    from evener.running.engine.device_cuda_kernels import CudaDevice
 
     x = np.random.default_rng(SEED + 1).random(matrix.shape[1])
-    expected = matrix @ x
-    n_bytes = 12 * matrix.nnz + 20 * matrix.shape[0]
-    launch, found = cusparse(matrix, x, simulate)
-    theirs = None
-    if launch is not None:
-        theirs = seconds_of(launch, simulate)
-        assert np.allclose(found.get(), expected, rtol=1e-9)
-        yield {"figure": "spmv", "matrix": name, "way": "cuSPARSE", "us": theirs * 1e6,
-               "share_of_copy": n_bytes / theirs / copied}  # fmt: skip
-    there, y = cuda.to_device(x), cuda.device_array(matrix.shape[0], np.float64)
-    for way, product in ours.items():
-        seconds = seconds_of(lambda product=product: product.launch(there, y), simulate)
-        agrees = np.allclose(y.copy_to_host(), expected, rtol=1e-9)
+    expected, device = matrix @ x, CudaDevice(0)
+    there, y, theirs = device.put(x), device.empty(matrix.shape[0], np.float64), None
+    asked = ours if simulate else {"cuSPARSE": None} | ours
+    for way, product in asked.items():
+        if product is None:
+            repeat, found = cusparse(matrix, x)
+        else:
+
+            def launch(product=product):
+                product.launch(there, y, device.stream)
+
+            launch()
+            repeat = device.recorded(launch)
+        seconds = seconds_of(repeat, simulate)
+        result = y.copy_to_host() if product else found.get()
+        agrees = np.allclose(result, expected, rtol=1e-9)
+        theirs = theirs if product else seconds
+        n_bytes = 12 * matrix.nnz + 20 * matrix.shape[0]
         line = {"figure": "spmv", "matrix": name, "way": way, "passed": bool(agrees),
                 "us": seconds * 1e6, "share_of_copy": n_bytes / seconds / copied}  # fmt: skip
         yield line if theirs is None else line | {"of_cusparse": theirs / seconds}
 
 
-def graphs(simulate):
+def graphs(simulate, scale):
     """Names and graphs, weights from 1 to 255."""
     import numpy as np
 
     from evener.graphs.generating.delaunay import delaunay_graph, sorted_points
     from evener.graphs.generating.random_graphs import rmat
 
-    d, scale = (5, 4) if simulate else (20, 22)
+    d, scale = (5, 4) if simulate else (20, scale)
     points = np.random.default_rng(SEED).random((1 << d, 2))
     for name, graph in (
         (f"R-MAT {scale}", rmat(scale, SEED)),
@@ -278,7 +304,7 @@ def weighed(graph):
 def of_programs(simulate):
     """Vertex programs on the device alone, and their values against those of cores."""
     copied = copy_bandwidth(simulate)
-    for name, graph in graphs(simulate):
+    for name, graph in graphs(simulate, 22):
         for app, steps in (("pagerank", 20), ("bfs", None), ("wcc", None), ("sssp", None)):
             yield {
                 "figure": "program",
@@ -294,20 +320,23 @@ def one_program(app, graph, steps, copied, simulate):
     from evener.plans.partition import Partition
     from evener.running.apps.registry import find_app
     from evener.running.devices import Cuda
-    from evener.running.executing import program_of, run_program
+    from evener.running.distributing import distribute
+    from evener.running.engine.engine import MOST
+    from evener.running.executing import program_of, run_on_parts
+    from evener.running.on_device import wanted_arcs
 
     program = program_of(find_app(app), graph)
     whole = Partition(np.zeros(graph.n, np.int32), 1)
-    steps = 3 if simulate and steps else steps
-    runs = [run_program(program, graph, whole, most=steps, devices=[Cuda(0)])
+    parts = distribute(graph, whole, want=wanted_arcs(program))
+    steps = (3 if simulate else steps) if steps else MOST
+    runs = [run_on_parts(program, parts, most=steps, devices=[Cuda(0)])
             for _ in range(1 if simulate else 3)]  # fmt: skip
-    cores = sorted(os.sched_getaffinity(0))
-    here = run_program(program, graph, whole, most=steps, devices=[cores])
-    found, expected = runs[0].values, here.values
+    here = run_on_parts(program, parts, most=steps, devices=[sorted(os.sched_getaffinity(0))])
     rtol = 1e-4 if app == "pagerank" else 0
     seconds, arcs = statistics.median(run.seconds for run in runs), runs[0].edges
-    line = {"app": app, "passed": bool(np.allclose(found, expected, rtol=rtol, atol=0)),
-            "ms": seconds * 1e3, "supersteps": runs[0].supersteps, "arcs_s": arcs / seconds,
+    agrees = np.allclose(runs[0].values, here.values, rtol=rtol, atol=0)
+    line = {"app": app, "passed": bool(agrees), "ms": seconds * 1e3,
+            "supersteps": runs[0].supersteps, "arcs_s": arcs / seconds,
             "cores_ms": here.seconds * 1e3, "of_cores": here.seconds / seconds}  # fmt: skip
     return line | {"share_of_copy": 8 * arcs / seconds / copied} if app == "pagerank" else line
 
@@ -322,7 +351,7 @@ def of_together(simulate):
     cores = sorted(os.sched_getaffinity(0))
     cores = cores[1:] or cores  # one drives the GPU
     steps, repeats = (3, 1) if simulate else (20, 3)
-    for name, graph in graphs(simulate):
+    for name, graph in graphs(simulate, 20):
 
         def run(part, *devices, graph=graph):
             partition = ev.Partition(part.astype(np.int32), len(devices))
@@ -332,6 +361,9 @@ def of_together(simulate):
             )  # fmt: skip
 
         arcs, none = np.diff(graph.xadj), np.zeros(graph.n)
+        for count in sorted({1, 2, 4, 8, len(cores)} & set(range(len(cores) + 1))):
+            yield {"figure": "cores", "graph": name, "threads": count,
+                   "ms": run(none, cores[:count]).seconds * 1e3}  # fmt: skip
         on_cores, on_gpu = run(none, cores), run(none, Cuda(0))
         machine = ev.Platform.flat([1 / on_cores.seconds, 1 / on_gpu.seconds])
         units = ev.Graph(graph.xadj, graph.adjncy, vwgt=arcs)
@@ -383,6 +415,38 @@ def staged_matrices(simulate):
     points = np.random.default_rng(SEED).random((1 << d, 2))
     yield f"Delaunay 2^{d}, random order", matrix_of(delaunay_graph(points))
     yield f"R-MAT {scale}", matrix_of(rmat(scale, SEED))
+
+
+def table(lines):
+    """The tables of what was recorded on a device."""
+    from records import markdown
+
+    about = next(line for line in lines if "device" in line)
+    programs = [["graph", "app", "ms", "10^9 arcs/s", "faster than all cores", "share of copy"]]
+    alone = "GPU alone, ms", "cores alone, ms"
+    together = [["graph", *alone, "both, ms", "predicted, ms", "arcs on cores"]]
+    copies, tests = [], []
+    for line in lines:
+        if line["figure"] == "program":
+            share = f"{line['share_of_copy']:.2f}" if "share_of_copy" in line else ""
+            speeds = f"{line['arcs_s'] / 1e9:.2f}", f"{line['of_cores']:.1f}"
+            programs.append([line["graph"], line["app"], f"{line['ms']:.1f}", *speeds, share])
+        elif line["figure"] == "together":
+            ms = (line[key] for key in ("gpu_ms", "cores_ms", "both_ms", "predicted_ms"))
+            share = f"{line['share_of_cores']:.3f}"
+            together.append([line["graph"], *(f"{one:.1f}" for one in ms), share])
+        elif "GB_s" in line:
+            copies.append(f"{line['figure']} {line['GB_s']:,.0f} GB/s")
+        elif line["figure"] == "test":
+            tests.append(line["passed"])
+    versions = ", ".join(
+        f"{key} {about[key]}" for key in ("python", "numpy", "numba", "numba_cuda")
+    )
+    said = (
+        f"{about['date']}: {about['device']}; {about['cores']} cores; {versions}. "
+        f"{', '.join(copies)}. Modules of tests that passed: {sum(tests)} of {len(tests)}."
+    )
+    return "\n\n".join([said, markdown(programs), markdown(together)])
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ PAGES = {
         "locality_fluxes": "locality_fluxes.table",
         "transactions": "transactions.table",
     },
+    DOCS / "results" / "gpu.md": {"gpu": "gpu.table"},
     DOCS / "results" / "few_blocks.md": {"few_blocks": "few_blocks.table"},
     DOCS / "results" / "small_meshes.md": {
         "small_meshes": "small_meshes.table",

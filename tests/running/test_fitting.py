@@ -281,4 +281,5 @@ def test_bytes_on_cuda_devices_are_what_their_engines_allocate(app, directed, we
     ):
         device = CountingDevice()
         engine(program, part, device)
-        assert device.n_bytes == pytest.approx(before.total, rel=1e-3)  # starts of no ghosts
+        # Parts of arcs are counted from above, starts of no ghosts not at all.
+        assert 0.97 <= device.n_bytes / before.total <= 1.001

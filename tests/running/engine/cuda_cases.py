@@ -17,6 +17,7 @@ from evener.running.devices import Cuda, devices_of
 from evener.running.distributing import distribute
 from evener.running.engine import Engine, ThreadPool, VertexProgram, run_on
 from evener.running.engine.cuda_engine import cuda_engine
+from evener.running.engine.dense_cuda_kernels import ROOM
 from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice
 from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.executing import run_program
@@ -213,16 +214,25 @@ def by_command():
     assert (levels == np.add.outer(np.arange(5), np.arange(5))).all()
 
 
+GROUPS = {
+    "alone": lambda: on_one_device(
+        random_graph(40, 170, 1, directed=True, weights=9), (*APPS, LARGEST, BITS), True
+    ),
+    "small": lambda: [
+        on_one_device(one, APPS) for one in (hub(2 * THREADS), hub(3 * ROOM), loop(1), loop(2))
+    ],
+    "both": lambda: [
+        beside_a_cpu(random_graph(30, 90, 5, weights=9), 3, 5, (*APPS, BITS)),
+        beside_a_cpu(random_graph(40, 400, 6, directed=True), 2, 6, (bfs.PROGRAM, LARGEST)),
+    ],
+    "more": lambda: [
+        part()
+        for part in (
+            sums_are_the_same_twice, exchanged_on_the_device, it_halts, refused, by_command
+        )
+    ],
+}  # fmt: skip
 sys.setswitchinterval(1e-4)  # s: the simulator's threads wait for each other by turns
-on_one_device(random_graph(40, 170, 1, directed=True, weights=9), (*APPS, LARGEST, BITS), True)
-on_one_device(hub(2 * THREADS), APPS)
-for n in (1, 2):
-    on_one_device(loop(n), APPS)
-beside_a_cpu(random_graph(30, 90, 5, weights=9), 3, 5, (*APPS, BITS))
-beside_a_cpu(random_graph(40, 400, 6, directed=True), 2, 6, (bfs.PROGRAM, LARGEST))
-sums_are_the_same_twice()
-exchanged_on_the_device()
-it_halts()
-refused()
-by_command()
+for group in sys.argv[1:] or GROUPS:
+    GROUPS[group]()
 print("all as on the CPU")

@@ -25,11 +25,12 @@ ARGUMENTS = {
     "combine": (LONG, LONG, FLOAT, FLOAT),
     "by_rows": (LONG, INT, FLOAT, FLOAT, FLOAT),
     "by_runs": (1, INT, INT, FLOAT, FLOAT, FLOAT),
-    "by_path": (LONG, INT, FLOAT, FLOAT, FLOAT),
+    "by_parts": (INT, INT, INT, INT, FLOAT, FLOAT, FLOAT, FLOAT),
+    "join_pieces": (INT, np.zeros((1, 2), "i4"), FLOAT, FLOAT),
     "swapped_flux": (LONG, INT, INT, FLOAT, TABLE, TABLE),
     "staged_flux": (LONG, SHORT, FLOAT, LONG, INT, TABLE, TABLE, INT),
 }
-STAGING = "by_edges", "by_outputs", "by_cache", "by_runs", "by_path", "staged_flux"
+STAGING = "by_edges", "by_outputs", "by_cache", "by_runs", "by_parts", "join_pieces", "staged_flux"
 
 
 def compiled(kernel, arguments, capability):

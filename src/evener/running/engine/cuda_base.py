@@ -8,7 +8,7 @@ runs of local numbers, so that each is one copy.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,9 +63,13 @@ class CudaEngine(StepCounts):
         self._places, self._targets = (device.pair(n, np.uint32) for n in (n_ghosts, most))
         self._sent, self._received = (device.pair(n, program.dtype) for n in (n_ghosts, most))
         self._make_work(out, into)
+        self._is_compiled = False
+        self._repeats: dict[str, Callable[[], None]] = {}
 
     def compile(self) -> None:
-        """Compile the kernels, by playing them for no vertex."""
+        """Compile the kernels, by playing them for no vertex, unless they are."""
+        if self._is_compiled:
+            return
         sizes, self.sizes = self.sizes, LocalSizes(0, 0, 0, 0, self.sizes.is_directed)
         try:
             self._play_all()
@@ -76,11 +80,13 @@ class CudaEngine(StepCounts):
             raise generating.compile_error(self.program, error, 1) from error
         finally:
             self.sizes = sizes
+        self._is_compiled = True
 
     def advance(self, most: int) -> None:
         """Compute up to `most` further supersteps, after the first values if there are none yet."""
         control = self.control
         if control[STEP] < 0:
+            self.compile()
             self._begin()
             control[STEP] = 0
         for _ in range(most):
@@ -155,6 +161,12 @@ class CudaEngine(StepCounts):
     def _ghosts_there(self, here: Numbers, there: Any) -> None:
         """Bring the entries of ghosts of an array to the device."""
         self.device.send(here, there, self.sizes.n_owned, self.sizes.n_local)
+
+    def _recorded(self, name: str, work: Callable[[], None]) -> Callable[[], None]:
+        """Return what repeats the launches of work(), recorded when it is first asked for."""
+        if name not in self._repeats:
+            self._repeats[name] = self.device.recorded(work)
+        return self._repeats[name]
 
     def _launch(self, name: str, threads: int, *arguments: Any) -> None:
         self.device.launch(getattr(self.kernels, name), threads, *arguments)

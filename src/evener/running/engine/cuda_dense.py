@@ -11,7 +11,8 @@ from evener.running.comm import Comm
 from evener.running.engine import dense_cuda_kernels as dense
 from evener.running.engine.atomics_kernels import EDGES, ENDED, STEP
 from evener.running.engine.cuda_base import CudaEngine, Numbers
-from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice, gather
+from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice, count_up, gather
+from evener.running.engine.row_blocks_kernels import row_parts
 from evener.running.engine.work import ArcsOf
 from evener.running.local_graphs import LocalGraph
 
@@ -47,14 +48,22 @@ class DirectExchange:
         self._swap.finish()
 
 
+class PartsOnDevice(NamedTuple):
+    """Arcs in parts, see row_blocks_kernels; carries (parts,): messages of pieces, combined."""
+
+    rows: Any
+    places: Any
+    long: Any
+    carries: Any
+
+
 class DenseOnDevice(NamedTuple):
-    """Messages combined and carried, along arcs in and out; changes of the blocks of `finish`."""
+    """Messages combined along arcs in and out; changes of blocks of `finish`; steps (1,)."""
 
     combined: Any
-    carries: Any
     other_combined: Any
-    other_carries: Any
     changes: Any
+    steps: Any
 
 
 class CudaDense(CudaEngine):
@@ -63,19 +72,26 @@ class CudaDense(CudaEngine):
     def _make_work(self, out: ArcsOf, into: ArcsOf) -> None:
         device, sizes, dtype = self.device, self.sizes, self.program.dtype
         self._goes_both = self.program.direction == "both" and sizes.is_directed
-        ways = (into, out) if self._goes_both else (into,)
-        self._items = [sizes.n_owned + int(arcs.offsets[sizes.n_owned]) for arcs in ways]
-        made = [
-            (device.empty(sizes.n_owned, dtype), device.empty(-(-items // dense.TILE), dtype))
-            for items in self._items
-        ]
-        blocks = min(-(-sizes.n_owned // THREADS), dense.MOST_BLOCKS)
-        self._changes = device.pinned(max(blocks, 1), np.float64)
-        (one, its), (other, others) = made[0], made[-1]
-        self.work = DenseOnDevice(one, its, other, others, device.empty(blocks, np.float64))
+        ways = ((into, self.into), (out, self.out)) if self._goes_both else ((into, self.into),)
+        self._parts = [(arcs, *self._in_parts(here.offsets)) for here, arcs in ways]
+        self._arcs = sum(int(here.offsets[sizes.n_owned]) for here, _ in ways)
+        combined = [device.empty(sizes.n_owned, dtype) for _ in ways]
+        blocks = max(min(-(-sizes.n_owned // THREADS), dense.MOST_BLOCKS), 1)
+        self._changes = device.pinned(blocks, np.float64)
+        changes, steps = device.empty(blocks, np.float64), device.empty(1, np.int64)
+        self.work = DenseOnDevice(combined[0], combined[-1], changes, steps)
         self._payloads = device.empty(sizes.n_local, dtype)
         self._payloads_here = device.pinned(sizes.n_local, dtype)
         self._are_lent = False  # whether ghosts' payloads may have been filled in here
+
+    def _in_parts(self, offsets: Numbers) -> tuple[int, int, PartsOnDevice]:
+        """Return numbers of parts and of vertices in pieces, and the parts on the device."""
+        parts = row_parts(offsets, self.sizes.n_owned, dense.ROOM, THREADS)
+        count, n_long = parts.rows.size - 1, len(parts.long)
+        long = parts.long if n_long else np.zeros((1, 2), offsets.dtype)
+        rows, places, long = map(self.device.put, (parts.rows, parts.places, long))
+        carries = self.device.empty(count, self.program.dtype)
+        return count, n_long, PartsOnDevice(rows, places, long, carries)
 
     @property
     def payloads(self) -> Numbers:
@@ -97,32 +113,42 @@ class CudaDense(CudaEngine):
         return DirectExchange(comm, local, self.device, self._payloads)
 
     def _begin(self) -> None:
-        given = self.sizes, self.vertices, self._values, self._payloads, self.parameters
-        self._launch("begin", self.sizes.n_owned, *given)
+        given = self.sizes, self.vertices, self._values, self._payloads, self.work.steps
+        self._launch("begin", self.sizes.n_owned, *given, self.parameters)
 
     def _superstep(self) -> None:
         if self._are_lent:
             self._ghosts_there(self._payloads_here, self._payloads)
             self._are_lent = False
-        self._play(self._items)
-        self.control[EDGES] += sum(self._items) - len(self._items) * self.sizes.n_owned
+        self._recorded("superstep", self._play)()
+        self.control[EDGES] += self._arcs
         if self.program.halt is not None:
             steps = int(self.control[STEP]) + 1
             n = self.sizes.n_global
             self.control[ENDED] = self.program.halts(self.change, steps, n, self.parameters)
 
-    def _play(self, items: list[int]) -> None:
+    def _play(self) -> None:
         work, sizes, parameters = self.work, self.sizes, self.parameters
-        sums = (work.combined, work.carries), (work.other_combined, work.other_carries)
-        for count, arcs, made in zip(items, (self.into, self.out), sums, strict=False):
-            threads = -(-count // dense.TILE) * THREADS
-            self._launch("pull", threads, sizes, arcs, self._payloads, *made, parameters)
-        step = int(self.control[STEP])
+        sums = work.combined, work.other_combined
+        for (arcs, count, n_long, parts), combined in zip(self._parts, sums, strict=False):
+            given = arcs, parts, self._payloads, combined, parameters
+            self._launch("pull", count * THREADS, count, *given)
+            if n_long:
+                self._launch("join_pieces", n_long * THREADS, n_long, arcs, parts, combined)
         self._launch(
-            "finish", self._changes.size * THREADS, sizes, self.vertices, self.into, self.out,
-            self._values, self._payloads, work, step, parameters,
+            "finish", self._changes.size * THREADS, sizes, self.vertices, self._values,
+            self._payloads, work, parameters,
         )  # fmt: skip
+        self.device.launch(count_up, 1, work.steps)
 
     def _play_all(self) -> None:
         self._begin()
-        self._play([0] * len(self._items))
+        for arcs, _, _, parts in self._parts:
+            self._launch("pull", 1, 0, arcs, parts, self._payloads, self.work.combined,
+                         self.parameters)  # fmt: skip
+            self._launch("join_pieces", 1, 0, arcs, parts, self.work.combined)
+        self._launch(
+            "finish", 1, self.sizes, self.vertices, self._values, self._payloads, self.work,
+            self.parameters,
+        )  # fmt: skip
+        self.device.launch(count_up, 1, self.work.steps)

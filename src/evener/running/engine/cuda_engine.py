@@ -16,7 +16,7 @@ from evener.running.engine.cuda_union import CudaUnion
 from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.work import LocalSizes
-from evener.running.local_graphs import LocalGraph
+from evener.running.local_graphs import LocalGraph, unsigned
 
 SCHEDULES: dict[str, type[CudaEngine]] = {
     "dense": CudaDense,
@@ -46,9 +46,13 @@ def device_bytes(program: VertexProgram, size: LocalSizes, arcs: Sequence[int], 
     common = n * item + (ghosts + max(most, 1)) * (4 + item)
     if program.schedule == "dense":
         ways = arcs if program.direction == "both" and size.is_directed else arcs[-1:]
-        tiles = sum(max(-(-(size.n_owned + count) // dense.TILE), 1) for count in ways)
+        # Two parts that follow each other have more than ROOM arcs or THREADS vertices each.
+        parts = sum(2 * (count // dense.ROOM + size.n_owned // THREADS) + 2 for count in ways)
+        long = sum(count // dense.ROOM + 1 for count in ways)
         blocks = max(min(-(-size.n_owned // THREADS), dense.MOST_BLOCKS), 1)
-        return common + (len(ways) * m + tiles + n) * item + 8 * blocks
+        place = np.dtype(unsigned(max(arcs))).itemsize
+        lists = parts * (item + 2 * place) + 2 * long * place
+        return common + (len(ways) * m + n) * item + lists + 8 * (blocks + 1)
     if program.schedule == "union":
         return common + 4 * n + ghosts * item + 8 * union.COUNTS
     words = max(-(-size.n_local // frontier.BITS), 1)

@@ -14,21 +14,23 @@ from evener.running.engine.atomics_kernels import (
     LEFT,
     LENGTH,
     SCOUTED,
-    STEP,
 )
 from evener.running.engine.cuda_base import CudaEngine, Numbers
-from evener.running.engine.device_cuda_kernels import THREADS, WARP
+from evener.running.engine.device_cuda_kernels import THREADS, WARP, count_up
 from evener.running.engine.fronts_kernels import PULL
 from evener.running.engine.work import ArcsOf
 
 GROUPS = (1, WARP, THREADS)  # threads that take a vertex of each class
+MOST_THREADS = 1 << 18  # of a push: as many as a large device runs at once
+ROUNDS = 8  # of a bucket between questions whether any vertex is left: a round takes some 20 us
 
 
 class FrontierOnDevice(NamedTuple):
     """Messages of vertices; bitmaps of who got any, and of the frontier, which is queued as well.
 
-    order: owned vertices by class; starts: where each class begins there and in the queue. marks:
-    ghosts that changed. counts: see the template.
+    order: owned vertices by class; starts: where each class begins there and in the queue; lengths:
+    vertices of each class that a push sends from. marks: ghosts that changed. counts: see the
+    template. steps (1,): supersteps until now.
     """
 
     inbox: Any
@@ -37,8 +39,10 @@ class FrontierOnDevice(NamedTuple):
     queue: Any
     order: Any
     starts: Any
+    lengths: Any
     marks: Any
     counts: Any
+    steps: Any
 
 
 class CudaFrontier(CudaEngine):
@@ -62,8 +66,6 @@ class CudaFrontier(CudaEngine):
         self._flags = device.empty(sizes.n_local, np.uint8)
         self._flags_here = device.pinned(sizes.n_local, np.uint8)
         self._counts = device.pinned(frontier.COUNTS, np.int64)
-        self._counts[:] = 0
-        self._counts[frontier.NOW :] = -frontier.NONE, frontier.NONE
         self.work = FrontierOnDevice(
             device.empty(sizes.n_local, self.program.dtype),
             device.empty(self._words, np.uint32),
@@ -71,8 +73,10 @@ class CudaFrontier(CudaEngine):
             device.empty(sizes.n_owned, np.uint32),
             device.put(order),
             device.put(self._starts),
+            device.empty(frontier.CLASSES, np.int64),
             device.empty(sizes.n_local - sizes.n_owned, np.uint8),
-            device.put(self._counts),
+            device.empty(frontier.COUNTS, np.int64),
+            device.empty(1, np.int64),
         )
         self.control[LEFT] = int(arcs.sum())
 
@@ -95,6 +99,9 @@ class CudaFrontier(CudaEngine):
         self._launch("see", ghosts, self.sizes, self.work, self._flags)
 
     def _begin(self) -> None:
+        self._counts[:] = 0
+        self._counts[frontier.NOW :] = -frontier.NONE, frontier.NONE
+        self.device.send(self._counts, self.work.counts)
         self._launch(
             "begin", self._words, self.sizes, self.vertices, self.out, self.into, self._values,
             self.work, self.parameters,
@@ -103,42 +110,47 @@ class CudaFrontier(CudaEngine):
 
     def _superstep(self) -> None:
         if self.program.schedule == "bucket":
+            rounds = self._recorded("push", self._push)
             while not self.has_ended:
-                if self.control[LENGTH] == 0:
-                    self._counts[frontier.NOW] = self._counts[frontier.NEXT]
-                self._round("push")
+                for _ in range(ROUNDS):
+                    rounds()
+                self._take_counts()
+            self.device.launch(count_up, 1, self.work.steps)
             return
         pulls = self.control[DIRECTION] == PULL
-        self._round("pull" if pulls else "push")
+        if not pulls:
+            self.control[LEFT] -= self.control[SCOUTED]
+        self._recorded(*(("pull", self._pull) if pulls else ("push", self._push)))()
+        self.device.launch(count_up, 1, self.work.steps)
+        self._take_counts()
         if pulls:
             self.control[SCOUTED] = 1  # as Engine: what a pull finds is not counted
 
-    def _round(self, name: str) -> None:
-        """Push or pull, and settle."""
-        before = self._counts.copy()
-        self._counts[: frontier.EDGES] = 0  # EDGES itself is the sum of all pulls
-        self._counts[frontier.NEXT] = frontier.NONE
-        self.device.send(self._counts, self.work.counts)
-        if name == "push":
-            self.control[EDGES] += before[frontier.ARCS]
-            self.control[LEFT] -= self.control[SCOUTED]
-            lengths = before[: frontier.CLASSES]
-        else:
-            lengths = np.diff(self._starts)
-        self._play(name, lengths)
-        self._take_counts()
-        self.control[EDGES] += self._counts[frontier.EDGES] - before[frontier.EDGES]
-
-    def _play(self, name: str, lengths: Numbers) -> None:
-        """Launch a push or pull for each class, and settle."""
+    def _push(self) -> None:
+        """Launch a push for each class that has vertices, and settle."""
         given = (self.sizes, self.vertices, self.out, self.into, self._values, self.work)
-        step = (int(self.control[STEP]),)
-        more = step if name == "push" else ()
-        for group, first, length in zip(GROUPS, self._starts, lengths, strict=False):
+        self._launch("turn", 1, True, self.work)
+        for kind, group in enumerate(GROUPS):
+            length = int(self._starts[kind + 1] - self._starts[kind])
             if length or not self.sizes.n_local:
-                sent = group, int(first), int(length)
-                self._launch(name, group * int(length), *sent, *given, *more, self.parameters)
-        self._launch("settle", self._words, *given, *step, self.parameters)
+                threads = min(group * length, MOST_THREADS)
+                self._launch("push", threads, group, kind, *given, self.parameters)
+        self._launch("settle", self._words, *given, self.parameters)
+
+    def _pull(self) -> None:
+        """Launch a pull for each class that has vertices, and settle."""
+        given = (self.sizes, self.vertices, self.out, self.into, self._values, self.work)
+        self._launch("turn", 1, False, self.work)
+        for kind, group in enumerate(GROUPS):
+            first, length = (
+                int(self._starts[kind]),
+                int(self._starts[kind + 1] - self._starts[kind]),
+            )
+            if length or not self.sizes.n_local:
+                length = length if self.sizes.n_local else 0
+                sent = group, first, length
+                self._launch("pull", group * length, *sent, *given, self.parameters)
+        self._launch("settle", self._words, *given, self.parameters)
 
     def _take_counts(self) -> None:
         """Bring the counts here and into `control`. Raises InputError for a wrong priority."""
@@ -146,33 +158,29 @@ class CudaFrontier(CudaEngine):
         self.device.wait()
         self.control[LENGTH] = self._counts[: frontier.CLASSES].sum()
         self.control[SCOUTED] = self._counts[frontier.DEGREES]
+        self.control[EDGES] = self._counts[frontier.EDGES]
         waits = self._counts[frontier.NEXT] < frontier.NONE
         self.control[ENDED] = self.control[LENGTH] == 0 and not waits
         if self._counts[frontier.FAILED]:
             raise self.program.wrong_priority(int(self._counts[frontier.FAILED]))
 
     def _collect(self, n_ghosts: int, places: Any, sent: Any) -> int:
-        self._counts[frontier.MARKED] = 0
-        self.device.send(self._counts, self.work.counts)
         self._launch("collect", n_ghosts, self.sizes, self._values, self.work, places, sent)
         self._take_counts()
         return int(self._counts[frontier.MARKED])
 
     def _receive(self, count: int, targets: Any, received: Any) -> None:
-        step = int(self.control[STEP])
         self._launch(
             "receive", count, count, self.sizes, self.vertices, self.out, self.into, self._values,
-            self.work, targets, received, step, self.parameters,
+            self.work, targets, received, self.parameters,
         )  # fmt: skip
         self._take_counts()
 
     def _play_all(self) -> None:
-        self._launch(
-            "begin", 0, self.sizes, self.vertices, self.out, self.into, self._values, self.work,
-            self.parameters,
-        )  # fmt: skip
-        for name in ("push", "pull"):
-            self._play(name, np.zeros(frontier.CLASSES, np.int64))
+        self._begin()
+        self._push()
+        self._pull()
+        self.device.launch(count_up, 1, self.work.steps)
         for name in ("show", "see"):
             self._launch(name, 0, self.sizes, self.work, self._flags)
         (places, _), (sent, _) = self._places, self._sent

@@ -37,6 +37,9 @@ class CudaUnion(CudaEngine):
         sizes, n_local = self.sizes, self.sizes.n_local
         self._launch("begin", n_local, sizes, self.vertices, self._values, self.work)
         ways = (self.out, self.into) if sizes.is_directed else (self.out,)
+        for which in range(union.SAMPLED):
+            self._launch("hook_one", sizes.n_owned, which, sizes, self.out, self.work)
+            self._launch("compress", n_local, sizes, self.work)
         for arcs, count in zip(ways, self._arcs, strict=False):
             if count or not n_local:
                 self._launch("hook", -(-count // union.ARCS), sizes, arcs, self.work)

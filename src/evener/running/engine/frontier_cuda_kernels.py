@@ -42,7 +42,7 @@ from evener.running.engine.hooks_kernels import (
 )
 
 # Places in `work.counts` (COUNTS,) int64. The first three: vertices queued of each class. DEGREES:
-# arcs leaving these; ARCS: arcs that pushing from them looks at. EDGES: arcs that pulls looked at.
+# arcs leaving these; ARCS: arcs that pushing from them looks at. EDGES: arcs looked at until now.
 # FAILED: 1 if a message was of a lower bucket, 2 if one is no number of a bucket. MARKED: ghosts
 # that `collect` found. NOW: the bucket up to which vertices are taken; NEXT: the lowest of those
 # that wait, or NONE.
@@ -161,6 +161,8 @@ def begin(sizes, vertices, out, into, values, work, parameters):
     """Make the first values of all local vertices and the first frontier, a thread for a word."""
     word = np.int64(cuda.grid(1))
     active = np.uint32(0)
+    if word == 0:
+        work.steps[0] = 0
     for v in range(word * BITS, word * BITS + BITS):
         if v >= sizes.n_local:
             break
@@ -179,11 +181,31 @@ def begin(sizes, vertices, out, into, values, work, parameters):
 
 
 @kernel
-def push(group, first, length, sizes, vertices, out, into, values, work, step, parameters):
-    """Send from the vertices queue[first : first + length], with `group` threads for each."""
-    place = np.int64(cuda.grid(1))
-    item, lane = place // group, place % group
-    if item < length:
+def turn(is_push, work):
+    """Begin a push or pull: those that are queued are sent from, and others will be queued.
+
+    A bucket without vertices is followed by the lowest that has any. One thread.
+    """
+    if cuda.grid(1) > 0:
+        return
+    counts, total = work.counts, np.int64(0)
+    for kind in range(CLASSES):
+        work.lengths[kind] = counts[kind]
+        total += counts[kind]
+        counts[kind] = 0
+    if is_push:
+        counts[EDGES] += counts[ARCS]
+    if total == 0:
+        counts[NOW] = counts[NEXT]
+    counts[DEGREES], counts[ARCS], counts[MARKED], counts[NEXT] = 0, 0, 0, NONE
+
+
+@kernel
+def push(group, kind, sizes, vertices, out, into, values, work, parameters):
+    """Send from the vertices of a class in the queue, with `group` threads for each."""
+    place, step = np.int64(cuda.grid(1)), work.steps[0]
+    first, length, lane = work.starts[kind], work.lengths[kind], place % group
+    for item in range(place // group, length, np.int64(cuda.gridsize(1)) // group):
         u, n = np.int64(work.queue[first + item]), sizes.n_global
         value, degree = values[u], np.int64(vertices.degrees[u])
         payload = payload_of(value, degree, vertices.numbers[u], n, parameters)
@@ -260,9 +282,9 @@ def pull(group, first, length, sizes, vertices, out, into, values, work, paramet
 
 
 @kernel
-def settle(sizes, vertices, out, into, values, work, step, parameters):
+def settle(sizes, vertices, out, into, values, work, parameters):
     """Apply the messages of a superstep and make the next frontier, a thread for a word of bits."""
-    word = np.int64(cuda.grid(1))
+    word, step = np.int64(cuda.grid(1)), work.steps[0]
     active, n = np.uint32(0), sizes.n_global
     if word * BITS < sizes.n_local:
         touched = work.touched[word]
@@ -303,12 +325,12 @@ def collect(sizes, values, work, places, sent):
 
 
 @kernel
-def receive(count, sizes, vertices, out, into, values, work, targets, received, step, parameters):
+def receive(count, sizes, vertices, out, into, values, work, targets, received, parameters):
     """Apply values that another device sent for owned vertices, each one once; queue changed ones.
 
     targets, received (count,): local numbers and values.
     """
-    i = np.int64(cuda.grid(1))
+    i, step = np.int64(cuda.grid(1)), work.steps[0]
     if i < count:
         u = np.int64(targets[i])
         old, degree, vertex = values[u], np.int64(vertices.degrees[u]), vertices.numbers[u]

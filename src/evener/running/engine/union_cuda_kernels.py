@@ -2,8 +2,9 @@
 
 A template, see hooks_kernels. Trees of vertices are hooked along all arcs by atomic operations: the
 root of larger number below the other, as Sutton, Ben-Nun and Barak, Optimizing Parallel Graph
-Connectivity Computation via Subgraph Sampling (2018), section IV. Trees stay as they are after the
-first superstep: then labels alone pass between devices.
+Connectivity Computation via Subgraph Sampling (2018), section IV: first along few arcs of each
+vertex, between which trees are made flat, then along all. Trees stay as they are after the first
+superstep: then labels alone pass between devices.
 """
 
 # mypy: ignore-errors
@@ -14,6 +15,7 @@ from evener.running.engine.hooks_kernels import as_value, helper, kernel
 
 MARKED = 0  # place in `work.counts` (COUNTS,) int64: ghosts that `collect` found
 COUNTS = 1
+SAMPLED = 2  # arcs of each vertex that are hooked before all are: as section V of that paper
 ARCS = 32  # arcs of a thread of `hook`: as many steps as a search among 2^32 vertices takes
 
 
@@ -42,6 +44,16 @@ def begin(sizes, vertices, values, work):
         values[v] = vertices.numbers[v]
         if v >= sizes.n_owned:
             work.sent[v - sizes.n_owned] = values[v]
+
+
+@kernel
+def hook_one(which, sizes, arcs, work):
+    """Join trees along the arc `which` of each vertex that has so many, a thread for each."""
+    u = np.int64(cuda.grid(1))
+    if u < sizes.n_owned:
+        j = np.int64(arcs.offsets[u]) + which
+        if j < np.int64(arcs.offsets[u + 1]):
+            link(u, np.int64(arcs.ends[j]), work.parents)
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.errors import InfeasibleError, one_of
+from evener.running.engine.row_blocks_kernels import row_parts
 from evener.running.locality import rows_cuda_kernels as by_rows
 from evener.running.locality import staged_cuda_kernels as kernels
 from evener.running.locality.staging import Multiprocessor, StagedBlocks, fewest_blocks
@@ -22,7 +23,7 @@ THREADS = 128  # of a block, where nothing else is asked for
 RESIDENT = 2  # blocks of threads for which a multiprocessor is to have room
 # What is staged of an output and of an input, in bytes, by each kernel.
 STAGED = {"by_edges": (ITEM, ITEM), "by_outputs": (0, ITEM), "by_cache": (ITEM, 0)}
-ROWS = ("by_rows", "by_runs", "by_path")
+ROWS = ("by_rows", "by_runs", "by_parts")
 
 
 class StagedKernel:
@@ -73,17 +74,18 @@ class StagedKernel:
         self._counts = kernels.put(np.zeros(self.blocks.k, np.int32))
         return called(self, x, self.blocks.outputs.n)
 
-    def launch(self, x, y):
-        """Set y (n,) by x (columns,), both on the device, later in its order of work."""
+    def launch(self, x, y, stream=0):
+        """Set y (n,) by x (columns,), both on the device, in the order of a stream's work."""
         n, sums = self.blocks.outputs.n, self._partial if self.way == "by_outputs" else y
         if sums is y:
-            clear(y)
+            clear(y, stream)
         given = *self._given, self._entries, self._staged, x, sums, self._counts
         configured = self.blocks.k, self.threads, max(self.shared, ITEM)
-        kernels.launch(self._kernel, *configured, *given)
+        kernels.launch(self._kernel, *configured, *given, stream=stream)
         if self.way == "by_outputs":
             blocks = -(-n // self.threads)
-            kernels.launch(kernels.combine, blocks, self.threads, 0, *self._parts, sums, y)
+            given = *self._parts, sums, y
+            kernels.launch(kernels.combine, blocks, self.threads, 0, *given, stream=stream)
 
 
 def called(product: StagedKernel | RowsKernel, x, n: int):
@@ -93,9 +95,9 @@ def called(product: StagedKernel | RowsKernel, x, n: int):
     return y.copy_to_host()
 
 
-def clear(y) -> None:
+def clear(y, stream=0) -> None:
     """Set an array on the device to 0."""
-    kernels.launch(kernels.clear, -(-y.size // THREADS), THREADS, 0, y)
+    kernels.launch(kernels.clear, -(-y.size // THREADS), THREADS, 0, y, stream=stream)
 
 
 def _check_fits(shared: int, threads: int, on: Multiprocessor) -> None:
@@ -110,35 +112,57 @@ def _check_fits(shared: int, threads: int, on: Multiprocessor) -> None:
 class RowsKernel:
     """Products by a matrix, a SciPy array in CSR, by rows: one of ROWS, see rows_cuda_kernels.
 
-    matrix: A. threads: of a block. run: entries of a block of by_runs.
+    matrix: A. threads: of a block, by_parts apart. run: entries of a block of by_runs.
     """
 
     def __init__(
-        self, matrix, way: str = "by_path", threads: int = THREADS, run: int = 4096
+        self, matrix, way: str = "by_parts", threads: int = THREADS, run: int = 4096
     ) -> None:
-        self.way, self.threads, self.run = one_of("kernel", way, ROWS), threads, run
-        put = kernels.put
-        offsets, columns = put(matrix.indptr.astype(np.int64)), put(matrix.indices.astype(np.int32))
-        self._n, items = matrix.shape[0], threads * by_rows.ITEMS
-        rows = np.repeat(np.arange(self._n, dtype=np.int32), np.diff(matrix.indptr))
-        self._given = columns, put(matrix.data)
-        blocks, shared, first = {
-            "by_rows": (-(-self._n // threads), 0, (offsets,)),
-            "by_runs": (-(-matrix.nnz // run), 2 * ITEM * threads, (run, put(rows))),
-            "by_path": (-(-(self._n + matrix.nnz) // items), ITEM * items, (offsets,)),
-        }[way]
-        self.shared, self._blocks, self._given = shared, blocks, (*first, *self._given)
+        self.way, self.threads, self.shared = one_of("kernel", way, ROWS), threads, 0
+        n, self._n = matrix.shape[0], matrix.shape[0]
+        whole = np.int32 if n + matrix.nnz < 2**31 else np.int64
+        offsets = matrix.indptr.astype(whole)
+        given = matrix.indices.astype(np.int32), matrix.data
+        self._long = None
+        if way == "by_rows":
+            self._blocks, given = -(-n // threads), (offsets, *given)
+        elif way == "by_runs":
+            self._blocks, self.shared = -(-matrix.nnz // run), 2 * ITEM * threads
+            rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(matrix.indptr))
+            given = run, rows, *given
+        else:
+            self.threads, parts = by_rows.THREADS, parts_of(offsets)
+            self.shared = ITEM * (by_rows.PART + by_rows.THREADS)
+            self._blocks, given = parts.rows.size - 1, (offsets, parts.rows, parts.places, *given)
+            self._long = kernels.put(parts.long) if len(parts.long) else None
+            self._carries = kernels.put(np.empty(self._blocks))
+        self._given = tuple(
+            kernels.put(one) if isinstance(one, np.ndarray) else one for one in given
+        )
 
     def __call__(self, x):
         """Return y (n,) for x (columns,)."""
         return called(self, x, self._n)
 
-    def launch(self, x, y):
-        """Set y (n,) by x (columns,), both on the device, later in its order of work."""
+    def launch(self, x, y, stream=0):
+        """Set y (n,) by x (columns,), both on the device, in the order of a stream's work."""
+        if self.way == "by_runs":
+            clear(y, stream)
+        given = *self._given, x, y
+        if self.way == "by_parts":
+            given = *given, self._carries
         kernel = getattr(by_rows, self.way)
-        if self.way != "by_rows":
-            clear(y)
-        kernels.launch(kernel, self._blocks, self.threads, self.shared, *self._given, x, y)
+        if self._blocks:
+            shared = self.shared if self.way == "by_runs" else 0  # beyond what the kernel names
+            kernels.launch(kernel, self._blocks, self.threads, shared, *given, stream=stream)
+        if self._long is not None:
+            count, more = len(self._long), (self._given[0], self._long, self._carries, y)
+            kernels.launch(by_rows.join_pieces, count, self.threads, 0, *more, stream=stream)
+
+
+def parts_of(offsets):
+    """Return the RowParts of rows by their offsets (n + 1,), for blocks of by_parts."""
+    return row_parts(offsets, offsets.size - 1, by_rows.PART, by_rows.THREADS)
 
 
 class Chosen(NamedTuple):

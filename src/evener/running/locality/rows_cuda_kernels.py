@@ -2,9 +2,10 @@
 
 `by_rows`: a thread for each row (plain CSR). `by_runs`: entries sorted by rows are split evenly,
 whatever rows they are of, and sums of a row are added up within a block of threads: CUSP's rule, as
-[SPAC]_, section 5.2, tells it. `by_path`: entries and ends of rows together are split evenly:
-Merrill and Garland, Merge-based Parallel Sparse Matrix-Vector Multiplication (2016). The last two
-add to y (n,), zeros before, by atomics where a row goes beyond one block or thread.
+[SPAC]_, section 5.2, tells it; they add to y (n,), zeros before, by atomics where a row goes beyond
+one block. `by_parts`: blocks of threads take parts of row_blocks_kernels, read entries side by
+side, and then a thread adds up those of a row, or a warp where they are many; long rows are in
+several parts, which `join_pieces` adds up. Sums are the same in each run.
 """
 
 # mypy: ignore-errors
@@ -14,9 +15,15 @@ from numba import cuda
 from evener.running.cuda_simulator_kernels import is_simulated
 
 ROOM = 0  # entries of a shared array that is as long as the launch says
-ITEMS = 7  # entries and ends of rows of a thread of `by_path`: as Merrill and Garland, section 5
 SIMULATED = is_simulated()
-VALUE = np.dtype(np.float64) if SIMULATED else np.float64  # of shared arrays
+THREADS = 16 if SIMULATED else 128  # of a block of `by_parts`: a simulated thread takes 50 us
+ITEMS = 8  # entries of such a thread
+PART = THREADS * ITEMS
+WARP = 4 if SIMULATED else 32
+MANY = PART // WARP  # rows of a part with WARP entries, at most
+VALUE, WHOLE = (  # of shared arrays
+    (np.dtype(np.float64), np.dtype(np.int64)) if SIMULATED else (np.float64, np.int64)
+)
 
 helper = (lambda function: function) if SIMULATED else cuda.jit(device=True)
 
@@ -69,48 +76,85 @@ def by_runs(run, rows, columns, entries, x, y):
         cuda.syncthreads()
 
 
-@helper
-def row_at(offsets, low, high, place):
-    """Return the row, from low to high, of the item at `place`: its end comes after its entries."""
-    while low < high:
-        middle = (low + high) >> 1
-        if offsets[middle + 1] + middle < place:
-            low = middle + 1
+@cuda.jit
+def by_parts(offsets, rows, places, columns, entries, x, y, carries):
+    """Set y to A x, a block of THREADS for each part; carries (parts,): sums of pieces of rows."""
+    products = cuda.shared.array(PART, VALUE)
+    rests = cuda.shared.array(THREADS, VALUE)
+    many = cuda.shared.array(MANY, WHOLE)  # rows with many entries
+    n_many = cuda.shared.array(1, WHOLE)
+    b, thread = cuda.blockIdx.x, cuda.threadIdx.x
+    if thread == 0:
+        n_many[0] = 0
+    first, last, base = rows[b], rows[b + 1], places[b]
+    count = places[b + 1] - base
+    for k in range(ITEMS):
+        i = thread + k * THREADS
+        if i < count:
+            products[i] = entries[base + i] * x[columns[base + i]]
+    cuda.syncthreads()
+    rest = 0.0
+    if count < offsets[first + 1] - offsets[first]:
+        for i in range(thread, count, THREADS):
+            rest += products[i]
+        rests[thread] = rest
+        cuda.syncthreads()
+        half = THREADS // 2
+        while half > 0:
+            if thread < half:
+                rests[thread] += rests[thread + half]
+            cuda.syncthreads()
+            half //= 2
+        if thread == 0:
+            carries[b] = rests[0]
+        return
+    u = first + thread
+    if u < last:
+        begun, end = offsets[u] - base, offsets[u + 1] - base
+        if end - begun < WARP:
+            for i in range(begun, end):
+                rest += products[i]
+            y[u] = rest
         else:
-            high = middle
-    return low
+            many[cuda.atomic.add(n_many, 0, 1)] = thread
+    cuda.syncthreads()
+    lane = thread % WARP
+    for k in range(thread // WARP, n_many[0] + thread // WARP, THREADS // WARP):
+        rest = 0.0
+        if k < n_many[0]:
+            u = first + many[k]
+            for i in range(offsets[u] - base + lane, offsets[u + 1] - base, WARP):
+                rest += products[i]
+        rests[thread] = rest
+        cuda.syncthreads()
+        half = WARP // 2
+        while half > 0:
+            if lane < half:
+                rests[thread] += rests[thread + half]
+            cuda.syncthreads()
+            half //= 2
+        if k < n_many[0] and lane == 0:
+            y[u] = rests[thread]
 
 
 @cuda.jit
-def by_path(offsets, columns, entries, x, y):
-    """Add A x to y, ITEMS entries and ends of rows a thread.
-
-    offsets (n + 1,) int64. Shared memory: 8 bytes for each item of a block.
-    """
-    room = cuda.shared.array(ROOM, VALUE)
-    n, thread, threads = np.int64(y.size), np.int64(cuda.threadIdx.x), np.int64(cuda.blockDim.x)
-    first = np.int64(cuda.blockIdx.x) * threads * ITEMS
-    last = least(first + threads * ITEMS, n + offsets[n])
-    first_row, last_row = (
-        row_at(offsets, np.int64(0), n, first), row_at(offsets, np.int64(0), n, last),
-    )  # fmt: skip
-    first_entry = first - first_row
-    for i in range(thread, last - last_row - first_entry, threads):
-        room[i] = entries[first_entry + i] * x[columns[first_entry + i]]
+def join_pieces(offsets, long, carries, y):
+    """Set y of rows in pieces to the sum of these, a block of THREADS for each such row."""
+    rests = cuda.shared.array(THREADS, VALUE)
+    thread = cuda.threadIdx.x
+    u, first = long[cuda.blockIdx.x, 0], long[cuda.blockIdx.x, 1]
+    rest = 0.0
+    for b in range(
+        first + thread, first + (offsets[u + 1] - offsets[u] + PART - 1) // PART, THREADS
+    ):
+        rest += carries[b]
+    rests[thread] = rest
     cuda.syncthreads()
-    place = least(first + thread * ITEMS, last)
-    begun = row_at(offsets, first_row, last_row, place)
-    u, e, rest = begun, place - begun, 0.0
-    for _ in range(least(np.int64(ITEMS), last - place)):
-        if e < offsets[u + 1]:
-            rest += room[e - first_entry]
-            e += 1
-        else:
-            if u == begun:  # threads before may have some of it
-                cuda.atomic.add(y, u, rest)
-            else:
-                y[u] = rest
-            rest = 0.0
-            u += 1
-    if u < n and rest != 0.0:
-        cuda.atomic.add(y, u, rest)
+    half = THREADS // 2
+    while half > 0:
+        if thread < half:
+            rests[thread] += rests[thread + half]
+        cuda.syncthreads()
+        half //= 2
+    if thread == 0:
+        y[u] = rests[0]

@@ -32,9 +32,9 @@ def put(array):
     return cuda.to_device(np.ascontiguousarray(array))
 
 
-def launch(kernel, blocks, threads, shared, *arguments):
+def launch(kernel, blocks, threads, shared, *arguments, stream=0):
     """Run a kernel in so many blocks of threads, each with so many bytes of shared memory."""
-    kernel[max(int(blocks), 1), threads, 0, shared](*arguments)
+    kernel[max(int(blocks), 1), threads, stream, shared](*arguments)
 
 
 def entry_times(entry, value):
