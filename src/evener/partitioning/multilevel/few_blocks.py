@@ -185,20 +185,21 @@ def _swept(
     sweep = best_sweep(tried.coarsest, rows, targets, SIDE_OFF)
     if sweep.cut > STRAIGHT * cut:
         return None
-    tree = sweep.tree
+    tree, on_whole = sweep.tree, not tried.above
     if points is not None:
         tried = hierarchy.down_to(most)
         rows, _ = _rows(tried, points, order)
-    chosen = best_directions(tried.coarsest, rows, tree, directions, SIDE_OFF)
+    chosen, others = best_directions(tried.coarsest, rows, tree, directions, SIDE_OFF)
     if points is None:
         cluster = tried.on_finest(np.arange(tried.coarsest.n, dtype=np.int32), task.threads)
         first = np.array([int((cluster == mark).argmax()) for mark in marks])
         points = rows_of_hops(level, first, order)
-    fronts = swept_blocks(level, points, tree, SIDE_OFF)
+    fronts = sweep.part if on_whole else swept_blocks(level, points, tree, SIDE_OFF)
     if not chosen:
         return fronts
-    places = np.stack([*points, *(direction(points) for direction in chosen)])
-    others = swept_blocks(level, places, tree, SIDE_OFF)
+    if tried.above:
+        places = np.stack([*points, *(direction(points) for direction in chosen)])
+        others = swept_blocks(level, places, tree, SIDE_OFF)
     return min(fronts, others, key=lambda part: cut_of(level, part))
 
 
