@@ -57,7 +57,7 @@ CHOSEN = {
     "grid 60 x 50 x 40": lambda: grid([60, 50, 40]),
     "triangulated 500 x 400": lambda: grid([500, 400], triangulated=True),
     "periodic 32 x 32 x 32": lambda: periodic(32, 32, 32),
-    "delaunay 100,000": lambda: delaunay(100_000),
+    "delaunay 100,000": lambda: delaunay(100_000, seed=1),
     "graphs/cti.graph": None,
     "graphs/wing.graph": None,
     "graphs/airfoil1.graph": None,

@@ -75,6 +75,7 @@ def test_grids_are_cut_along_their_lines(shape, speeds, least):
     rows = np.asarray(graph.coords, np.float32).T
     sweep = best_sweep(level_of(graph), rows, targets, SLACK)
     part = swept_blocks(level_of(graph), rows, sweep.tree, SLACK)
+    assert part.tolist() == sweep.part.tolist()
     assert sweep.cut == cut_of(level_of(graph), part) <= least
     assert (abs(np.bincount(part, minlength=len(speeds)) - targets) <= 0.03 * targets + 1).all()
 
@@ -111,9 +112,10 @@ def test_a_corner_is_cut_off_where_that_is_shorter():
     graph = generated([40, 40])
     rows = np.asarray(graph.coords, np.float32).T
     tree = halving_tree(np.array([1500.0, 100.0]), None, "count")
-    chosen = best_directions(level_of(graph), rows, tree, directions_of_points(2), SLACK)
+    chosen, others = best_directions(level_of(graph), rows, tree, directions_of_points(2), SLACK)
     places = np.stack([*rows, *(direction(rows) for direction in chosen)])
     part = swept_blocks(level_of(graph), places, tree, SLACK)
+    assert part.tolist() == others.tolist()
     assert cut_of(level_of(graph), part) == 20  # a square of 10 x 10; a line cuts 40
 
 

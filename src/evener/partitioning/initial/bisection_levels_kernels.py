@@ -207,12 +207,14 @@ def _first_sides(graph, goal, room, seed, tries, sides, tried, walk, scratch):
     """Grow side 0 from a random vertex, or from one far from it, and refine; keep the best try.
 
     Returns the weight of side 0, which is to be `goal`, off by `room` at most. sides (n,) receives
-    the sides; tried (n,) and walk (2, n) are memory.
+    the sides; tried (n,) and walk (3, n) are memory.
     """
     n, total = sides.size, _total(graph.vwgt)
     heaps = scratch.heaps
     heap = IndexedHeap(heaps.items[0], heaps.keys[0], heaps.place[:n])
     least, held = np.inf, 0.0
+    begun = walk[2]
+    begun[:] = 0
     for turn in range(tries):
         seed ^= seed << np.uint64(13)
         seed ^= seed >> np.uint64(7)
@@ -220,6 +222,9 @@ def _first_sides(graph, goal, room, seed, tries, sides, tried, walk, scratch):
         start = np.int64(seed % np.uint64(n))
         for _ in range(turn % 3):
             start = np.int64(hops(graph.xadj, graph.adjncy, start, walk[0], walk[1]))
+        if begun[start] == 1:
+            continue  # few vertices are far from others: the same try again
+        begun[start] = 1
         tried[:] = 1
         heap.place[:] = -1
         weight = grow(graph, start, goal, goal + room, tried, heap)
@@ -277,7 +282,7 @@ def halve(graph, share, slack, seed, tries, side):
     heaps = SideHeaps(items, keys, np.zeros(2, np.int64), np.empty(n, np.int32))
     scratch = TwoWayScratch(np.empty(n, np.int64), np.empty(n, np.int32), heaps)
     least = size[depth]
-    tried, walk = np.empty(least, np.int32), np.empty((2, least), np.int32)
+    tried, walk = np.empty(least, np.int32), np.empty((3, least), np.int32)
     levels = LevelArrays(xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first)
     cut = _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch)
     copy_to(sides[:n], side)

@@ -34,9 +34,10 @@ FAR = 4  # vertices from which hops are counted
 
 
 class Sweep(NamedTuple):
-    """Bisections of swept blocks, and what these cut."""
+    """Swept blocks (n,), the bisections that made them, and what these cut."""
 
     tree: HalvingTree
+    part: Part
     cut: float
 
 
@@ -45,22 +46,27 @@ def best_sweep(level: GraphLevel, places: Rows, targets: FloatArray, epsilon: fl
 
     targets (k,), k at least 2. epsilon: as of recursive_bisection.
     """
-    trees = [halving_tree(targets, None, deal) for deal in DEALS]
-    unlike = {(tree.share.tobytes(), tree.below.tobytes()): tree for tree in trees}
-    found = [
-        Sweep(tree, cut_of(level, swept_blocks(level, places, tree, epsilon)))
-        for tree in unlike.values()
-    ]
+    unlike: dict[tuple[bytes, bytes], HalvingTree] = {}
+    for tree in (halving_tree(targets, None, deal) for deal in DEALS):
+        # Which block a piece becomes does not matter to the cut.
+        unlike.setdefault((tree.share.tobytes(), (tree.below < 0).tobytes()), tree)
+    found = []
+    for tree in unlike.values():
+        part = swept_blocks(level, places, tree, epsilon)
+        found.append(Sweep(tree, part, cut_of(level, part)))
     return min(found, key=lambda sweep: sweep.cut)
 
 
 def best_directions(
     level: GraphLevel, rows: Rows, tree: HalvingTree, directions: list[Direction], epsilon: float
-) -> list[Direction]:
-    """Return those of `directions`, the rows themselves apart, along which fronts cut least."""
+) -> tuple[list[Direction], Part]:
+    """Return those of `directions`, the rows themselves apart, along which fronts cut least.
+
+    And the blocks (n,) between these fronts.
+    """
     places = np.stack([*rows, *(direction(rows) for direction in directions)])
-    _, chosen = _swept(level, places, tree, epsilon)
-    return [directions[i - len(rows)] for i in np.unique(chosen) if i >= len(rows)]
+    part, chosen = _swept(level, places, tree, epsilon)
+    return [directions[i - len(rows)] for i in np.unique(chosen) if i >= len(rows)], part
 
 
 def swept_blocks(level: GraphLevel, places: Rows, tree: HalvingTree, epsilon: float) -> Part:

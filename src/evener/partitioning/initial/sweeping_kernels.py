@@ -21,24 +21,28 @@ def sweep_all(graph, share, below, places, slack, part, chosen):
     """
     n = graph.vwgt.size
     order, other = np.arange(n).astype(np.int32), np.empty(n, np.int32)
-    bucket = np.empty(n, np.int32)
+    bucket, rank = np.empty(n, np.int32), np.empty(n, np.int32)
+    ends = np.empty((2, graph.adjncy.size // 2), np.int32)
+    lengths = np.empty(graph.adjncy.size // 2, np.int32)
     piece = np.zeros(n, np.int32)
     begin, end = np.zeros(share.size, np.int64), np.zeros(share.size, np.int64)
     end[0] = n
     weight, cut = np.empty(MOST_FRONTS), np.empty(MOST_FRONTS, np.int64)
     for node in range(share.size):
         own = order[begin[node] : end[node]]
+        m = _edges_inside(graph, piece, node, own, rank, ends, lengths)
         direction, front, rest, mirrored = _best_front(
-            graph, piece, node, own, places, share[node], slack, bucket, weight, cut
-        )
+            graph.vwgt, own, ends[:, :m], lengths[:m], places, share[node], slack, bucket, weight,
+            cut,
+        )  # fmt: skip
         _fill_buckets(own, places[direction], fronts_of(own.size), bucket)
         chosen[node] = direction
         taken = 0.0
         low, high = 0, 0
         for i in range(own.size):
             v = own[i]
-            before = bucket[v] < front
-            if bucket[v] == front and taken < rest:
+            before = bucket[i] < front
+            if bucket[i] == front and taken < rest:
                 # Half of a vertex decides, so that the sum of weights comes nearest.
                 before = taken + 0.5 * graph.vwgt[v] <= rest
                 taken += graph.vwgt[v]
@@ -67,30 +71,50 @@ def fronts_of(size):
 
 
 @inner(error_model="numpy", counted=False)
+def _edges_inside(graph, piece, node, own, rank, ends, lengths):
+    """List the edges within the piece `node` of vertices `own`; return how many there are.
+
+    ends (2, m) receives places in `own`, lengths (m,) the edges' weights; rank (n,) is memory. Each
+    direction reads this list: it is half as long as the rows, and one piece's alone.
+    """
+    xadj, adjncy, adjwgt, _ = graph
+    unit = adjwgt.size == 0
+    for i in range(own.size):
+        rank[own[i]] = i
+    m = 0
+    for i in range(own.size):
+        v = own[i]
+        for e in range(xadj[v], xadj[v + 1]):
+            u = adjncy[e]
+            if u > v and piece[u] == node:
+                ends[0, m], ends[1, m] = i, rank[u]
+                lengths[m] = 1 if unit else adjwgt[e]
+                m += 1
+    return m
+
+
+@inner(error_model="numpy", counted=False)
 def _fill_buckets(own, place, count, bucket):
-    """Fill bucket (n,) for the vertices `own` by their places; return whether places differ."""
+    """Fill bucket for the vertices `own` by their places; return whether places differ."""
     low, high = np.inf, -np.inf
     for i in range(own.size):
         low, high = min(low, place[own[i]]), max(high, place[own[i]])
     if not high > low:
-        for i in range(own.size):
-            bucket[own[i]] = 0
+        bucket[: own.size] = 0
         return False
     scale = count / (high - low)
     for i in range(own.size):
-        bucket[own[i]] = min(np.int64((place[own[i]] - low) * scale), count - 1)
+        bucket[i] = min(np.int64((place[own[i]] - low) * scale), count - 1)
     return True
 
 
 @inner(error_model="numpy", counted=False)
-def _best_front(graph, piece, node, own, places, share, slack, bucket, weight, cut):
+def _best_front(vwgt, own, ends, lengths, places, share, slack, bucket, weight, cut):
     """Return the direction, bucket and weight within it at which `own` is best cut.
 
     The last value returned tells whether side 0 lies beyond the front.
     """
-    xadj, adjncy, adjwgt, vwgt = graph
     count = fronts_of(own.size)
-    unit = adjwgt.size == 0
     total = 0.0
     for i in range(own.size):
         total += vwgt[own[i]]
@@ -102,15 +126,11 @@ def _best_front(graph, piece, node, own, places, share, slack, bucket, weight, c
         weight[:count] = 0.0
         cut[:count] = 0
         for i in range(own.size):
-            v = own[i]
-            b = bucket[v]
-            weight[b] += vwgt[v]
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
-                if u > v and piece[u] == node and bucket[u] != b:
-                    w = 1 if unit else adjwgt[e]
-                    cut[min(bucket[u], b)] += w
-                    cut[max(bucket[u], b)] -= w
+            weight[bucket[i]] += vwgt[own[i]]
+        for e in range(lengths.size):
+            a, b = bucket[ends[0, e]], bucket[ends[1, e]]
+            cut[min(a, b)] += lengths[e]
+            cut[max(a, b)] -= lengths[e]
         for side in range(2):
             wanted = share * total if side == 0 else (1.0 - share) * total
             most = slack * min(wanted, total - wanted)

@@ -34,6 +34,7 @@ from evener.partitioning.levels.levels import (
     shrink_freely,
 )
 from evener.partitioning.multilevel.level_state import (
+    CLOSE,
     OTHER_SEED,
     MultilevelTask,
     Placed,
@@ -53,9 +54,9 @@ PLACED = 2_000  # vertices of the smallest graph, which is bisected
 OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # the same, and shrink_by, of the second partition
 BISECTIONS, REFINED = 4, 2  # bisections tried; how many of these, of least cut, are refined
 MOST_PLACES = 100_000  # vertices times directions of the graph on which fronts are chosen
-# Cut of straight fronts, over that of the combined partitions. Fronts that cut more than STRAIGHT
-# on a coarse graph are not tried on the whole; where fronts cut less than CLEARLY on the whole
-# graph, the combined partition is not refined.
+# Cut of straight fronts, over that of the first partition. Fronts that cut more than STRAIGHT on a
+# coarse graph are not tried on the whole; where fronts cut less than CLEARLY on the whole graph,
+# no other partition is made.
 STRAIGHT, CLEARLY = 1.2, 0.8
 SIDE_OFF = 2 * BALANCE  # share of its target by which a block of a start may be off
 
@@ -76,16 +77,18 @@ def few_blocks(
     below = Hierarchy(hierarchy.above[len(small.above) :], hierarchy.coarsest, hierarchy.part)
     bisected = _bisected(below.down_to(PLACED), task, len(small.above))
     start = hierarchy.down_to(PLACED).on_finest(bisected[0].part, task.threads)
-    blocks = _combined_tries(small, below, bisected, points, task)
-    cut = cut_of(blocks.level, blocks.part)
+    first = refined_back(below.down_to(PLACED), bisected, task, len(small.above))
+    cut = cut_of(small.coarsest, first)
     fronts = _swept(level, hierarchy, points, order, cut, task)
     swept = np.inf if fronts is None else cut_of(level, fronts)
     found = []
+    if swept >= CLEARLY * cut:
+        blocks = _combined_tries(small, below, first, points, task)
+        cut = cut_of(blocks.level, blocks.part)
+        found.append((refined_back(small, [blocks], task), start))
     if fronts is not None and swept < cut:
         straight = placed(level, fronts, task, 0, finer_rounding=None)
         found.append((refine(straight, task, 0).part, fronts))
-    if swept >= CLEARLY * cut:
-        found.append((refined_back(small, [blocks], task), start))
 
     def rank(one: tuple[Part, Part]) -> tuple[bool, float]:
         weight = block_weights(level, one[0], targets.size)
@@ -97,18 +100,17 @@ def few_blocks(
 def _combined_tries(
     small: Hierarchy,
     below: Hierarchy,
-    bisected: list[Placed],
+    part: Part,
     points: Points | None,
     task: MultilevelTask,
 ) -> Placed:
     """Return blocks of the coarsest level of `small`, combined from three partitions of it.
 
-    below: that level, shrunk further; bisected: partitions of its first level of PLACED vertices.
-    Another one is bisected on clusters of unlike size, and one is placed, as many blocks are, where
-    the fewest vertices are left.
+    below: that level, shrunk further; part (n,): the first partition. Another one is bisected on
+    clusters of unlike size, and one is placed, as many blocks are, where the fewest vertices are
+    left; where it cuts much more than the others, there is hardly a border to take from it.
     """
     level, depth, targets = small.coarsest, len(small.above), task.contract.targets
-    part = refined_back(below.down_to(PLACED), bisected, task, depth)
     if task.preset.rivals > 1:
         task = replace(task, seed=task.seed + 1)
         most = -(-OTHER_PLACED // targets.size)
@@ -117,7 +119,9 @@ def _combined_tries(
         part = combined(level, part, other, task, depth)
         near = None if points is None else below.coarse_points(small.coarse_points(points))
         starts = starting_blocks(below.coarsest, near, task, depth + len(below.above))
-        part = combined(level, part, refined_back(below, starts, task, depth), task, depth)
+        other = refined_back(below, starts, task, depth)
+        if cut_of(level, other) <= CLOSE * cut_of(level, part):
+            part = combined(level, part, other, task, depth)
     return placed(level, part, task, depth, finer_rounding=None)
 
 
@@ -185,20 +189,21 @@ def _swept(
     sweep = best_sweep(tried.coarsest, rows, targets, SIDE_OFF)
     if sweep.cut > STRAIGHT * cut:
         return None
-    tree = sweep.tree
+    tree, on_whole = sweep.tree, not tried.above
     if points is not None:
         tried = hierarchy.down_to(most)
         rows, _ = _rows(tried, points, order)
-    chosen = best_directions(tried.coarsest, rows, tree, directions, SIDE_OFF)
+    chosen, others = best_directions(tried.coarsest, rows, tree, directions, SIDE_OFF)
     if points is None:
         cluster = tried.on_finest(np.arange(tried.coarsest.n, dtype=np.int32), task.threads)
         first = np.array([int((cluster == mark).argmax()) for mark in marks])
         points = rows_of_hops(level, first, order)
-    fronts = swept_blocks(level, points, tree, SIDE_OFF)
+    fronts = sweep.part if on_whole else swept_blocks(level, points, tree, SIDE_OFF)
     if not chosen:
         return fronts
-    places = np.stack([*points, *(direction(points) for direction in chosen)])
-    others = swept_blocks(level, places, tree, SIDE_OFF)
+    if tried.above:
+        places = np.stack([*points, *(direction(points) for direction in chosen)])
+        others = swept_blocks(level, places, tree, SIDE_OFF)
     return min(fronts, others, key=lambda part: cut_of(level, part))
 
 
