@@ -26,8 +26,8 @@ from evener.errors import EvenerError
 from evener.graphs.generating.random_graphs import barabasi_albert, rmat
 from evener.graphs.graph import Graph
 from evener.planning import uneven_slices
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.planning.plan_slices import plan_slices
 from evener.plans import metrics
 from evener.platforms.platform import Platform

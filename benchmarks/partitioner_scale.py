@@ -31,8 +31,8 @@ from evener.graphs.graph import Graph
 from evener.partitioning.initial.kmeans import kmeans_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.platforms.examples import topo1, topo2

@@ -53,7 +53,7 @@ def test_the_navigation_has_every_page_once(hooks):
 def test_every_public_name_has_a_place(hooks):
     named = [name for page in hooks.NAMES for name in hooks.names_of(page)]
     assert sorted(named) == sorted(ev.__all__)
-    assert hooks.home_of("plan") == "evener.planning.plan_ranks.plan"
+    assert hooks.home_of("plan") == "evener.planning.plan.plan"
     assert hooks.home_of("WORKLOADS") == "evener.plans.workload.WORKLOADS"
 
 

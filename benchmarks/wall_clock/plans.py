@@ -4,9 +4,9 @@ import numpy as np
 
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from evener.planning.in_memory import plan
 from evener.planning.makespan.baselines import METIS_TOOLS, enforced_and_mapped, metis_blocks
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.planning.steps import terms_of
 from evener.plans.metrics import predicted_seconds
 from evener.plans.partition import Partition

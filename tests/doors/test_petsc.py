@@ -157,7 +157,7 @@ def test_what_does_not_fit_is_refused_on_all_ranks(place, planned):
 
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_ranks_plan_the_rows_that_they_own(tmp_path, ranks):
-    needs(WHEELS, "petsc4py", "mpi4py", "evener.planning.plan_ranks")  # Debian has an old Numba
+    needs(WHEELS, "petsc4py", "mpi4py", "evener.planning.plan")  # Debian has an old Numba
     done = run_on_ranks(WHEELS, ranks, EXAMPLES / "petsc_ownership.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     counts, *norms = re.search(r"rank: \[(.*)\]; norms (\S+) and (\S+)", done.stdout).groups()

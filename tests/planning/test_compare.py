@@ -11,8 +11,8 @@ from evener.partitioning import tools
 from evener.partitioning.external.children import Outcome
 from evener.planning.compare import available_tools, compare, own_cpu_seconds, rival_of
 from evener.planning.evaluate import stage_of
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.platforms.examples import topo1
 from evener.platforms.platform import Platform
 from evener.sizing import contract_for

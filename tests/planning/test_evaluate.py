@@ -10,7 +10,7 @@ import pytest
 import evener as ev
 from evener.errors import InputError
 from evener.planning.evaluate import evaluate, misstated, refuse_forged
-from evener.planning.plan import describe
+from evener.planning.in_memory import describe
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import arcs_remark
 from evener.platforms.platform import Platform

@@ -7,7 +7,7 @@ import pytest
 
 from evener.graphs.mesh import QUAD, TETRA, Mesh
 from evener.planning.evaluate import evaluate
-from evener.planning.plan import describe
+from evener.planning.in_memory import describe
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 from evener.platforms.platform import Device, Level, Link, Platform

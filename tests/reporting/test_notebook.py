@@ -121,7 +121,7 @@ def test_long_tables_are_cut_and_say_so():
 
 
 def test_large_graphs_are_not_kept(monkeypatch):
-    monkeypatch.setattr("evener.planning.plan.MOST_DRAWN", 100)
+    monkeypatch.setattr("evener.planning.in_memory.MOST_DRAWN", 100)
     assert MOST_DRAWN > 100
     assert ev.plan(grid(12, 12), 2, tool="rcb", objective="cut").source is None
     assert ev.plan(grid(9, 9), 2, tool="rcb", objective="cut").source is not None

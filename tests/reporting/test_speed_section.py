@@ -5,8 +5,8 @@ import base64
 import numpy as np
 import pytest
 
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import platform_of, seconds_at

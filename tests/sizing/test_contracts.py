@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, UsageError
-from evener.planning.plan import plan
+from evener.planning.in_memory import plan
 from evener.platforms.platform import Device, Platform
 from evener.sizing import contract_for
 from tests.assertions import path

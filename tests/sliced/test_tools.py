@@ -7,7 +7,7 @@ from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.io.write import write_graph
-from evener.planning.plan import plan
+from evener.planning.in_memory import plan
 from evener.plans.partition import Contract
 from evener.sliced.tools import SLICED_TOOLS, blocks_by
 from evener.sliced.whole import InMemoryGraph

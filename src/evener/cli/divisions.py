@@ -157,7 +157,7 @@ def _own(graph: Graph | DirectedGraph, platform: Platform, out: Output) -> Divis
     """Return the blocks of our plan; a vertex weighs as many units as arcs leave or reach it."""
     from evener.graphs.directed import DirectedGraph
     from evener.io.weights import degree_weights
-    from evener.planning.plan import plan
+    from evener.planning.in_memory import plan
 
     edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
     weighted = replace(edges, vwgt=degree_weights(graph))

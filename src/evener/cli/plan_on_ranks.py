@@ -50,7 +50,7 @@ class RankWords(NamedTuple):
 def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: Output) -> RankPlan:
     """Return each rank's part of a plan for the graph in a file; all ranks call."""
     from evener.files.opening import state_of
-    from evener.planning.plan_ranks import plan_on_ranks
+    from evener.planning.plan import plan_on_ranks
     from evener.planning.plan_slices import SlicedOrigin
     from evener.running.failures import Names
     from evener.sliced.distributed import PATIENCE, DistributedGraph

@@ -12,7 +12,7 @@ import numpy as np
 from evener.errors import InfeasibleError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.planning.plan import plan
+from evener.planning.in_memory import plan
 from evener.plans.partition import Partition
 from evener.plans.workload import WORKLOADS
 from evener.platforms.platform import Platform

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from evener.arrays import FloatArray, Part
+from evener.planning.in_memory import FULL_SHARE, notes_on_full
 from evener.planning.makespan.border_search import SlicedTask
 from evener.planning.makespan.sliced_search import SecondsBlocks, seconds_in_slices
-from evener.planning.plan import FULL_SHARE, notes_on_full
 from evener.planning.slice_blocks import (
     DividedSlices,
     SlicesToDivide,

@@ -3,7 +3,7 @@
     facts -> sizes and contract -> blocks -> counted -> mapped onto devices -> judged
 
 The slices are of a file that is read again and again, or lie on the ranks of an MPI program. The
-steps are those of evener.planning.plan; what they need of the graph is gathered from the slices.
+steps are those of evener.planning.in_memory; what they need of the graph comes from the slices.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from evener.arrays import FloatArray, Part
 from evener.errors import InputError, MemoryShortError, NotFoundError, UsageError
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
-from evener.planning.least_seconds_slices import least_seconds
-from evener.planning.options import PlanOptions
-from evener.planning.plan import (
+from evener.planning.in_memory import (
     notes_on_full,
     notes_on_mapping,
     own_versions,
     recorded_options,
     refuse_broken,
 )
+from evener.planning.least_seconds_slices import least_seconds
+from evener.planning.options import PlanOptions
 from evener.planning.slice_blocks import (
     DividedSlices,
     SlicesToDivide,

@@ -18,8 +18,8 @@ from evener.graphs.directed import DirectedGraph
 from evener.partitioning.policies.families import PolicyBlocks
 from evener.partitioning.policies.footprint import Footprint
 from evener.partitioning.policies.machines import machines_of
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 

@@ -136,7 +136,7 @@ def test_infeasible_writes_nothing(evener, grid_file, small_machine, tmp_path, m
 def test_outputs_are_refused_before_the_work(evener, grid_file, tmp_path, monkeypatch,
                                              option, name, code, message):  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evener.planning.plan.plan", None)
+    monkeypatch.setattr("evener.planning.in_memory.plan", None)
     before = {file: (tmp_path / file).read_bytes() for file in files(tmp_path)}
     said = evener("plan", "grid.graph", "--k", 2, "--coords", "grid.graph.xyz", option, name)
     assert said.code == code

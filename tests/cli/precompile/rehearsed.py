@@ -21,8 +21,8 @@ from evener.io import read
 from evener.partitioning.refine import refine
 from evener.partitioning.tools import TOOLS
 from evener.planning.compare import compare
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.platforms.platform import Device, Level, Link, Platform
 from tests.io.graph_samples import COORDINATES, GRAPHS, WEIGHTS
 from tests.io.mesh_samples import FOAM, TEXTS, by_meshio

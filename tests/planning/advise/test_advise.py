@@ -11,8 +11,8 @@ from evener.planning.advise.advise import advise
 from evener.planning.advise.choices import SAME
 from evener.planning.advise.set_plans import SetPlanner
 from evener.planning.device_sets.sets import search_sets
+from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
-from evener.planning.plan import plan
 from evener.platforms.platform import Device, Level, Link, Platform
 from tests.assertions import grid
 

@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
     from evener.planning.evaluate import evaluate
-    from evener.planning.plan import describe
+    from evener.planning.in_memory import describe
     from evener.plans.plan import arcs_remark
 
     filters = stream_evaluation_options_from(args, add_arguments)

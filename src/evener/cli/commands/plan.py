@@ -287,7 +287,7 @@ def _planned(
     reading: Reading, how_read: ReadOptions, options: PlanOptions, platform: Platform, out: Output
 ) -> Plan:
     """Return a plan for the vertices of a graph that was read; notes on it go to stderr."""
-    from evener.planning.plan import plan
+    from evener.planning.in_memory import plan
 
     odd = notes_on(reading)
     for note in odd:

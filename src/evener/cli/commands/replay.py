@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
     from evener.errors import UsageError
     from evener.io.plans.plan import read_plan
-    from evener.planning.plan import plan
+    from evener.planning.in_memory import plan
     from evener.rebalancing.decision_log import is_decisions
 
     if is_decisions(args.plan):

@@ -28,8 +28,8 @@ def triangles() -> Mesh:
 
 def dividing() -> None:
     """Plan a mesh for unlike devices, for the least cut and for the least time."""
+    from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
-    from evener.planning.plan import plan
 
     graph = triangles().dual_graph()
     for objective in ("cut", "seconds"):

@@ -39,8 +39,8 @@ from evener.platforms.platform import Device, Platform
 
 def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
     """Plan for so many machines; mapping is rehearsed by itself."""
+    from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
-    from evener.planning.plan import plan
 
     chosen = PlanOptions(tool=tool, mapping=False, **options)  # type: ignore[arg-type]
     plan(graph, machine_of(many), chosen)

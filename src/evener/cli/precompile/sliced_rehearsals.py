@@ -129,7 +129,7 @@ def rows_that_move() -> None:
 
 def _move_rows(graph: Graph, numbers: IntVector, comm: Comm) -> None:
     """Rebalance a graph of which vertex i is the number numbers[i]."""
-    from evener.planning.plan_ranks import plan
+    from evener.planning.plan import plan
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.sliced.distributed import DistributedGraph
 

@@ -1,0 +1,338 @@
+"""Makes a certified plan from a graph and a platform, for least cut or for least seconds.
+
+Least cut:      sizes -> blocks -> contract enforced -> mapped onto devices -> evaluated
+Least seconds:  the search of evener.planning.makespan, which takes these steps for METIS and for
+                the least cut, and others that change sizes, blocks and devices together;
+                its best partition -> evaluated
+
+A plan is returned only if the evaluation finds that every block keeps its contract.
+The steps that both take are in evener.planning.steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Unpack
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray, IntVector
+from evener.errors import NotFoundError
+from evener.files.steps import LoggedSteps
+from evener.graphs.graph import Graph
+from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
+from evener.partitioning.enforce import Enforced
+from evener.partitioning.registry import Result
+from evener.partitioning.tools import TOOLS
+from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage, stage_of
+from evener.planning.makespan.search import solve_seconds
+from evener.planning.options import PlanKeywords, PlanOptions, options_with
+from evener.planning.steps import (
+    MAX_NAMED,
+    PlanTerms,
+    Progress,
+    divide,
+    enforced,
+    mapped,
+    named_devices,
+    terms_of,
+)
+from evener.plans.partition import Mapping as BlockMapping
+from evener.plans.partition import Partition
+from evener.plans.plan import MOST_DRAWN, Evaluation, Plan, Stage, breaches
+from evener.plans.workload import Workload
+from evener.platforms.platform import Platform
+from evener.wording import time_of
+
+# A device is called full above this share of its memory [-]: blocks of least seconds end where the
+# next vertex would not fit, which is seldom the last byte.
+FULL_SHARE = 0.99
+
+
+def plan(
+    graph: GraphLike,
+    platform: PlatformLike,
+    options: PlanOptions | None = None,
+    *,
+    inputs: Mapping[str, str] | None = None,
+    reading: Mapping[str, Any] | None = None,
+    notes: tuple[str, ...] = (),
+    progress: Progress | None = None,
+    **keywords: Unpack[PlanKeywords],
+) -> Plan:
+    """Divide `graph` over the devices of `platform`; every block is certified against its device.
+
+    graph: a file's name, what `read` returns, a Graph, a Mesh, a SciPy sparse matrix, a networkx
+    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of
+    equal devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace
+    those of `options`.
+    inputs (file name -> SHA-256) and reading (how the graph was read) are kept with the plan;
+    where `graph` is a file's name, they are found here. progress: called with (step, fraction).
+    Raises InfeasibleError where the graph does not fit, NotFoundError where no blocks that keep
+    their contract are found, UsageError where the tool cannot do what is asked, ToolError where it
+    fails. The same arguments give the same plan, whatever the number
+    of threads and the time limit, except by external tools whose result depends on their threads.
+    """
+    options, platform = options_with(options, keywords), as_platform(platform)
+    taken = take_graph(graph)
+    options = options.sending(taken.exchange).settled(taken.graph, platform)
+    options.workload.refuse_parts_of_faces(taken.graph)
+    tell = progress or LoggedSteps("planning")
+    make = _least_seconds if options.objective == "seconds" else _least_cut
+    made = make(taken.graph, platform, options, tell)
+    refuse_broken(made.judged, made.platform)
+    pieces = notes_on_pieces(made.judged, made.platform) if options.connected else []
+    slow = notes_on_slow_devices(made.judged, made.platform)
+    tell("done", 1.0)
+    return Plan(
+        made.partition,
+        made.platform,
+        made.judged,
+        sizes=made.sizes,
+        saturated=made.saturated,
+        options=recorded_options(options, made.versions)
+        | {"reading": dict(reading or taken.reading or {})},
+        graph=describe(taken.graph),
+        inputs=dict(inputs or taken.inputs or {}),
+        versions={**made.versions, **own_versions()},
+        notes=(*taken.notes, *notes, *made.notes, *pieces, *slow),
+        mapping=made.mapping,
+        stages=made.stages,
+        cpu_seconds=made.cpu_seconds,
+        source=(taken.graph, taken.mesh) if taken.graph.n <= MOST_DRAWN else None,
+    )
+
+
+@cache
+def own_versions() -> dict[str, str]:
+    """Return the versions that every plan records; cached, as to ask takes milliseconds."""
+    return {name: version(name) for name in ("evener", "numpy")}
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """A partition with its evaluation, and what the plan says of how it was made.
+
+    platform: with the speeds that the prediction uses. sizes, saturated (k,): the sizes asked for,
+    and which devices are full. versions: of each tool that made blocks. cpu_seconds: theirs [s].
+    """
+
+    partition: Partition
+    platform: Platform
+    judged: Evaluation
+    sizes: IntVector | FloatArray
+    saturated: BoolArray
+    versions: dict[str, str]
+    notes: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    cpu_seconds: float
+    mapping: BlockMapping | None = None
+
+
+def refuse_broken(judged: Evaluation, platform: Platform) -> None:
+    """Raise NotFoundError where the evaluation finds blocks that break their contract.
+
+    The steps before raise for all that they cannot keep; this compares their result with figures
+    that were counted independently of them.
+    """
+    if not judged.holds:
+        raise NotFoundError(
+            f"no plan: recounted, {breaches(judged, platform)}",
+            hint="The search and the recount disagree: please report it, with graph and machine.",
+        )
+
+
+def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:
+    """Return blocks of least cut (or volume) at sizes that follow the speeds."""
+    tell("sizes", 0.0)
+    weighted = options.workload.weighted(graph)
+    terms = terms_of(weighted, platform, options)
+    tell("partitioning", 0.05)
+    raw = divide(weighted, terms, options)
+    tell("enforcing the contract", 0.75)
+    kept = enforced(weighted, raw.part, terms, options)
+    tell("mapping", 0.9)
+    mapping = mapped(weighted, kept.partition, terms, options)
+    partition = kept.partition if mapping is None else mapping.applied(kept.partition)
+    tell("certifying", 0.95)
+    judged = evaluate(graph, partition, terms.platform, terms.contract, workload=options.workload)
+    return _Made(
+        partition,
+        terms.platform,
+        judged,
+        terms.sizes.sizes,
+        terms.sizes.saturated,
+        {raw.tool: raw.version},
+        (*raw.notes, *_notes_on_cut(terms, kept, graph), *notes_on_mapping(mapping)),
+        _stages(weighted, raw, kept, judged, of_faces=options.workload.of_faces),
+        raw.cpu_seconds,
+        mapping,
+    )
+
+
+def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:
+    """Return the partition of least predicted seconds; its sizes are the loads of its blocks."""
+    found = solve_seconds(graph, platform, options, progress=tell)
+    partition = Partition(found.part, platform.k)
+    tell("certifying", 0.98)
+    judged = evaluate_for_seconds(graph, partition, platform, options.workload)
+    loads = judged.certificate.weights
+    saturated = (loads >= FULL_SHARE * found.room) | (
+        judged.certificate.bytes >= FULL_SHARE * platform.memories
+    )
+    return _Made(
+        partition,
+        platform,
+        judged,
+        loads.astype(np.int64) if (loads == np.rint(loads)).all() else loads,
+        saturated,
+        found.versions,
+        (*notes_on_full(platform, saturated), *found.notes),
+        found.stages,
+        found.cpu_seconds,
+    )
+
+
+def describe(graph: Graph) -> dict[str, Any]:
+    """Return the graph's counts and the bytes of its vertices and edges, for the plan's record."""
+    several = graph.n_constraints > 1
+    numbered = graph.labels is not None and graph.labels.dtype.kind in "iu"
+    return {
+        "vertices": graph.n,
+        "edges": graph.m,
+        **({"constraints": graph.n_constraints} if several else {}),
+        "weight": graph.total_weight,
+        "unit_weights": graph.is_unit,
+        "bytes_per_vertex": graph.bytes_per_vertex,
+        "bytes_per_edge": graph.bytes_per_edge,
+        **({"first_label": graph.first_label} if numbered else {}),
+    }
+
+
+def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, Any]:
+    """Return the options that the plan keeps: those that can change its blocks.
+
+    The time limit is left out, as are shares and the method of sizing at their defaults; threads
+    are 1 where none of the tools depends on them.
+    """
+    kept = asdict(options)
+    del kept["time_limit"]
+    if not options.shares:
+        del kept["shares"]
+    if options.sizing == "auto":
+        del kept["sizing"]
+    same = all(TOOLS[tool].same_at_any_threads for tool in tools)
+    return kept | {"threads": 1 if same else options.threads}
+
+
+def _stages(
+    graph: Graph, raw: Result, kept: Enforced, judged: Evaluation, *, of_faces: bool
+) -> tuple[Stage, ...]:
+    """Return the figures of the partition as it began, as the tool left it, and as enforced."""
+    contract = judged.certificate.contract
+    stages = []
+    if raw.start is not None:
+        name, part = raw.start
+        stages.append(stage(name, graph, Partition(part, contract.k), contract, of_faces=of_faces))
+    done = "refined" if stages else f"as {raw.tool} made it"
+    if kept.moved:
+        partition = Partition(raw.part, contract.k)
+        stages.append(stage(done, graph, partition, contract, of_faces=of_faces))
+        done = "enforced"
+    # Mapping changes neither what blocks weigh nor what they send.
+    return (*stages, stage_of(done, judged)) if stages else ()
+
+
+def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
+    """Say how weights are shared, which devices are full, what was repaired and what was not."""
+    contract, platform, notes = terms.contract, terms.platform, list(terms.sizes.notes)
+    if contract.further:
+        shared = ", ".join(["speed", *(one.by for one in contract.further)])
+        notes.append(
+            f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
+            "chooses); seconds are predicted from the first"
+        )
+    notes += notes_on_full(platform, terms.sizes.saturated, ", below their share by speed")
+    if kept.moved:
+        share = 100 * kept.moved / graph.n
+        what = "vertex" if kept.moved == 1 else "vertices"
+        notes.append(f"{kept.moved:,} {what} ({share:.2f} %) moved to keep every contract")
+    return notes
+
+
+def notes_on_pieces(judged: Evaluation, platform: Platform) -> list[str]:
+    """Say which devices hold several pieces, where connected blocks were asked for."""
+    pieces = judged.certificate.components
+    several = np.flatnonzero(pieces > 1).tolist()
+    if not several:
+        return []
+    named = [f"{platform.names[b]} ({pieces[b]:,} pieces)" for b in several[:MAX_NAMED]]
+    more = f" and {len(several) - MAX_NAMED} more" if len(several) > MAX_NAMED else ""
+    blocks = ", ".join(named) + more
+    return [f"not in one piece, although connected blocks were asked for: {blocks}"]
+
+
+def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
+    """Name the devices whose memory is full."""
+    if not saturated.any():
+        return []
+    return [f"Filled to their memory{more}: {named_devices(platform, saturated)}"]
+
+
+# Of the makespan: devices are called too slow where the others would need less than this share.
+WORTH_LEAVING_OUT = 0.9
+
+
+def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
+    """Name devices that are last with a single vertex, which the others would compute sooner."""
+    certificate, ends = judged.certificate, judged.prediction.ends
+    alone = certificate.vertices == 1
+    if platform.has_curves or not alone.any() or alone.all():
+        return []
+    load = float(certificate.weights.sum())
+    without = load / float(platform.speeds[~alone].sum())
+    late = alone & (ends * WORTH_LEAVING_OUT > without)
+    if not late.any() or not late[judged.prediction.bottleneck]:
+        return []
+    rest = load / float(platform.speeds[~late].sum())
+    ideal = platform.relative_ideal(load)
+    last, others = time_of(float(ends.max()), ideal), time_of(rest, ideal)
+    holds = "holds one vertex and takes" if late.sum() == 1 else "hold one vertex each and take"
+    names = named_devices(platform, late)
+    advice = "`evener advise` finds which are worth using"
+    return [f"{names} {holds} {last}; the others alone need {others} or more: {advice}"]
+
+
+def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
+    """Say how much faster the mapped blocks are, where any changed its device."""
+    if mapping is None or not mapping.moved:
+        return []
+    before, after = mapping.before, mapping.after
+    time = _percent(after.seconds, before.seconds)
+    hops = _percent(after.hop_bytes, before.hop_bytes)
+    blocks = f"{mapping.moved:,} of {mapping.device.size:,} blocks mapped to other devices"
+    return [f"{blocks}: predicted time {time} of before, bytes x hops {hops}"]
+
+
+def _percent(after: float, before: float) -> str:
+    return f"{100 * after / before:.2f} %" if before > 0 else "100 %"
+
+
+def replan(old: Plan, graph: Graph, platform: Platform, workload: Workload) -> Partition:
+    """Return a new partition under the options of the old plan, for what devices do now.
+
+    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning.
+    graph: with the present work as its weights; platform: with the present speeds; workload: what
+    an iteration sends. Raises what `plan` raises.
+    """
+    return plan(graph, platform, options_of(old.options, workload)).partition
+
+
+def options_of(recorded: Mapping[str, Any], workload: Workload) -> PlanOptions:
+    """Return the options that a plan has recorded, with another workload."""
+    known = {field.name for field in fields(PlanOptions)} - {"workload"}
+    chosen = {name: value for name, value in recorded.items() if name in known}
+    return PlanOptions(**chosen, workload=workload)
