@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from evener.errors import InputError
-from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, memory_of_cores
+from evener.platforms.computer import (
+    Computer,
+    ComputerCore,
+    ComputerGpu,
+    memory_of_cores,
+    readable_memory,
+)
 from evener.platforms.device import Device, Level
 from evener.platforms.guesses import (
     GPU_LAUNCH,
@@ -235,7 +241,7 @@ def _device(
         part.name,
         float(f"{speed:.3g}"),
         kind,
-        memory,
+        None if memory is None else readable_memory(memory),
         at="/".join(_at(part.place, kept)),
         node=_node(part.computer.host),
         fixed_seconds=launch,
