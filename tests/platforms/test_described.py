@@ -135,7 +135,7 @@ def test_as_many_gpus_as_cores_leave_no_core_and_more_share_them():
     assert of([two])[1] == [("cuda0", "", (1,)), ("cuda1", "", (0,))] or of([two])[1] == [
         ("cuda0", "socket0", (1,)), ("cuda1", "socket0", (0,))
     ]  # fmt: skip
-    assert any("take all 2 cores" in text for text in described([two]).remarks)
+    assert any("driving 2 GPUs takes both cores" in text for text in described([two]).remarks)
     three = replace(two, gpus=(*two.gpus, ComputerGpu(2)))
     assert [cores for _, _, cores in of([three])[1]] == [(1,), (0,), (0,)]
 
