@@ -80,6 +80,7 @@ def demo(folder: Path) -> None:
     run("export", made, mesh, "--to", "vtu", "-o", folder / "plan.vtu")
     print(f"\nDone in {time.perf_counter() - began:.0f} s. Look at {folder / 'plan.html'} in a")
     print(f"browser and at {folder / 'plan.vtu'} in ParaView.")
+    print("Other commands compile kernels of their own when first run; `evener warm` does so now.")
 
 
 if __name__ == "__main__":

@@ -136,6 +136,9 @@ def test_shares_and_ratios():
 def test_words():
     assert wording.plural(1, "vertex", "vertices") == "1 vertex"
     assert wording.plural(1200, "device") == "1,200 devices"
+    assert [wording.all_of(n, "block") for n in (1, 2, 1200)] == [
+        "The block", "Both blocks", "All 1,200 blocks",
+    ]  # fmt: skip
     assert wording.speed(2e8) == "200 M units/s"
     assert wording.speed(0.5) == "0.5 units/s"
 

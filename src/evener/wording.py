@@ -255,6 +255,14 @@ def plural(n: int, one: str, many: str = "") -> str:
     return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
+def all_of(n: int, one: str) -> str:
+    """Return "The edge", "Both edges", "All 4,012 edges": the head of a sentence on all there are.
+
+    n: at least one.
+    """
+    return {1: f"The {one}", 2: f"Both {one}s"}.get(n, f"All {plural(n, one)}")
+
+
 def three_digits(value: float) -> str:
     """Return a number of at least one in three digits, or all digits before the point."""
     if value >= 100:

@@ -29,7 +29,8 @@ def evener(capsys):
     def run(*words):
         code = main([str(word) for word in words])
         out, err = capsys.readouterr()
-        return Said(code, out, err.replace(f"{WORDS}\n", ""))  # said where the cache is cold
+        said_cold = f"{WORDS.format(words[0] if words else '')}\n"  # where the cache is cold
+        return Said(code, out, err.replace(said_cold, ""))
 
     return run
 

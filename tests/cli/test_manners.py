@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -55,6 +56,22 @@ READERS = [
     "convert",
     "split",
 ]
+# Every command that writes a file, or a new folder, in one that is not there.
+MISSING = [
+    *(EXAMPLES[command].replace("-o ", "-o no/") for command in EXAMPLES
+      if "-o " in EXAMPLES[command]),
+    *(f"{EXAMPLES[command]} -o no/x.csv" for command in ("run", "tile")),
+    "advise g.graph --machine m.toml -o no/x.png",
+    "compare g.graph --k 3 --with metis --report no/x.html",
+    "convert g.graph no/new.mtx",
+    "convert g.graph no/new.ecsr",
+    "export g.plan g.graph --to petsc -o no/x",
+    "machine here -o no/x.toml",
+    "machine processes -o no/x.toml",
+    "models v.toml --plot no/x.png",
+    "plan g.graph --k 3 -o new.plan --report no/x.html",
+    "tile --k 3 --size 8 --picture no/x.png",
+]  # fmt: skip
 # Those that start processes are run twice in test-fast, not four times; papers take seconds.
 COSTLY, COSTLIEST = ("advise", "compare", "doctor", "measure", "reproduce"), ("reproduce",)
 HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich", "jinja2")
@@ -126,6 +143,15 @@ def test_unknown_options(evener, place, command, more):
     assert more[0] in said.err
     assert f"See `evener {command}" in said.err
     assert len(said.err.splitlines()) <= 3
+
+
+@pytest.mark.parametrize("words", MISSING)
+def test_outputs_into_a_folder_that_is_not_there(evener, place, words):
+    """A name that cannot be written is exit code 3; 6 is for full disks (test_full_disks.py)."""
+    said = evener(*words.split())
+    assert (said.code, said.out) == (3, "")
+    assert re.search(r"no/\S+: cannot be written: there is no folder no", said.err)
+    assert not (place / "no").exists()
 
 
 @pytest.mark.parametrize("command", READERS)

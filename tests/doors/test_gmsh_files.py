@@ -81,14 +81,11 @@ def test_what_is_lost_is_said(planned, tmp_path, capsys):
     assert "keeps the first" not in capsys.readouterr().err
 
 
-def test_files_that_exist_are_kept(planned, tmp_path, capsys):
+def test_the_file_that_is_named_is_replaced(planned, tmp_path):
     made, target = planned(BAR, "bar.msh"), tmp_path / "divided.msh"
-    target.write_text("mine")
-    assert export(made, "gmsh", target) == 2
-    assert "is there already" in capsys.readouterr().err
-    assert target.read_text() == "mine"
+    target.write_text("old")
     assert export(made, "gmsh", made[1], "--force") == 2  # never over the mesh itself
-    assert export(made, "gmsh", target, "--force") == 0
+    assert export(made, "gmsh", target) == 0
     assert target.read_text().startswith("$MeshFormat\n4.1")
 
 

@@ -44,12 +44,6 @@ def test_devices_without_a_block_count(square):
     assert lines[4:] == [b"0", b"0", b"1", b"1"]
 
 
-def test_a_file_that_exists_is_kept(square, capsys):
-    assert plan_and_export(square) == 0
-    assert plan_and_export(square) == 2
-    assert "is there already" in capsys.readouterr().err
-
-
 def test_points_are_refused(square, capsys):
     assert plan_and_export(square, "--by", "points") == 2
     assert "MFEM divides elements" in capsys.readouterr().err

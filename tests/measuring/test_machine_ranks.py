@@ -39,7 +39,7 @@ def test_links_between_ranks_of_several_computers(monkeypatch):
         return Link(1e-6 * (a + b), 1e-9)
 
     monkeypatch.setattr(machine_ranks, "link_of_ranks", link)
-    homes = [Home(host, at, 8e9, 0) for host, at in
+    homes = [Home(host, at, 8 * 2.0**30, 0) for host, at in
              (("n0", 0), ("n0", 1), ("n1", 0), ("n1", 0), ("n2", 0))]  # fmt: skip
     levels = machine_ranks.rank_levels(None, homes, lambda text: None)
     assert sorted(asked) == [(0, 1), (0, 2), (0, 4), (2, 3)]
@@ -48,4 +48,4 @@ def test_links_between_ranks_of_several_computers(monkeypatch):
     devices = machine_ranks._rank_devices(homes)
     platform = Platform(tuple(devices), levels)
     assert [device.at for device in platform.devices][1:3] == ["n0/socket1", "n1/socket0"]
-    assert [device.memory for device in devices] == [4e9] * 4 + [8e9]
+    assert [device.memory for device in devices] == [4 * 2.0**30] * 4 + [8 * 2.0**30]

@@ -5,11 +5,13 @@ import pytest
 from evener.errors import InputError
 from evener.platforms import computer as room
 from evener.platforms.computer import (
+    GIB,
     Computer,
     ComputerCore,
     ComputerGpu,
     LocalMemory,
     memory_of_cores,
+    readable_memory,
     restricted,
     with_gpus,
 )
@@ -54,6 +56,25 @@ def test_the_sum_is_what_may_be_used(usable):
     assert shares[3] == pytest.approx(3 * shares[0])
     unsaid = memory_of_cores(Computer("a", cores=CORES, usable=usable))
     assert unsaid == dict.fromkeys(range(4), usable / 4)
+
+
+@pytest.mark.parametrize(
+    ("size", "gib"),
+    [
+        (12638259200.0, 11.77),  # 11.770296 GiB
+        (81559 * 2.0**20, 79.64),  # of an H100, 79.647 GiB: not 79.65
+        (1024 * GIB - 1, 1023),
+        (16 * GIB, 16),
+        (3 * (16 * GIB / 3) - 1e-5, 16),  # shares that add up to a little less
+        (0.25, 0.25 / GIB),
+    ],
+)
+def test_memory_in_four_digits_never_more(size, gib):
+    found = readable_memory(size)
+    assert found / GIB == pytest.approx(gib, rel=1e-3)
+    assert found <= size + 1e-4
+    if size > 1:
+        assert found == gib * GIB
 
 
 def test_memory_that_is_not_known():

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 _LIMITS = "See the limits of this shell (ulimit -a), or of its control group."
-WORDS = "compiling kernels, once"
+# Each command has kernels of its own, some inputs and options too: "once" would be said again.
+WORDS = "compiling kernels that `evener {}` needs for the first time"
 WORTH_SAYING = 1.0  # [s] of compiling from which it is shown
 STEADY = 1.0  # [s] without compiling after which the text is removed
 
@@ -87,7 +88,8 @@ class CompilingShown:
         if self._compiled.is_busy and self._compiled.seconds > WORTH_SAYING:
             self._say_why()
             self._last = time.monotonic()
-            self._out.wait_for(WORDS, self._compiled.seconds, self._how_far())
+            words = WORDS.format(self._command)
+            self._out.wait_for(words, self._compiled.seconds, self._how_far())
         elif time.monotonic() - self._last > STEADY:
             self._out.wait_for("")
 
@@ -99,10 +101,10 @@ class CompilingShown:
             self._out.note(f"Kernels are compiled here, once: {whys[0]}.")
 
     def _how_far(self) -> str:
-        """Return the command, and how many kernels are compiled; the total is not known."""
+        """Return how many kernels are compiled; the total is not known."""
         names = [name for name in self._compiled.names if name]
         now = f", now {names[-1]}" if names else ""
-        return f"for `{self._command}`: {max(len(names) - 1, 0):,} compiled{now}"
+        return f"{max(len(names) - 1, 0):,} compiled{now}"
 
 
 def _whys() -> list[str]:

@@ -25,7 +25,7 @@ ABOUT = (
 )
 CODES = (
     ("0", "success"), ("2", "usage"), ("3", "bad input"), ("4", "infeasible, or no plan found"),
-    ("5", "a tool failed"), ("6", "output not written"), ("130", "interrupted"),
+    ("5", "a tool failed"), ("6", "disk full or stdout closed"), ("130", "interrupted"),
     ("141", "the reader of a pipe has ended"), ("143", "ended by SIGTERM"),
 )  # fmt: skip
 VARIABLES = (

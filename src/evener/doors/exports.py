@@ -52,9 +52,10 @@ class Exported(NamedTuple):
 def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     """Write the plan of `request` in the format `to`, a key of DOORS; return what was written.
 
-    force: replace files that exist; a user's own settings are kept in any case.
+    One file, which `request.target` names, is replaced where it exists; several files, and files
+    of other names, with `force` alone. A user's own settings are kept in any case.
 
-    Raises UsageError for an unknown format, a mesh or target that is missing and files that exist;
+    Raises UsageError for an unknown format, a mesh or target that is missing, and files that exist;
     InputError where the file that was read is not the plan's, or lacks what the format needs.
     """
     if to not in DOORS:
@@ -64,7 +65,8 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     if request.reading is not None:
         refuse_other_input(request.plan, request.reading, str(request.source))
     made = DOORS[to].files(request)
-    paths = write_together(made.folder, made.files, force=force)
+    is_named = [made.folder / name for name in made.files] == [request.target]
+    paths = write_together(made.folder, made.files, force=force or is_named)
     return Exported(made.folder, paths, made.notes)
 
 

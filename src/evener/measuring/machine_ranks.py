@@ -37,6 +37,7 @@ from evener.measuring.pings import RankPing, answer
 from evener.measuring.ranks import RankBench, devices_of_rank
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker
+from evener.platforms.computer import readable_memory
 from evener.platforms.described import SPMV_SPEEDS
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.comm import Comm
@@ -98,7 +99,7 @@ def _rank_devices(homes: Sequence[Home]) -> list[Device]:
         Device(
             f"rank{rank}",
             1.0,
-            memory=home.memory / hosts.count(home.host),
+            memory=readable_memory(home.memory / hosts.count(home.host)),
             at=f"{home.host.replace('/', '_')}/socket{home.socket}"
             if several
             else f"socket{home.socket}",

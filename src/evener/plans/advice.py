@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evener.arrays import IntVector
 from evener.platforms.platform import Platform
-from evener.wording import brief, from_above, plural, ranges, time_of, two_lines
+from evener.wording import all_of, brief, from_above, plural, ranges, time_of, two_lines
 
 MANY = 1e4  # ratio from which three digits are shown
 WORTH = 1.005  # ratio below which times count as equal
@@ -84,7 +84,7 @@ class Advice:
         if k == 1:
             return "There is one device: use it."
         if not self.left_out:
-            return f"Use all {k} devices: no set of fewer is faster."
+            return f"Use {all_of(k, 'device').lower()}: no set of fewer is faster."
         out = ranges(self.left_out, len(self.left_out))
         if self.best.devices.size < len(self.left_out):
             used = [self.platform.names[i] for i in self.best.devices.tolist()]

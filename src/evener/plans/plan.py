@@ -16,6 +16,7 @@ from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
 from evener.wording import (
+    all_of,
     brief,
     duration,
     from_above,
@@ -242,7 +243,7 @@ def _kept(judged: Evaluation, platform: Platform) -> str:
     if not judged.holds:
         return breaches(judged, platform)
     if not contract.may_be_unused:
-        return f"All {k:,} blocks hold their contract" if k > 1 else "The block holds its contract"
+        return f"{all_of(k, 'block')} {'hold their' if k > 1 else 'holds its'} contract"
     used = certificate.vertices > 0
     count = int(used.sum())
     capped = np.isfinite(contract.caps) | np.isfinite(platform.high_units)

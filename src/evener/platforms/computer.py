@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Context, Decimal
 
 from evener.errors import InputError
 
 MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as a device may name
 MOST_PAIRS = 1 << 22  # of a NUMA node or GPU and a core: more than any computer has
+GIB = 2.0**30
+_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # of a memory [GiB]: for people to read
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +144,12 @@ def memory_of_cores(computer: Computer) -> dict[int, float]:
         return {cpu: computer.memory / len(shares) for cpu in shares}
     total = sum(shares.values())
     return {cpu: share * computer.memory / total for cpu, share in shares.items()}
+
+
+def readable_memory(size: float) -> float:
+    """Return a memory that was found [B], rounded down to the four digits in GiB that people read.
+
+    Down, as a device may not be said to have more than it has. Whole bytes are what is rounded:
+    shares of cores add up to a little less than 16 GiB, which are no 15.99.
+    """
+    return float(_DIGITS.divide(Decimal(round(size) or size), Decimal(GIB))) * GIB

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from evener.errors import InputError
-from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, memory_of_cores
+from evener.platforms.computer import (
+    Computer,
+    ComputerCore,
+    ComputerGpu,
+    memory_of_cores,
+    readable_memory,
+)
 from evener.platforms.device import Device, Level
 from evener.platforms.guesses import (
     GPU_LAUNCH,
@@ -23,7 +29,7 @@ from evener.platforms.guesses import (
 )
 from evener.platforms.homes import check_node
 from evener.platforms.platform import Platform
-from evener.wording import ranges
+from evener.wording import all_of, plural, ranges
 
 PER = ("core", "numa", "socket", "node", "gpu")
 SPMV_SPEEDS = "rows of spmv a second"  # end of the name of a platform with such speeds
@@ -235,7 +241,7 @@ def _device(
         part.name,
         float(f"{speed:.3g}"),
         kind,
-        memory,
+        None if memory is None else readable_memory(memory),
         at="/".join(_at(part.place, kept)),
         node=_node(part.computer.host),
         fixed_seconds=launch,
@@ -285,9 +291,8 @@ def _traits(computer: Computer) -> list[str]:
     models = Counter(gpu.model or "of a type not stated" for gpu in computer.gpus)
     found += [f"GPUs: {n} x {model}" for model, n in models.items()]
     if 0 < len(computer.cores) <= len(computer.gpus):
-        found.append(
-            f"{len(computer.gpus)} GPUs take all {len(computer.cores)} cores to drive them"
-        )
+        cores = all_of(len(computer.cores), "core").lower()
+        found.append(f"driving {plural(len(computer.gpus), 'GPU')} takes {cores}")
     return [*found, *computer.notes]
 
 

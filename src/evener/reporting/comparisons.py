@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from evener.partitioning.tools import TOOLS
 from evener.wording import (
     NOTHING,
+    all_of,
     count,
     duration,
     percent,
@@ -211,7 +212,7 @@ def _standing(kept: int, total: int, noun: str) -> str:
         return f"{kept} of {plural(total, noun)} end within the contract"
     if kept == 1:
         return f"The one {noun} ends within the contract"
-    return f"All {plural(kept, noun)} end within the contract"
+    return f"{all_of(kept, noun)} end within the contract"
 
 
 def _best(kept: list[Mapping[str, Any]], clock: Callable[[float], str]) -> str:

@@ -200,7 +200,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("count", "duration", "memory", "percent", "plural", "ratio", "speed"):  # fmt: skip
+    for name in (
+        "all_of", "count", "duration", "memory", "percent", "plural", "ratio", "speed",
+    ):  # fmt: skip
         environment.globals[name] = getattr(wording, name)
     environment.filters["unbroken"] = unbroken
     return environment

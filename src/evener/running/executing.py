@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from evener.errors import UsageError, one_of, shown
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
-from evener.running.apps.registry import App, find_app
+from evener.running.apps.registry import find_app
 from evener.running.comm import Comm, run_threads
 from evener.running.devices import Cuda
 from evener.running.distributing import distribute, local_graph
@@ -61,12 +62,10 @@ def run_program(
     InputError as Engine does, and ToolError where a device fails or does not answer.
     """
     if isinstance(program, str):
-        app = find_app(program)
-        found = run_program(
-            program_of(app, graph), graph, partition, comm=comm, devices=devices,
-            most=app.iterations if most is None else most, watch=watch, parameters=parameters,
+        return run_app(
+            run_program, program, graph, partition, most,
+            comm=comm, devices=devices, watch=watch, parameters=parameters,
         )  # fmt: skip
-        return replace(found, values=app.result(found.values))
     most = supersteps_of(program, most)
     has_cuda = any(isinstance(device, Cuda) for device in devices or ())
     if watch.checkpoints is not None or watch.resume is not None:
@@ -175,9 +174,23 @@ def _run(
     return on_own_parts(share, parts, k, comm, devices, watch)
 
 
-def program_of(app: App, graph: Graph | DirectedGraph) -> VertexProgram | Solver:
-    """Return the program of an app for this graph."""
-    return app.program if app.program_for is None else app.program_for(graph)
+def run_app(
+    run: Callable[..., ProgramRun],
+    name: str,
+    graph: Graph | DirectedGraph,
+    divided: Any,
+    most: int | None,
+    **how: Any,
+) -> ProgramRun:
+    """Return what `run`, run_program or run_on_edges, makes of an app; values as `-o` writes them.
+
+    divided, most, how: its arguments. Raises UsageError for an unknown app.
+    """
+    app = find_app(name)
+    program = app.program if app.program_for is None else app.program_for(graph)
+    most = app.iterations if most is None else most
+    found = run(program, graph, divided, most=most, **how)
+    return replace(found, values=app.result(found.values))
 
 
 def supersteps_of(program: object, most: int | None) -> int:

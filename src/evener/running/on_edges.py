@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.edge_plan import EdgePlan
-from evener.running.apps.registry import find_app
 from evener.running.comm import Comm
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges, EdgeShare, edge_shares
@@ -22,8 +20,8 @@ from evener.running.engine.solver import Solver
 from evener.running.executing import (
     on_own_parts,
     on_threads,
-    program_of,
     refuse_other_numbers,
+    run_app,
     supersteps_of,
 )
 from evener.running.hybrid import devices_of_process
@@ -52,12 +50,10 @@ def run_on_edges(
     and ToolError where a device fails or does not answer.
     """
     if isinstance(program, str):
-        app = find_app(program)
-        found = run_on_edges(
-            program_of(app, graph), graph, divided, comm=comm, devices=devices,
-            most=app.iterations if most is None else most, watch=watch, parameters=parameters,
+        return run_app(
+            run_on_edges, program, graph, divided, most,
+            comm=comm, devices=devices, watch=watch, parameters=parameters,
         )  # fmt: skip
-        return replace(found, values=app.result(found.values))
     most = supersteps_of(program, most)
     refuse_on_edges(program)
     _refuse(devices, watch)

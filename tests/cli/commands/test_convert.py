@@ -84,7 +84,7 @@ def test_onto_itself(convert, grid):
         ("b.vtk", 2, "no format that is written"),
         ("b", 2, "no format that is written"),
         ("nowhere/b.graph", 3, "cannot be written"),
-        (".", 2, "is a folder"),
+        (".", 3, "is a folder"),  # as for every command
     ],
 )
 def test_refused(convert, grid, tmp_path, target, code, words):

@@ -29,8 +29,7 @@ def case(tmp_path):
 
 
 def export(case, to, *more, name="out"):
-    words = ["export", str(case / "x.plan"), *more, "--to", to, "-o", str(case / name)]
-    return main([*words, "--force"])
+    return main(["export", str(case / "x.plan"), *more, "--to", to, "-o", str(case / name)])
 
 
 def test_every_format(case, capsys):
@@ -120,16 +119,13 @@ def test_an_old_file_stays_when_refused(case):
 
 
 @pytest.mark.parametrize("to", ["metis", "openfoam"])
-def test_files_that_exist_are_kept(case, capsys, to):
-    (case / "out").write_text("precious")
-    words = ["export", str(case / "x.plan"), str(case / "square.su2"), "--to", to]
-    assert main([*words, "-o", str(case / "out")]) == 2
-    assert capsys.readouterr().err == (
-        f"evener: {case / 'out'} is there already\n--force replaces what exists.\n"
-    )
-    assert (case / "out").read_text() == "precious"
-    assert main([*words, "-o", str(case / "out"), "--force"]) == 0
-    assert (case / "out").read_text() != "precious"
+def test_the_file_that_is_named_is_replaced(case, to):
+    (case / "out").write_text("old")
+    assert export(case, to, str(case / "square.su2")) == 0
+    assert (case / "out").read_text() != "old"
+    assert export(case, to, str(case / "square.su2"), name="square.su2") == 2  # its input
+    assert (case / "square.su2").read_text() == samples.SQUARE
+    assert export(case, to, str(case / "square.su2"), name="x.plan") == 2
 
 
 @pytest.mark.parametrize("to", ["metis", "openfoam"])

@@ -46,6 +46,30 @@ def test_json_and_pictures(evener, tmp_path):
     assert (tmp_path / "t.svg").read_bytes() == before
 
 
+def test_a_file_of_rows_and_columns(evener, tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("old")
+    machine = tmp_path / "m.toml"
+    machine.write_text(
+        '[[device]]\nname = "a,b"\nspeed = 2\n[[device]]\nname = "c"\ncount = 2\nspeed = 1\n'
+    )
+    words = ["tile", "--machine", machine, "--size", "100x60", "--block", 16]
+    said = evener(*words, "-o", file)
+    assert said.code == 0, said.err
+    assert f"Written: {file}\n" in said.out
+    head, *rows = file.read_text().splitlines()
+    assert head == "device,first_row,end_row,first_column,end_column"
+    assert [row.rsplit(",", 4)[0] for row in rows] == ['"a,b"', "c0", "c1"]
+    owners = np.zeros((100, 60), int)
+    for row in rows:
+        top, bottom, left, right = map(int, row.rsplit(",", 4)[1:])
+        owners[top:bottom, left:right] += 1
+    assert (owners == 1).all()
+    assert json.loads(evener(*words, "-o", file, "--json").out)["file"] == str(file)
+    printed = evener(*words, "-o", "-", "--quiet")
+    assert printed.out == file.read_text()
+
+
 def test_memory_and_nodes_count(evener, tmp_path):
     file = tmp_path / "m.toml"
     file.write_text(
@@ -78,6 +102,8 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", 8, "--block", 0], 2, "--block"),
         (["--k", 3, "--size", 8, "--picture", "x.gif"], 2, ".png or .svg"),
         (["--k", 3, "--size", 8, "--picture", "no/such/x.png"], 3, "no folder"),
+        (["--k", 3, "--size", 8, "-o", "no/such/x.csv"], 3, "there is no folder no/such"),
+        (["--k", 3, "--size", 8, "-o", "x.svg", "--picture", "x.svg"], 2, "two outputs"),
         (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "where it is"),
         (["--k", 3, "--size", 8, "--method", "fpm-kl", "--columns", 2], 2, "2 columns"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", 4], 2, "4 columns"),

@@ -23,11 +23,13 @@ def signatures():
 for piece in FIRST.values():
     piece()
 before, folder = signatures(), Path(sys.argv[1])
-mesh, machine, made = (str(folder / name) for name in ("mesh.su2", "machine.toml", "mesh.plan"))
+names = ("mesh.su2", "machine.toml", "flow.toml", "mesh.plan", "plan.html")
+mesh, machine, kernel, made, page = (str(folder / name) for name in names)
+Path(kernel).write_text(demo.KERNEL)
 Path(machine).write_text(demo.MACHINE + "".join(demo.NODES.format(n=n) for n in range(2)))
 for words in (
     ["generate", "airfoil", "--n-triangles", "40000", "--seed", "7", "-o", mesh],
-    ["plan", mesh, "--machine", machine, "-o", made],
+    ["plan", mesh, "--machine", machine, "--kernel", kernel, "-o", made, "--report", page],
     ["export", made, mesh, "--to", "vtu", "-o", str(folder / "plan.vtu")],
 ):
     assert main([*words, "--quiet"]) == 0

@@ -1,5 +1,7 @@
 """Machine files of described computers: what is marked as guessed, and that they are read back."""
 
+import re
+
 import pytest
 
 from evener.io.machines.described_files import described_to_toml, write_described
@@ -52,3 +54,6 @@ def test_files_are_read_back(tmp_path, per):
         found = described(computers, per)
         write_described(tmp_path / "m.toml", found)
         assert read_platform(tmp_path / "m.toml") == found.platform
+        memories = re.findall(r"memory_GiB = (\S+)", (tmp_path / "m.toml").read_text())
+        assert memories
+        assert max(len(text.replace(".", "").strip("0")) for text in memories) <= 4

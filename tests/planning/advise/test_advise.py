@@ -85,6 +85,14 @@ def test_one_device_is_used():
     assert advice.best.seconds == pytest.approx(1500 / 1e7)
 
 
+@pytest.mark.parametrize(("k", "said"), [(2, "both devices"), (3, "all 3 devices")])
+def test_where_no_device_is_left_out(k, said):
+    few = advise(GRAPH, machine([1e7, 5e7, 1e7], 1e-3), FAST)
+    platform = Platform.flat([1.0] * k)
+    advice = replace(few, platform=platform, best=replace(few.best, devices=np.arange(k)))
+    assert advice.verdict() == f"Use {said}: no set of fewer is faster."
+
+
 def test_a_slow_device_is_named():
     advice = advise(GRAPH, machine([2e7, 2e7, 2e7, 1e3], 1e-6, nodes=1), FAST)
     assert advice.best.devices.tolist() in ([0, 1, 2], [0, 1], [0])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.values import size_in_bytes
 from evener.errors import UsageError
+from evener.files.writing import refuse_unwritable
 
 if TYPE_CHECKING:
     from evener.cli.graph_options import ReadOptions
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if (args.target is None) == (args.output is None):
         raise UsageError("OUTPUT is needed, once", hint="evener convert INPUT OUTPUT")
     target = Path(args.target or args.output)
+    refuse_unwritable(target)  # before a long reading; INPUT itself may be replaced
     if args.memory is not None and args.memory < LEAST_MEMORY:
         raise UsageError("--memory must be at least 64MiB")
     if args.stream or args.to in OF_STREAMS or (args.to is None and _names_stream(target)):

@@ -11,7 +11,6 @@ from evener.cli.part_files import export_part, export_to_program, part_file_opti
 from evener.cli.stream_files import export_filters, stream_file_options_from
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
-from evener.files.together import refuse_existing
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -30,7 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="TARGET", help="file or folder; openfoam: default the case MESH"
     )
-    parser.add_argument("--force", action="store_true", help="replace files that exist")
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace files in a case, or several together, where they exist",
+    )
     add_rereading_options(parser)
 
 
@@ -48,7 +51,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError("the following arguments are required: -o/--output")
     if args.to != LISTS:  # which is a folder
         refuse_outputs([args.output], [args.plan, args.mesh, args.coords])
-        refuse_existing([args.output], force=args.force)
     if filters is not None:
         return export_filters(filters, args.to, args.output, out)
     if edges is not None:

@@ -16,7 +16,7 @@ from evener.cli.described_machines import (
 from evener.cli.machine_tree import tree_lines
 from evener.cli.machines import checked_count, speeds_of
 from evener.cli.parsing import sentence
-from evener.cli.values import not_negative, positive, positive_finite, sides
+from evener.cli.values import not_negative, positive, positive_finite, refuse_outputs, sides
 from evener.errors import UsageError
 from evener.wording import plural
 
@@ -184,6 +184,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         if not out.is_silent:
             out.say("\n".join(tree_lines(platform, out.width)), verbatim=True)
         return 0
+    if args.output is not None:
+        refuse_outputs([args.output], [])
     if args.machine_kind == "processes":
         return _write_processes(args.output, out)
     if args.machine_kind in DESCRIBERS:

@@ -18,7 +18,7 @@ from evener.cli.machines import (
     machine_options_from,
     safe,
 )
-from evener.cli.values import count, refuse_picture, sides
+from evener.cli.values import count, refuse_outputs, refuse_picture, sides
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
 from evener.wording import time_of, units
@@ -81,6 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="B",
         help="memory that a device needs for an element (default 24: of A, B and C)",
     )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE.csv",
+        help="write the rows and columns of each device, in elements",
+    )
     parser.add_argument("--picture", metavar="FILE", help="draw the rectangles, as .png or .svg")
 
 
@@ -91,8 +97,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if not 0 < args.bytes_per_element < float("inf"):
         raise UsageError(f"--bytes-per-element must be above zero, not {args.bytes_per_element}")
     shape = _shape(args.size)
+    inputs = [args.machine, args.speeds]
     if args.picture is not None:
-        refuse_picture(args.picture, [args.machine])
+        refuse_picture(args.picture, inputs)
+    refuse_outputs([name for name in (args.output, args.picture) if name is not None], inputs)
     bytes_per_unit = args.bytes_per_element * args.block**2
     devices = _devices(machine_options_from(args), bytes_per_unit, out)
     tiled = _tiled(tile_options_from(args), shape, devices)
@@ -103,6 +111,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
         tiled = replace(tiled, notes=(*tiled.notes, *guessed))
     _show(devices, tiled, out)
     shared = _between_nodes(devices, tiled, out)
+    if args.output is not None:
+        from evener.files.writing import write_text
+
+        write_text(args.output, _csv(devices.names, tiled.tiling, shape))
+        out.say(f"Written: {args.output}")
     if args.picture is not None:
         from evener.reporting.tilings import draw_tiling
 
@@ -110,7 +123,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         groups = _nodes(devices) if tiled.method == "hierarchical" else None
         draw_tiling(args.picture, tiled.tiling, devices.names, title=title, groups=groups)
         out.say(f"Written: {args.picture}")
-    out.result(_json(devices.names, tiled, args.picture) | {"nodes_half_perimeter": shared})
+    out.result(
+        _json(devices.names, tiled, args.picture)
+        | {"nodes_half_perimeter": shared, "file": args.output}
+    )
     return 0
 
 
@@ -247,6 +263,15 @@ def _show(devices: _Devices, tiled: Tiled, out: Output) -> None:
     )
     if ideal is not None:
         out.say(RELATIVE_TIMES)
+
+
+def _csv(names: Sequence[str], tiling: Tiling, shape: tuple[int, int]) -> str:
+    """Return a line for each device: its first row and column, and those after its last."""
+    from evener.io.plans.parts import quoted
+
+    rows = zip(map(quoted, names), tiling.spans(shape).tolist(), strict=True)
+    lines = (",".join(map(str, (name, *span))) for name, span in rows)
+    return "\n".join(["device,first_row,end_row,first_column,end_column", *lines]) + "\n"
 
 
 def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, object]:

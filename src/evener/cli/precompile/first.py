@@ -17,6 +17,7 @@ from evener.cli.precompile.samples import SPEEDS, machine_of, places
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Mesh
 from evener.plans.partition import Contract, Partition
+from evener.plans.workload import WORKLOADS
 
 
 def triangles() -> Mesh:
@@ -27,13 +28,14 @@ def triangles() -> Mesh:
 
 
 def dividing() -> None:
-    """Plan a mesh for unlike devices, for the least cut and for the least time."""
+    """Plan a mesh for unlike devices, for the least cut and for the least time, and by a kernel."""
     from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
 
     graph = triangles().dual_graph()
     for objective in ("cut", "seconds"):
         plan(graph, machine_of(), PlanOptions(objective=objective))
+    plan(graph, machine_of(), PlanOptions(objective="seconds", workload=WORKLOADS["spmv"]))
 
 
 def _halves(graph: Graph) -> tuple[Partition, Contract]:
