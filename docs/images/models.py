@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/models.md: servers, one device fitted four ways, surfaces.
+"""Draws the pictures of docs/sizing.md: servers, one device fitted four ways, surfaces.
 
 python docs/images/models.py
 """
