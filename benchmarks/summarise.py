@@ -87,10 +87,6 @@ PAGES = {
         "simulated_runs": "simulated_runs.table",
     },
     DOCS / "advising.md": {"advise": "advise.table"},
-    DOCS / "rebalancing.md": {
-        "rebalancing": "rebalancing.table",
-        "rebalancing_live": "rebalancing_live.table",
-    },
     DOCS / "reproducing.md": {"fupermod": "reproduced.statements"},
     DOCS / "streams.md": {"streams_run": "streams_run.table"},
     DOCS / "running.md": {"misdescribed": "misdescribed.table"},

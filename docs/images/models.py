@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/models.md: servers, one device fitted four ways, surfaces.
+"""Draws the pictures of docs/sizing.md: servers, and one device fitted four ways.
 
 python docs/images/models.py
 """
@@ -7,9 +7,8 @@ import numpy as np
 from few_colours import save_styled
 
 from evener.platforms.models.examples import emulated_speeds
-from evener.platforms.models.fitting import SpeedSurface
 from evener.platforms.models.samples import DeviceSpeeds, Sample
-from evener.reporting.speed_plots import DeviceFits, draw_fits, draw_surfaces
+from evener.reporting.speed_plots import DeviceFits, draw_fits
 
 
 def main():
@@ -17,7 +16,6 @@ def main():
     servers = emulated_speeds("cluster2", points=24, noise=0.06)
     save_styled(draw_fits([DeviceFits(device) for device in servers]), "models-cluster.png")
     save_styled(draw_fits([DeviceFits(uneven()), DeviceFits(few())]), "models-kinds.png")
-    save_styled(draw_surfaces(rectangles()), "models-surfaces.png")
 
 
 def uneven():
@@ -35,15 +33,6 @@ def few():
     samples = (Sample(500, 0.00012, 5e-6, 5), Sample(5000, 0.0006, 3e-5, 5),
                Sample(20000, 0.0060, 2e-4, 5))  # fmt: skip
     return DeviceSpeeds("three samples", samples)
-
-
-def rectangles():
-    """A core whose cache ends at 300 blocks, slow on flat rectangles; a GPU, slow on small ones."""
-    sides = np.geomspace(1, 64, 7)
-    area, height = np.outer(sides, sides), sides[:, None]
-    core = 900 * height / (height + 1.5) * np.where(area > 300, 0.6, 1.0)
-    gpu = 6000 * area / (area + 120)
-    return {"core": SpeedSurface(sides, sides, core), "gpu": SpeedSurface(sides, sides, gpu, 2000)}
 
 
 if __name__ == "__main__":

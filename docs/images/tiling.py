@@ -1,4 +1,4 @@
-"""Draws the picture of docs/tiling.md, docs/images/tiling.png.
+"""Draws the picture of docs/sizing.md, docs/images/tiling.png.
 
 python docs/images/tiling.py
 """

@@ -29,7 +29,7 @@ from evener.io.machines import toml_tables as tables
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_number, toml_text
 from evener.platforms.models.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 
-_FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)
+_FILE = TomlFile("speeds file", "no [[device]] table", "See docs/sizing.md.", 1 << 28)
 _LARGEST_FLOAT = int(sys.float_info.max)
 _OPTIONAL = ("capacity", "fixed_seconds", "model", "notes")
 _PER_SAMPLE = ("half_width", "repetitions", "status")

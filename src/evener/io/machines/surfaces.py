@@ -30,7 +30,7 @@ from evener.platforms.models.fitting import SpeedSurface
 
 LEAST, MOST = 1e-75, 1e75  # of every number: products of four of them are numbers still
 _FILE = TomlFile(
-    "speeds file", "no [[device]] or [[surface]] table", "See docs/models.md.", 1 << 28
+    "speeds file", "no [[device]] or [[surface]] table", "See docs/sizing.md.", 1 << 28
 )
 
 
