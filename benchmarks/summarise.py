@@ -82,10 +82,6 @@ PAGES = {
         "larger_seconds": "larger_seconds.table",
         "larger_memory": "larger_memory.table",
     },
-    DOCS / "prediction.md": {
-        "simulated": "simulated.table",
-        "simulated_runs": "simulated_runs.table",
-    },
     DOCS / "advising.md": {"advise": "advise.table"},
     DOCS / "rebalancing.md": {
         "rebalancing": "rebalancing.table",

@@ -1,6 +1,6 @@
 """lower_bound: the least seconds per iteration of any sizes, if nothing were exchanged.
 
-docs/bound.md defines it. It respects memory, low_units, high_units, speed curves and fixed seconds,
+docs/prediction.md defines it. It respects memory, low_units, high_units, speed curves and fixed seconds,
 but neither the shapes of blocks nor messages, so no partition that fits the memories is faster.
 """
 
