@@ -82,13 +82,11 @@ PAGES = {
         "larger_seconds": "larger_seconds.table",
         "larger_memory": "larger_memory.table",
     },
-    DOCS / "advising.md": {"advise": "advise.table"},
     DOCS / "rebalancing.md": {
         "rebalancing": "rebalancing.table",
         "rebalancing_live": "rebalancing_live.table",
     },
     DOCS / "reproducing.md": {"fupermod": "reproduced.statements"},
-    DOCS / "streams.md": {"streams_run": "streams_run.table"},
     DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }
 
