@@ -82,13 +82,7 @@ PAGES = {
         "larger_seconds": "larger_seconds.table",
         "larger_memory": "larger_memory.table",
     },
-    DOCS / "prediction.md": {
-        "simulated": "simulated.table",
-        "simulated_runs": "simulated_runs.table",
-    },
-    DOCS / "advising.md": {"advise": "advise.table"},
     DOCS / "reproducing.md": {"fupermod": "reproduced.statements"},
-    DOCS / "streams.md": {"streams_run": "streams_run.table"},
     DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }
 

@@ -1,6 +1,6 @@
 """A certificate and a prediction counted again, slowly: dictionaries, loops, and nothing of ours.
 
-Written from docs/metrics.md, docs/prediction.md, docs/contract.md, docs/sizing.md and
+Written from docs/prediction.md, docs/contract.md, docs/sizing.md and
 docs/machine-file.md alone; of Evener it takes only the data: the graph's arrays, the devices, the
 levels, the links, the samples. tests/slow_exchange.py has the seconds of an exchange.
 """

@@ -337,7 +337,7 @@ def test_formats_page_lists_every_format():
 
 
 def test_tools_are_listed():
-    section = sections_of(ROOT / "docs" / "choosing.md")["What each tool can do"]
+    section = sections_of(ROOT / "docs" / "contract.md")["What each tool can do"]
     listed = {code for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
               for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
     assert listed == set(TOOLS)

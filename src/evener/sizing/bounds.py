@@ -1,7 +1,8 @@
 """lower_bound: the least seconds per iteration of any sizes, if nothing were exchanged.
 
-docs/bound.md defines it. It respects memory, low_units, high_units, speed curves and fixed seconds,
-but neither the shapes of blocks nor messages, so no partition that fits the memories is faster.
+docs/prediction.md defines it. It respects memory, low_units, high_units, speed curves and fixed
+seconds, but neither the shapes of blocks nor messages, so no partition that fits the memories is
+faster.
 """
 
 from __future__ import annotations
