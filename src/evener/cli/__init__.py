@@ -8,7 +8,6 @@ commands/       a file for each command: add_arguments(parser), run(args, out) -
 output.py       prints sentences, tables (table_layout.py), a JSON object, progress bars, --verbose
 streams.py, compiling.py
                 stdout and stderr, kernels being compiled
-manuals.py      manual pages, of the same parsers
 precompile/     `evener warm`
 
 Imports every package; no package imports it. Read `main` here first, then commands/plan.py.
