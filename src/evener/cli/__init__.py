@@ -28,7 +28,6 @@ from evener.cli.streams import (
     stdout_for_data,
     watched_streams,
 )
-from evener.cli.swapped import files_from, refuse_swapped
 from evener.errors import EvenerError, OutputError
 
 
@@ -73,7 +72,6 @@ def _answer(words: list[str]) -> int:
             args, run, takes_stdout = parse(words)
         except SystemExit:  # --help has been answered
             return 0
-        refuse_swapped(words[0], files_from(words[0], args))
         shown = CompilingShown(out, words[0])
         try:
             with shown_steps(wanted=verbose), stdout_for_data(takes_stdout):
