@@ -188,8 +188,10 @@ class StepRecorder:
 
     def exchange(self, x: npt.NDArray[Any]) -> None:
         """Set the values of the ghosts in x to those of their owners."""
-        self.start_exchange(x)
-        self.finish_exchange()
+        with self._of_halo():
+            self.halo.exchange(x)
+        for q, numbers in self._sends.items():
+            self.now.count_sent(q, numbers.size * x.itemsize)
 
     def exchange_by(self, exchange: Callable[[], None], item: int) -> None:
         """Let another function exchange what the halo would, values of so many bytes."""
@@ -197,18 +199,6 @@ class StepRecorder:
             exchange()
         for q, numbers in self._sends.items():
             self.now.count_sent(q, numbers.size * item)
-
-    def start_exchange(self, x: npt.NDArray[Any]) -> None:
-        """Begin an exchange, during which own vertices may be computed; see Halo."""
-        with self._of_halo():
-            self.halo.start_exchange(x)
-        for q, numbers in self._sends.items():
-            self.now.count_sent(q, numbers.size * x.itemsize)
-
-    def finish_exchange(self) -> None:
-        """Return when the ghosts have their values."""
-        with self._of_halo():
-            self.halo.finish()
 
     def reduce(self, x: npt.NDArray[Any], op: Op) -> None:
         """Combine the own values in x with those of their ghosts on other devices; see Halo."""

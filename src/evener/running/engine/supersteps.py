@@ -20,7 +20,6 @@ from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import MOST, Engine
 from evener.running.engine.near import NearLinks
-from evener.running.engine.overlapping import OverlapChoice
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.states import RunState, restore, state_of
@@ -76,9 +75,7 @@ class SuperstepLoop:
 
     comm: a rank for each device. local: this device's part. tell: called with the number of
     supersteps done. start: the state of this device's vertices from which a run is continued.
-    keep: called after each superstep but that which ends the program. overlap: whether dense
-    supersteps compute interior vertices while messages flow; None: as takes less time, see
-    OverlapChoice.
+    keep: called after each superstep but that which ends the program.
     """
 
     def __init__(
@@ -89,10 +86,9 @@ class SuperstepLoop:
         tell: Callable[[int], None] | None = None,
         start: RunState | None = None,
         keep: Keep | None = None,
-        overlap: bool | None = None,
     ) -> None:
         self.comm, self.local, self.engine = comm, local, engine
-        self._start, self._keep, self._asked = start, keep, overlap
+        self._start, self._keep = start, keep
         first = 0 if start is None else start.step
         self.steps = StepRecorder(comm, local, tell, first)
         shows = engine.program.schedule == "frontier" and comm.size > 1
@@ -131,8 +127,6 @@ class SuperstepLoop:
                 return self._near
             self.steps.halo.sparse_of(engine.program.dtype)
             return nullcontext()
-        can_overlap = engine if isinstance(engine, Engine) else None
-        self.overlap = OverlapChoice(self.comm, can_overlap, self._asked)
         self._direct = engine.direct(self.comm, self.local)
         return nullcontext()
 
@@ -154,37 +148,19 @@ class SuperstepLoop:
         if self._start is None:
             engine.advance(0)  # the first values
         for step in range(self._first, most):
-            own = self._dense_superstep()
-            change = sum(self.steps.gathered(own)) if has_halt else 0.0
+            if self._direct is not None:
+                item = np.dtype(engine.program.dtype).itemsize
+                self.steps.exchange_by(self._direct, item)
+            else:
+                self.steps.exchange(engine.payloads)
+            self._compute()
+            change = sum(self.steps.gathered(engine.change)) if has_halt else 0.0
             self.steps.end(self.local.n_ghosts)
             given = change, step + 1, self.local.n_global, engine.parameters
             if has_halt and engine.program.halts(*given):
                 return
             if self._stops_after(step + 1):
                 return
-
-    def _dense_superstep(self) -> float:
-        """Exchange payloads and compute; return the sum of changes, where that is asked for."""
-        began, halves, overlaps = self.steps.seconds, self.overlap.halves, self.overlap.now
-        if self._direct is not None:
-            self.steps.exchange_by(self._direct, np.dtype(self.engine.program.dtype).itemsize)
-        else:
-            self.steps.start_exchange(self.engine.payloads)
-        if halves is None:
-            if self._direct is None:
-                self.steps.finish_exchange()
-            self._compute()
-            change = self.engine.change if self.engine.program.halt is not None else 0.0
-        else:
-            if not overlaps:
-                self.steps.finish_exchange()
-            self._compute(halves.begin)
-            if overlaps:
-                self.steps.finish_exchange()
-            self._compute(halves.end)
-            change = halves.change
-        self.overlap.note(self.steps.seconds - began)
-        return change
 
     # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
@@ -267,14 +243,11 @@ class SuperstepLoop:
             return False
         return self._keep(step, lambda: state_of(self._cpu_engine, numbers), self.steps)
 
-    def _compute(self, compute: Callable[[], None] | None = None) -> None:
-        """Compute a superstep, or what is given of it."""
+    def _compute(self) -> None:
+        """Compute a superstep."""
         before = self.engine.edges
         with self.steps.timed("computing"):
-            if compute is None:
-                self.engine.advance(1)
-            else:
-                compute()
+            self.engine.advance(1)
         self.steps.now.edges += self.engine.edges - before
 
 
