@@ -124,6 +124,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 # Commands, options and formats of earlier versions, and what serves in their place.
 REMOVED = {
     "hosts": "`mpiexec -f HOSTFILE evener machine here --measure` measures a device for each rank",
+    "stg": "stream graphs are written in TOML, see docs/streams.md",
 }
 
 
