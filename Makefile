@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers man site clean
+.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -143,10 +143,6 @@ site: export NO_MKDOCS_2_WARNING = 1
 site: $(VENV)/.core
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[site]'
 	$(BIN)/mkdocs build --quiet --strict
-
-# Manual pages, of the same parsers as --help: man -M build/man evener-plan
-man: $(VENV)/.core
-	$(BIN)/python -m evener.cli.manuals build/man/man1
 
 clean:
 	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,11 +1,9 @@
 """Runs on two ranks of one core: against two threads, by plans for unequal cores, as predicted.
 
-    python benchmarks/running.py [--parts ranks,overlap,planned,halos] [--rounds 9] [--runs 12]
+    python benchmarks/running.py [--parts ranks,planned,halos] [--rounds 9] [--runs 12]
 
 ranks     two ranks of MPI beside one process with two threads: PageRank, BFS, components, paths;
           parts of equal work, a vertex counted as so many arcs as the application needs
-overlap   PageRank that computes while messages flow, does not, or chooses; one message for a vertex
-          beside one for each arc
 planned   a machine made unequal, by a rival process that never rests on the second core or by a
           device that computes each message three times: the plan beside equal blocks and METIS's at
           the same sizes (the better of its two methods, mapped as ours); predicted seconds of
@@ -31,7 +29,7 @@ from wall_clock.launching import quiet, rivals, run_ranks
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "running.jsonl"
 APPS = ["pagerank", "bfs", "wcc", "sssp"]
-PARTS = ["ranks", "overlap", "planned", "halos"]
+PARTS = ["ranks", "planned", "halos"]
 LONG = 20e-3  # seconds of a superstep from which on predictions are judged
 RANKS, EQUAL, MEDIAN, P90, HALO = 1.10, 0.75, 0.08, 0.18, 1.15  # asked, at most
 TIMEOUT = 400.0
@@ -47,9 +45,9 @@ def main():
     made = parser(__doc__, RESULTS)
     made.add_argument("--parts", type=words, default=PARTS)
     made.add_argument("--scale", type=int, default=18, help="2^scale vertices of a graph")
-    made.add_argument("--rounds", type=int, default=9, help="turns of ranks and overlap")
+    made.add_argument("--rounds", type=int, default=9, help="turns of ranks")
     made.add_argument("--runs", type=int, default=12, help="runs of planned")
-    made.when_small(scale=8, rounds=1, runs=1, parts=["ranks", "overlap", "planned"])
+    made.when_small(scale=8, rounds=1, runs=1, parts=["ranks", "planned"])
     answer(made.parse_args(), measured, table)
 
 
@@ -58,8 +56,6 @@ def measured(args):
     job = {"rounds": args.rounds, "graphs": graphs, "apps": APPS}
     if "ranks" in args.parts:
         yield from _records("ranks", "ranks_and_threads", job)
-    if "overlap" in args.parts:
-        yield from _records("overlap", "overlap", job)
     if "planned" in args.parts:
         yield from _planned(args)
     if "halos" in args.parts:
@@ -100,7 +96,7 @@ def table(lines):
     """What was asked, and what was reached."""
     rows = [("part", "case", "what", "asked", "reached", "")]
     makers = {
-        "ranks": _ranks_rows, "overlap": _overlap_rows, "planned": _planned_rows,
+        "ranks": _ranks_rows, "planned": _planned_rows,
         "halos": _halo_rows, "waiting": _waiting_rows,
     }  # fmt: skip
     for line in lines:
@@ -118,25 +114,6 @@ def _ranks_rows(line):
     what += f"{line['supersteps']} supersteps, {share:.0%} of ranks' time waiting"
     yield (f"{line['graph']} {line['app']}", what, f"{RANKS:.2f}", _text(found),
            _said(found["ratio"] <= RANKS))  # fmt: skip
-
-
-def _overlap_rows(line):
-    graph, seconds = line["graph"], {way: np.array(own) for way, own in line["seconds"].items()}
-    interior = ", ".join(f"{share:.2f}" for share in line["interior"])
-    for way in ("with", "chosen"):
-        found = paired(seconds[way], seconds["without"])
-        text = f"overlap {way} / without; interior arcs {interior}"
-        if way == "chosen":
-            text = (
-                f"as chosen (overlap in {sum(line['chosen'])} of {len(line['chosen'])}) / without"
-            )
-        within = _said(found["low"] <= 1.0) if way == "chosen" else ""
-        yield graph, text, "1, or below" if way == "chosen" else "shown", _text(found), within
-    one, apart = (line["aggregation"][way] for way in ("aggregated", "apart"))
-    text = f"bytes of one message for a vertex ({one['bytes']:,}) / for each arc"
-    yield graph, text, "shown", f"{one['bytes'] / max(apart['bytes'], 1):.3f}", ""
-    ratio = one["seconds"] / apart["seconds"]
-    yield graph, f"seconds of it ({one['seconds'] * 1e6:.0f} µs)", "shown", f"{ratio:.3f}", ""
 
 
 def _planned_rows(line):

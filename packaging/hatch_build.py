@@ -2,7 +2,7 @@
 
 EVENER_PACK names the pack. Without it the wheel is for any Python, and its folder of packs holds
 only a note, by which Evener knows that it is no checkout. EVENER_SHARE names a folder whose files
-are installed below `share`: manual pages and completion, of share.py.
+are installed below `share`: completion of shells, by share.py.
 """
 
 import os

@@ -1,16 +1,14 @@
-"""Writes what a wheel brings beside the package: manual pages, and completion of three shells.
+"""Writes what a wheel brings beside the package: completion of three shells.
 
     python packaging/share.py build/share
 
-Installed below the environment's `share`: there `man` looks by PATH, and the shells look below
-~/.local and /usr/local.
+Installed below the environment's `share`; shells look below ~/.local and /usr/local.
 """
 
 import sys
 from pathlib import Path
 
 from evener.cli.commands.completion import SCRIPTS, offers
-from evener.cli.manuals import manuals
 
 PLACES = {
     "bash": "bash-completion/completions/evener",
@@ -22,8 +20,7 @@ PLACES = {
 def write_share(folder: Path) -> list[Path]:
     """Write all files; return their paths."""
     found = offers()
-    files = {f"man/man1/{name}": text for name, text in manuals().items()}
-    files |= {place: f"{SCRIPTS[shell](found)}\n" for shell, place in PLACES.items()}
+    files = {place: f"{SCRIPTS[shell](found)}\n" for shell, place in PLACES.items()}
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from evener.cli.precompile.packing import write_pack
-from evener.cli.registry import COMMANDS
 from evener.graphs.generating.grid import grid
 from evener.io import write_graph
 
@@ -117,18 +116,17 @@ def test_the_wheel_for_any_python_says_why_it_compiles(tmp_path, commands):
 
 
 @pytest.mark.slow
-def test_manual_pages_and_completion_come_with_the_wheel(tmp_path):
+def test_completion_comes_with_the_wheel(tmp_path):
     share = tmp_path / "share"
     subprocess.run([sys.executable, ROOT / "packaging" / "share.py", share], check=True)
     wheel = built(tmp_path / "dist", EVENER_SHARE=str(share))
     with zipfile.ZipFile(wheel) as archive:
         (data,) = {name.split("/")[0] for name in archive.namelist() if ".data/" in name}
         for name in (
-            "man/man1/evener-plan.1", "bash-completion/completions/evener",
-            "zsh/site-functions/_evener", "fish/vendor_completions.d/evener.fish",
+            "bash-completion/completions/evener", "zsh/site-functions/_evener",
+            "fish/vendor_completions.d/evener.fish",
         ):  # fmt: skip
             assert archive.read(f"{data}/data/share/{name}") == (share / name).read_bytes()
-    assert len(list((share / "man" / "man1").iterdir())) == len(COMMANDS) + 1
 
 
 def test_a_pack_of_another_python_is_refused(tmp_path):

@@ -233,3 +233,8 @@ def test_long_ones_are_cut_short():
     text = brief(replace(ev.PlanOptions(), shares="x" * 0))
     assert text.count("\n") == 1
     assert text.endswith("...)")
+
+
+def test_a_removed_name_is_answered_with_what_serves_in_its_place(monkeypatch):
+    monkeypatch.setitem(wording.REMOVED, "gone", "use `here`")
+    assert wording.meant("gone", ["gones"]) == ", which was removed: use `here`"

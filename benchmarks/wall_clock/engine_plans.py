@@ -50,7 +50,7 @@ class Block:
         self.machine, self.partition = machine, partition
         local = local_graph(machine.graph, partition, machine.comm.rank, want="into", threads=1)
         engine = Engine(REPEATED, local, machine.pool, {"repeats": machine.repeats})
-        self.loop = SuperstepLoop(machine.comm, local, engine, overlap=False)
+        self.loop = SuperstepLoop(machine.comm, local, engine)
 
     def run(self, steps):
         """Seconds of a superstep; (steps, k) of computing; (steps,) of whole supersteps."""

@@ -20,7 +20,6 @@ from evener.plans.workload import Workload
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.distributing import distribute
 from evener.running.engine import Engine, ThreadPool
-from evener.running.engine.overlapping import interior_share
 from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.mpi_comm import MpiComm
 from wall_clock.engine_plans import planned
@@ -29,9 +28,7 @@ from wall_clock.launching import core_of
 SEED = 7
 MOST_WEIGHT = 255  # of an arc, as in GAPBS
 ITERATIONS = 10  # of PageRank
-OVERLAPPED = 40  # supersteps of PageRank, of which the first seven are trials
 NO_BOUND = 1 << 40
-VALUE_BYTES = 4  # of PageRank
 # How many arcs a vertex counts for when parts are made for an application: of 3 (as in PageRank's
 # workload), 16 and 64 that with the least CPU time of the slower part, on Kronecker graphs.
 ARCS_OF_VERTEX = {"pagerank": 3, "bfs": 64, "wcc": 64, "sssp": 16}
@@ -80,10 +77,10 @@ class RankedGraph:
         given = {"source": self.source} if "source" in program.parameters else {}
         return Engine(program, part, pool, given)
 
-    def as_ranks(self, app, pool, overlap=None, most=None):
+    def as_ranks(self, app, pool, most=None):
         """The run of this rank, of one core, and its loop."""
         engine = self.engine(app, self.local, pool)
-        loop = SuperstepLoop(self.comm, self.local, engine, overlap=overlap)
+        loop = SuperstepLoop(self.comm, self.local, engine)
         with pool.bound():  # also while it waits for messages
             return loop.run(most or most_of(app)), loop
 
@@ -145,53 +142,7 @@ def check(app, values, found):
         raise SystemExit(f"{app}: ranks and threads find different values")
 
 
-def overlap(comm, job, pools):
-    """Seconds of a superstep of PageRank: with overlap, without, and as it chooses by itself."""
-    for name, scale in job["graphs"]:
-        instance = RankedGraph(comm, name, scale)
-        instance.divide("pagerank")
-        share = interior_share(instance.engine("pagerank", instance.local, pools[0]))
-        times, chosen = {"with": [], "without": [], "chosen": []}, []
-        for turn in range(job["rounds"] + 1):
-            for way, asked in (("with", True), ("without", False), ("chosen", None)):
-                run, loop = instance.as_ranks("pagerank", pools[0], asked, OVERLAPPED)
-                seconds = max(comm.allgather(run.seconds)) / OVERLAPPED
-                if turn:
-                    times[way].append(seconds)
-            chosen.append(loop.overlap.now)
-        yield {
-            "graph": f"{name}{scale}", "interior": comm.allgather(share), "seconds": times,
-            "chosen": chosen[1:], "aggregation": aggregation(comm, instance.local, job["rounds"]),
-        }  # fmt: skip
-
-
-def aggregation(comm, local, rounds):
-    """Values and seconds of an exchange: one for a vertex and device, or one for an arc."""
-    other = 1 - comm.rank
-    cut = int((local.into.ends >= local.n_owned).sum())
-    counts = {"aggregated": local.sends.get(other, np.empty(0)).size, "apart": cut}
-    found = {}
-    for way, count in counts.items():
-        counted = comm.allgather(count)  # arcs between two blocks are as many from either side
-        out = np.zeros(counted[comm.rank], np.float32)
-        into = np.zeros(counted[other], np.float32)
-        swap = comm.swap({other: out}, {other: into})
-        picked, values = np.arange(out.size), np.zeros(out.size + 1, np.float32)
-        times = []
-        for _ in range(5 * rounds):
-            comm.barrier()
-            began = time.perf_counter()
-            np.take(values, picked, out=out, mode="clip")
-            swap.start()
-            swap.finish()
-            times.append(time.perf_counter() - began)
-        seconds = max(comm.allgather(float(np.median(times))))
-        found[way] = {"values": sum(counted), "bytes": VALUE_BYTES * sum(counted)}
-        found[way]["seconds"] = seconds
-    return found
-
-
-MEASURED = {"ranks_and_threads": ranks_and_threads, "overlap": overlap, "planned": planned}
+MEASURED = {"ranks_and_threads": ranks_and_threads, "planned": planned}
 
 
 def main():

@@ -121,8 +121,17 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return lower[near[0]] if near else None
 
 
+# Commands, options and formats of earlier versions, and what serves in their place.
+REMOVED = {
+    "hosts": "`mpiexec -f HOSTFILE evener machine here --measure` measures a device for each rank",
+    "stg": "stream graphs are written in TOML, see docs/streams.md",
+}
+
+
 def meant(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean NAME?" for an unknown name, or nothing."""
+    """Return what replaces a removed name, "; did you mean NAME?" for others, or nothing."""
+    if name in REMOVED:
+        return f", which was removed: {REMOVED[name]}"
     near = nearest(name, known)
     return f"; did you mean {near}?" if near else ""
 

@@ -8,7 +8,6 @@ commands/       a file for each command: add_arguments(parser), run(args, out) -
 output.py       prints sentences, tables (table_layout.py), a JSON object, progress bars, --verbose
 streams.py, compiling.py
                 stdout and stderr, kernels being compiled
-manuals.py      manual pages, of the same parsers
 precompile/     `evener warm`
 
 Imports every package; no package imports it. Read `main` here first, then commands/plan.py.
@@ -29,7 +28,6 @@ from evener.cli.streams import (
     stdout_for_data,
     watched_streams,
 )
-from evener.cli.swapped import files_from, refuse_swapped
 from evener.errors import EvenerError, OutputError
 
 
@@ -74,7 +72,6 @@ def _answer(words: list[str]) -> int:
             args, run, takes_stdout = parse(words)
         except SystemExit:  # --help has been answered
             return 0
-        refuse_swapped(words[0], files_from(words[0], args))
         shown = CompilingShown(out, words[0])
         try:
             with shown_steps(wanted=verbose), stdout_for_data(takes_stdout):

@@ -1,4 +1,4 @@
-"""The kinds of `evener machine` that describe what is there: here, slurm, hosts."""
+"""The kinds of `evener machine` that describe what is there: here, slurm."""
 
 from __future__ import annotations
 
@@ -48,16 +48,6 @@ def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
         dest="file",
         metavar="FILE",
         help="read this file, the output of `scontrol show node`, not the cluster",
-    )
-
-
-def add_hosts_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `evener machine hosts`."""
-    parser.add_argument("hostfile", metavar="HOSTFILE", help="of Open MPI or MPICH: a host a line")
-    parser.add_argument("--measure", action="store_true", help="speeds and links as well")
-    _add_common(parser)
-    parser.add_argument(
-        "--mpirun", metavar="PROGRAM", help="this mpirun, mpiexec or srun starts the processes"
     )
 
 
@@ -219,18 +209,4 @@ def _slurm_from(args: argparse.Namespace, out: Output) -> Described:
     return described(nodes.computers, args.per, nodes.notes)
 
 
-def _hosts_from(args: argparse.Namespace, out: Output) -> Described:
-    from evener.doors.launching.launchers import launcher_of
-    from evener.io.machines.hostfile import read_hostfile
-    from evener.measuring.hosts import Starter, described_hosts
-
-    hosts = list(read_hostfile(args.hostfile))
-    launcher = launcher_of(program=args.mpirun)
-    doing = "Measuring" if args.measure else "Describing"
-    with out.progress(f"{doing} {plural(len(hosts), 'computer')}"):
-        starter = Starter(launcher.kind, launcher.path)
-        answer = described_hosts(starter, hosts, args.per, measures=args.measure)
-    return _with_doubts(answer.found, answer.notes, out)
-
-
-DESCRIBERS = {"here": _here_from, "slurm": _slurm_from, "hosts": _hosts_from}
+DESCRIBERS = {"here": _here_from, "slurm": _slurm_from}

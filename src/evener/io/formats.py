@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evener.errors import UsageError
-from evener.wording import meant
+from evener.wording import REMOVED, meant
 
 if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from evener.io.entries import Entries
     from evener.io.sources import Source
 
+_REMOVED_SUFFIXES = {".stg": "stg"}
 # The head of an I-DEAS universal file: -1, then the number of the first data set.
 _UNIVERSAL = re.compile(rb"\s*-1[ \t]*\r?\n[ \t]*\d{2,4}[ \t]*\r?\n")
 
@@ -39,6 +40,13 @@ def refuse_foreign(source: Source) -> None:
             "is an I-DEAS universal file, which neither Evener nor meshio reads",
             hint="Gmsh makes a mesh of it that is read: gmsh x.unv -save -o x.msh.",
         )
+
+
+def refuse_removed(source: Source) -> None:
+    """Raise InputError for a suffix of a format that earlier versions read."""
+    name = _REMOVED_SUFFIXES.get(source.suffix)
+    if name is not None:
+        raise source.error(f"is of the format {name}, which was removed", hint=f"{REMOVED[name]}.")
 
 
 def what_it_seems(source: Source) -> tuple[str, str]:

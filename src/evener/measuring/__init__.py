@@ -20,7 +20,7 @@ devices.py     cores and CUDA devices of this computer
 this_computer.py  all that is known of this computer, by hwloc, /sys (sysfs.py) and nvidia-smi;
                slurm.py: the nodes of Slurm
 machine.py     this computer's speeds and links for a machine file; machine_ranks.py: those of all
-               ranks; hosts.py: of the computers of a hostfile (machine_hosts.py: on each of them)
+               ranks
 ratio.py       how much faster a GPU is than a CPU, by arcs, here or emulated; its file
 traces.py      samples from times that a program took, or from Paraver (paraver.py)
 

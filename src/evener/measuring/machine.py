@@ -1,8 +1,7 @@
 """Measures this computer for its machine file: speeds of all devices at work at once, and links.
 
 A speed is rows per second of `spmv` at a load larger than the caches; a row stands for a vertex of
-a mesh. machine_ranks.py measures the computers of an MPI program's ranks, machine_hosts.py those of
-a hostfile.
+a mesh. machine_ranks.py measures the computers of an MPI program's ranks.
 """
 
 from __future__ import annotations

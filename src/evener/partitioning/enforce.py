@@ -21,7 +21,7 @@ from evener.graphs.graph_kernels import block_pieces
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
 from evener.partitioning.multiconstraint.enforce_several import kept_blocks
 from evener.partitioning.repair import connecting_kernels as kernels
-from evener.partitioning.repair.flowing import flow_in_bulk, flow_until_kept, smooth
+from evener.partitioning.repair.flowing import flow_until_kept, smooth
 from evener.partitioning.repair.packing import pack_afresh, polish
 from evener.partitioning.repair.proofs import prove_possible
 from evener.partitioning.repair.state import MANY_MOVED, REPAIR_SEED, State
@@ -57,7 +57,6 @@ def enforce(
     connected: bool = False,
     constraint: int = 0,
     names: list[str] | None = None,
-    quickly: bool = False,
     fixed: npt.ArrayLike | None = None,
 ) -> Enforced:
     """Return a partition of `graph` in which every block keeps `contract`, close to the given one.
@@ -66,10 +65,9 @@ def enforce(
     the graph allow it. constraint: which weight of several the contract is on; a contract on
     several weights is kept on all of them, and `connected` is refused there (UsageError). fixed:
     flags (n,) of vertices that keep the block they are given; None: all may move. names (k,): the
-    devices, for messages. quickly: what is far too much moves in bulk first, in a third of the
-    time, and pieces that come off blocks stay as they are; of one weight alone. Raises
-    InfeasibleError with block and shortfall where impossibility is proved, NotFoundError
-    where none is and no solution was found either. Deterministic.
+    devices, for messages. Raises InfeasibleError with block and shortfall where
+    impossibility is proved, NotFoundError where none is and no solution was found either.
+    Deterministic.
     """
     graph = as_graph(graph)
     partition = as_partition(partition, graph, contract.k)
@@ -80,8 +78,6 @@ def enforce(
     stays = NO_VERTICES if fixed is None else np.flatnonzero(as_flags(fixed, graph.n, "fixed"))
     if not contract.further:
         state = State.of(graph, partition, contract, constraint, stays)
-        if quickly:
-            flow_in_bulk(state)
         part = _kept(state, connected, names)
         disconnected = pieces_left(state) if connected else ()
     elif connected:

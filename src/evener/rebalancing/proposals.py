@@ -94,7 +94,7 @@ def flowed(
     number[used] = np.arange(used.size)
     own = [names[b] for b in used.tolist()]
     given = Partition(number[partition.part], used.size)
-    kept = enforce(graph, given, contract, names=own, quickly=True, fixed=fixed)
+    kept = enforce(graph, given, contract, names=own, fixed=fixed)
     return Partition(used.astype(np.int32)[kept.partition.part], partition.k)
 
 

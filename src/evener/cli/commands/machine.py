@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from evener.cli.described_machines import (
     DESCRIBERS,
     add_here_arguments,
-    add_hosts_arguments,
     add_slurm_arguments,
     describe_from,
 )
@@ -39,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
     add_here_arguments(here)
     add_slurm_arguments(_kind(kinds, "slurm", "the nodes of a Slurm cluster, by scontrol"))
-    add_hosts_arguments(_kind(kinds, "hosts", "the computers of a hostfile, over mpiexec"))
     _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
     flat = _kind(kinds, "flat", "devices of given speeds, free communication")
     flat.add_argument("--speeds", required=True, metavar="S,S,...", help="as 1,1,4")

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "app",
         metavar="APP",
-        help="a stream graph: .toml, .dot (also StreamIt's), GraphML, DAX, WfCommons, STG",
+        help="a stream graph: .toml, .dot (also StreamIt's), GraphML, DAX, WfCommons",
     )
     parser.add_argument(
         "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"

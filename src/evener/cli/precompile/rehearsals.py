@@ -176,9 +176,8 @@ def _repair(
         n = part.size
         graph = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), vwgt=weights)
     given, contract = Partition(part, low.size), Contract((low + high) / 2, low, high)
-    for quickly in (False, True):
-        with suppress(InfeasibleError, NotFoundError):  # trying is all that compiling needs
-            enforce(graph, given, contract, quickly=quickly)
+    with suppress(InfeasibleError, NotFoundError):  # trying is all that compiling needs
+        enforce(graph, given, contract)
 
 
 def others() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evener.graphs.stream_graph import StreamGraph
-from evener.io.dataflow import dot, graphml, stg, toml, workflows
+from evener.io.dataflow import dot, graphml, toml, workflows
+from evener.io.formats import refuse_removed
 from evener.io.sources import Source, open_source
 
 
@@ -23,7 +24,6 @@ FORMATS = {
     "graphml": StreamFormat(graphml.recognises, graphml.read),
     "dax": StreamFormat(workflows.recognises_dax, workflows.read_dax),
     "wfcommons": StreamFormat(workflows.recognises_wfcommons, workflows.read_wfcommons),
-    "stg": StreamFormat(stg.recognises, stg.read),
     "toml": StreamFormat(toml.recognises, toml.read),
 }
 
@@ -38,11 +38,12 @@ class StreamReading(NamedTuple):
 
 
 def read_stream_graph(path: str | Path) -> StreamReading:
-    """Read a stream graph: TOML, DOT (also StreamIt's), GraphML, DAX, WfCommons, STG; packed ones.
+    """Read a stream graph: TOML, DOT (also StreamIt's), GraphML, DAX, WfCommons; packed ones.
 
     Raises InputError where the file is of no format that is known, or damaged.
     """
     source = open_source(path, folders=False)
+    refuse_removed(source)
     for name, known in FORMATS.items():
         if known.recognises(source):
             return StreamReading(known.read(source), name, source.sha256, tuple(source.notes))

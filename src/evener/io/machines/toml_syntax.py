@@ -135,10 +135,14 @@ def parse_toml(
     except tomllib.TOMLDecodeError as error:
         message = re.sub(r" \(at [^)]*\)$", "", str(error))
         at = error_line(str(error), text)
-        raise InputError(f"not valid TOML: {message}", file=named(path), line=at) from error
+        raise InputError(
+            f"not valid TOML, so no {kind.what}: {message}", file=named(path), line=at
+        ) from error
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"not valid TOML: {reason}", file=named(path)) from error
+        raise InputError(
+            f"not valid TOML, so no {kind.what}: {reason}", file=named(path)
+        ) from error
 
 
 def _bytes_of(path: str | Path, kind: TomlFile) -> bytes:

@@ -10,10 +10,10 @@ from xml.parsers import expat
 
 from evener.errors import InputError
 
-MOST_BYTES = 1 << 26  # lstopo's file of a node of 256 cores is of 1 MB
+MOST_BYTES = 1 << 26  # far more than nvidia-smi writes
 MOST_ELEMENTS = 1_000_000
 _HEAD = 1 << 14  # bytes in which the outermost element begins
-DEEPEST = 100  # elements within each other; lstopo's deepest have about 20
+DEEPEST = 100  # elements within each other; nvidia-smi nests fewer than 10
 
 
 def outermost(content: bytes) -> str:

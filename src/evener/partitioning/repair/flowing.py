@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector
-from evener.partitioning.repair import bulk_kernels, connecting_kernels, routing_kernels
+from evener.partitioning.repair import connecting_kernels, routing_kernels
 from evener.partitioning.repair import flowing_kernels as kernels
 from evener.partitioning.repair.block_kernels import Border
 from evener.partitioning.repair.state import State
@@ -142,9 +142,6 @@ PATIENCE = 6  # rounds in a row that lower the violation no further, then single
 SMOOTH_PASSES = 12  # sweeps over the border at most
 SLOW = 0.9  # of the violation: where a round leaves more, balls are handed over as well
 HUB = 16.0  # times the mean edge weight of a vertex: a move along an arc may cost no more cut
-# Of a flow that is moved in bulk: gains of the rest straighten the border. And the share of all
-# weight that is to flow for that: where less is, moves one by one take no longer.
-IN_BULK, WORTH_BULK = 0.95, 0.02
 DENSE_BLOCKS = 4096  # up to here a (k, k) table of touching blocks is small: 16 MiB
 
 
@@ -263,27 +260,6 @@ def _routed(state: State, front: _Front) -> tuple[_Arcs, FloatArray, npt.NDArray
         spare[None, :], state.size > 0, flow, stuck,
     )  # fmt: skip
     return arcs, flow, stuck
-
-
-def flow_in_bulk(state: State) -> None:
-    """Move most of what is too much at once, by the same ways; limits may be left unkept.
-
-    Where little is to move, nothing is.
-    """
-    front = _Front.of(state, connected=False)
-    arcs, flow, _ = _routed(state, front)
-    if flow.sum() < WORTH_BULK * state.weight.sum():
-        return
-    order = _receivers_first(arcs, flow)
-    flows = bulk_kernels.PairFlows(arcs.block[order], arcs.other[order], IN_BULK * flow[order])
-    floor = np.minimum(0.5 * state.weight, state.low)
-    mean = float(state.adjwgt.mean()) if state.adjwgt.size else 1.0
-    lists = bulk_kernels.empty_lists(state.graph.n, state.graph.adjncy.dtype)
-    bulk_kernels.move_in_bulk(
-        state.csr, state.part, state.fixed, front.vertices, flows, state.weight, floor,
-        1.0 / max(mean, 1e-300), lists,
-    )  # fmt: skip
-    state.sum_up()
 
 
 def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray, connected: bool) -> int:

@@ -10,16 +10,44 @@ import numpy.typing as npt
 
 from evener.running.edge_shares import EdgeShare
 from evener.running.engine import generating
-from evener.running.engine.atomics_kernels import STEP
+from evener.running.engine.atomics_kernels import MOST_STEPS, STEP
 from evener.running.engine.engine import Engine
 from evener.running.engine.gathering_kernels import VERTICES_OF_CHUNK
-from evener.running.engine.overlapping import DenseRange, arcs_of_range
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
-from evener.running.engine.work import ARCS_OF_CHUNK, Vertices
+from evener.running.engine.work import ARCS_OF_CHUNK, ArcsOf, DenseWork, Vertices
 
 Numbers = npt.NDArray[Any]
 GATHERING = generating.CPU.with_templates({"dense": "gathering_kernels"})
+
+
+class DenseRange:
+    """Own vertices first to end - 1 of an engine with the dense schedule, computed alone."""
+
+    def __init__(self, engine: Engine, first: int, end: int) -> None:
+        self._engine = engine
+        into = arcs_of_range(engine.into, first, end)
+        out = into if engine.out is engine.into else arcs_of_range(engine.out, first, end)
+        sizes = engine.sizes._replace(n_owned=end - first)
+        vertices = Vertices(*(array[first:end] for array in engine.vertices))
+        self._given = sizes, vertices, out, into, engine.values[first:end]
+        even, odd, _ = engine.work
+        chunks = (int(into.offsets[-1]) + 2 * (end - first)) // ARCS_OF_CHUNK + 1
+        self._changes = np.zeros((2, chunks))
+        self._work = (  # in even supersteps payloads are read from `even` by any number
+            DenseWork(even, odd[first:end], self._changes),
+            DenseWork(even[first:end], odd, self._changes),
+        )
+
+    def compute(self) -> float:
+        """Compute these vertices in the superstep that is next; return the sum of their changes."""
+        engine = self._engine
+        step = int(engine.control[STEP])
+        engine.control[MOST_STEPS] = step + 1
+        given = *self._given, self._work[step & 1], engine.control, engine.parameters
+        engine.pool.run(engine.kernels.run, engine.sync, *given)
+        engine.control[STEP] = step
+        return float(self._changes[step & 1].sum())
 
 
 class GatherEngine:
@@ -113,3 +141,11 @@ class GatherEngine:
         then = engine.work.even if engine.supersteps % 2 else engine.work.odd
         given = then[self._masters], self._changes, engine.control, engine.parameters
         return (*self._applied, *given)
+
+
+def arcs_of_range(arcs: ArcsOf, first: int, end: int) -> ArcsOf:
+    """Return the arcs of vertices first to end - 1; nothing but later offsets is copied."""
+    offsets = arcs.offsets[first : end + 1]
+    a, b = int(offsets[0]), int(offsets[-1])
+    weights = arcs.weights[a:b] if arcs.weights.size else arcs.weights
+    return ArcsOf(offsets - offsets[0] if a else offsets, arcs.ends[a:b], weights)

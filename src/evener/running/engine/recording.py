@@ -156,7 +156,6 @@ class StepRecorder:
         self.now = Superstep()
         self._tell, self._first = tell, first
         self.began = time.perf_counter()
-        self._ended: float | None = None
 
     def begin(self) -> None:
         """Start the clock, once all devices are here."""
@@ -168,10 +167,6 @@ class StepRecorder:
         """Seconds since `begin`."""
         return time.perf_counter() - self.began
 
-    def stop(self) -> None:
-        """Stop the clock: supersteps that are recorded from here on have ended before."""
-        self._ended = self.seconds
-
     @property
     def done(self) -> int:
         """Supersteps that have ended, with those before."""
@@ -179,8 +174,7 @@ class StepRecorder:
 
     def result(self, values: npt.NDArray[Any]) -> DeviceRun:
         """Return the run until now, with the values (m,) of the device's own vertices."""
-        seconds = self.seconds if self._ended is None else self._ended
-        return DeviceRun(values, self.steps, seconds, self._first, self.began)
+        return DeviceRun(values, self.steps, self.seconds, self._first, self.began)
 
     def timed(self, name: str) -> Timed:
         """Add the seconds of the block to a field of the superstep under way."""
@@ -188,8 +182,10 @@ class StepRecorder:
 
     def exchange(self, x: npt.NDArray[Any]) -> None:
         """Set the values of the ghosts in x to those of their owners."""
-        self.start_exchange(x)
-        self.finish_exchange()
+        with self._of_halo():
+            self.halo.exchange(x)
+        for q, numbers in self._sends.items():
+            self.now.count_sent(q, numbers.size * x.itemsize)
 
     def exchange_by(self, exchange: Callable[[], None], item: int) -> None:
         """Let another function exchange what the halo would, values of so many bytes."""
@@ -197,18 +193,6 @@ class StepRecorder:
             exchange()
         for q, numbers in self._sends.items():
             self.now.count_sent(q, numbers.size * item)
-
-    def start_exchange(self, x: npt.NDArray[Any]) -> None:
-        """Begin an exchange, during which own vertices may be computed; see Halo."""
-        with self._of_halo():
-            self.halo.start_exchange(x)
-        for q, numbers in self._sends.items():
-            self.now.count_sent(q, numbers.size * x.itemsize)
-
-    def finish_exchange(self) -> None:
-        """Return when the ghosts have their values."""
-        with self._of_halo():
-            self.halo.finish()
 
     def reduce(self, x: npt.NDArray[Any], op: Op) -> None:
         """Combine the own values in x with those of their ghosts on other devices; see Halo."""

@@ -9,7 +9,6 @@ each device; before a superstep that pulls, owners send values and frontier to t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,8 +18,6 @@ from evener.running.comm import Comm
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import MOST, Engine
-from evener.running.engine.near import NearLinks
-from evener.running.engine.overlapping import OverlapChoice
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.states import RunState, restore, state_of
@@ -76,9 +73,7 @@ class SuperstepLoop:
 
     comm: a rank for each device. local: this device's part. tell: called with the number of
     supersteps done. start: the state of this device's vertices from which a run is continued.
-    keep: called after each superstep but that which ends the program. overlap: whether dense
-    supersteps compute interior vertices while messages flow; None: as takes less time, see
-    OverlapChoice.
+    keep: called after each superstep but that which ends the program.
     """
 
     def __init__(
@@ -89,23 +84,18 @@ class SuperstepLoop:
         tell: Callable[[int], None] | None = None,
         start: RunState | None = None,
         keep: Keep | None = None,
-        overlap: bool | None = None,
     ) -> None:
         self.comm, self.local, self.engine = comm, local, engine
-        self._start, self._keep, self._asked = start, keep, overlap
+        self._start, self._keep = start, keep
         first = 0 if start is None else start.step
         self.steps = StepRecorder(comm, local, tell, first)
         shows = engine.program.schedule == "frontier" and comm.size > 1
-        self._near: NearLinks | None = None
         self._flags = np.empty(local.n_local * shows, np.uint8)  # who is in the frontier
 
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         self.engine.compile()
-        with self._prepared():
-            return self._run(most)
-
-    def _run(self, most: int) -> DeviceRun:
+        self._prepare()
         if self._start is not None:
             restore(self._cpu_engine, self.steps.halo, self._start)
         self.steps.begin()
@@ -117,24 +107,17 @@ class SuperstepLoop:
             self.engine.program.refuse_nan(values)
         return self.steps.result(values)
 
-    def _prepared(self) -> AbstractContextManager[object]:
-        """Make what exchanges need, before the clock starts; return in what they take place."""
+    def _prepare(self) -> None:
+        """Make what exchanges need, before the clock starts."""
         engine = self.engine
         if engine.program.schedule != "dense":
             if self._flags.size and isinstance(engine, Engine):
                 # Of supersteps that pull: there may be none, but memory is to suffice for them.
                 self.steps.halo.prepare(engine.shared_values)
                 self.steps.halo.prepare(self._flags)
-            if self._keep is None and self._start is None:
-                self._near = NearLinks.of(self.comm, self.local, engine)
-            if self._near is not None:
-                return self._near
             self.steps.halo.sparse_of(engine.program.dtype)
-            return nullcontext()
-        can_overlap = engine if isinstance(engine, Engine) else None
-        self.overlap = OverlapChoice(self.comm, can_overlap, self._asked)
-        self._direct = engine.direct(self.comm, self.local)
-        return nullcontext()
+        else:
+            self._direct = engine.direct(self.comm, self.local)
 
     @property
     def _cpu_engine(self) -> Engine:
@@ -154,8 +137,13 @@ class SuperstepLoop:
         if self._start is None:
             engine.advance(0)  # the first values
         for step in range(self._first, most):
-            own = self._dense_superstep()
-            change = sum(self.steps.gathered(own)) if has_halt else 0.0
+            if self._direct is not None:
+                item = np.dtype(engine.program.dtype).itemsize
+                self.steps.exchange_by(self._direct, item)
+            else:
+                self.steps.exchange(engine.payloads)
+            self._compute()
+            change = sum(self.steps.gathered(engine.change)) if has_halt else 0.0
             self.steps.end(self.local.n_ghosts)
             given = change, step + 1, self.local.n_global, engine.parameters
             if has_halt and engine.program.halts(*given):
@@ -163,35 +151,9 @@ class SuperstepLoop:
             if self._stops_after(step + 1):
                 return
 
-    def _dense_superstep(self) -> float:
-        """Exchange payloads and compute; return the sum of changes, where that is asked for."""
-        began, halves, overlaps = self.steps.seconds, self.overlap.halves, self.overlap.now
-        if self._direct is not None:
-            self.steps.exchange_by(self._direct, np.dtype(self.engine.program.dtype).itemsize)
-        else:
-            self.steps.start_exchange(self.engine.payloads)
-        if halves is None:
-            if self._direct is None:
-                self.steps.finish_exchange()
-            self._compute()
-            change = self.engine.change if self.engine.program.halt is not None else 0.0
-        else:
-            if not overlaps:
-                self.steps.finish_exchange()
-            self._compute(halves.begin)
-            if overlaps:
-                self.steps.finish_exchange()
-            self._compute(halves.end)
-            change = halves.change
-        self.overlap.note(self.steps.seconds - began)
-        return change
-
     # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
     def _run_to_fixpoint(self, most: int) -> None:
-        if self._near is not None and most > 0:
-            self._near.advance(1, self.steps)
-            return
         for step in range(self._first, most):
             self._compute()
             received = self._deliver()
@@ -216,10 +178,6 @@ class SuperstepLoop:
             last = direction if step else None
             direction = next_direction(last, totals, before, self.local.n_global, has_settled)
             self.engine.control[places.DIRECTION] = direction
-            if direction == frontier.PUSH and self._near is not None:
-                totals = self._near.advance(most - step, self.steps)
-                step = self.steps.done
-                continue
             step += 1
             if direction == frontier.PULL and self.comm.size > 1:
                 self._send_frontier()
@@ -267,14 +225,11 @@ class SuperstepLoop:
             return False
         return self._keep(step, lambda: state_of(self._cpu_engine, numbers), self.steps)
 
-    def _compute(self, compute: Callable[[], None] | None = None) -> None:
-        """Compute a superstep, or what is given of it."""
+    def _compute(self) -> None:
+        """Compute a superstep."""
         before = self.engine.edges
         with self.steps.timed("computing"):
-            if compute is None:
-                self.engine.advance(1)
-            else:
-                compute()
+            self.engine.advance(1)
         self.steps.now.edges += self.engine.edges - before
 
 
