@@ -199,6 +199,34 @@ sys.exit(evener.cli.main({endless[2:]!r}))
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("signal_name", "said"),
+    [
+        ("SIGSTOP", r"rank 1 \(dev1\) has not answered for ([\d.]+) s"),
+        pytest.param("SIGKILL", r"rank 1 \(dev1\) was killed()", marks=pytest.mark.slow),
+    ],
+)
+def test_a_process_that_ends_while_memory_is_shared_is_named(endless, signal_name, said):
+    """The others wait for it no longer than told: a window of MPI would wait for ever."""
+    words = [*endless[2:-4], "--timeout", "2", "--app", "bfs"]
+    code = f"""
+import os, signal, sys, evener.cli
+from evener.running import mpi_comm
+in_common = mpi_comm.in_common
+def in_common_but_one(n_bytes, rank, *given):
+    if rank == 1:
+        os.kill(os.getpid(), signal.{signal_name})
+    return in_common(n_bytes, rank, *given)
+mpi_comm.in_common = in_common_but_one
+sys.exit(evener.cli.main({words!r}))
+"""
+    done = run_words(2, "-c", code)
+    assert done.returncode != 0
+    found = re.search(said, done.stderr)
+    assert found, done.stderr
+    assert 2 <= float(found[1] or 2) < 20
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("app", ["pagerank", "bfs"])
 def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
