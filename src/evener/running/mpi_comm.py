@@ -151,6 +151,12 @@ class MpiComm:
             self._beside = run_around(self.rank, self.allgather(computer()))
         return self._beside
 
+    @property
+    def shares_memory(self) -> bool:
+        """Whether all ranks are of one computer, and their threads may call MPI; all call."""
+        is_free = bool(self._mpi.Query_thread() == self._mpi.THREAD_MULTIPLE)
+        return self.beside() == (0, self.size) and is_free
+
     def memory(self, n_bytes: int) -> Memory | None:
         """Return memory in common, or None; all ranks of `beside` call."""
         return in_common(n_bytes, self.rank, range(*self.beside()), self._tell)

@@ -111,9 +111,11 @@ def test_ranks_over_devices(pool, seed):
 CONTROL = (
     "STEP", "MOST_STEPS", "EDGES", "ENDED", "FORM", "LENGTH", "SCOUTED", "LEFT", "SHRANK",
     "FLIPPED", "DIRECTION", "MARKED", "SHARED", "MISSED", "FAILED", "LARGEST",
+    "TOTALS", "LOGGED", "ASLEEP", "ABORTED",
 )  # fmt: skip
 
 
 def test_no_two_numbers_of_control_share_a_place():
     found = [int(getattr(atomics_kernels, name)) for name in CONTROL]
+    found += [int(atomics_kernels.TOTALS) + i for i in range(1, 4)]
     assert sorted(found) == list(range(atomics_kernels.CONTROL_SIZE))

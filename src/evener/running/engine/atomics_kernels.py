@@ -41,7 +41,11 @@ FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED, SHARED = (
 # was of a lower bucket, 2 if one is no number of a bucket. Of the union schedule: LARGEST: root
 # of the largest component.
 MISSED, FAILED, LARGEST = (np.uint64(i) for i in range(13, 16))
-CONTROL_SIZE = 16
+# Of exchanges from inside a kernel, see near_kernels. TOTALS: from here on what all ranks have
+# agreed on. LOGGED: rows of the log. ASLEEP: not 0 while the kernel has waited for long for another
+# rank. ABORTED: 1 to end that wait.
+TOTALS, LOGGED, ASLEEP, ABORTED = (np.uint64(i) for i in (16, 20, 21, 22))
+CONTROL_SIZE = 23
 ONE = np.uint64(1)
 BUFFER = np.uint64(256)  # vertices that a thread collects before it appends them to a shared queue
 FLOATS = {ir.FloatType: 32, ir.DoubleType: 64}

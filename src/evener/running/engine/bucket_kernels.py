@@ -17,6 +17,7 @@ from evener.running.engine.atomics_kernels import (
     ENDED,
     FAILED,
     LINE,
+    LOGGED,
     MARKED,
     MISSED,
     MOST_STEPS,
@@ -24,6 +25,7 @@ from evener.running.engine.atomics_kernels import (
     STEP,
     TAILS,
     TICKETS,
+    TOTALS,
     VOTES,
     Part,
     Team,
@@ -62,6 +64,7 @@ from evener.running.engine.hooks_kernels import (
     kernel,
     message_of,
 )
+from evener.running.engine.near_kernels import came, enter, is_sent, least_vote
 from evener.running.engine.pushing_kernels import (
     applied_at,
     payload_from,
@@ -72,6 +75,9 @@ from evener.running.engine.pushing_kernels import (
 
 FUSED = 1000  # a thread empties its bucket itself below this (the GAP benchmark suite)
 TAKEN = np.uint64(64)  # vertices of the shared frontier that a thread takes at a time
+# Ranks exchange after so many buckets, or once one has looked at so many arcs, some 40 us of work:
+# on meshes the former, on Kronecker graphs the latter, after each bucket.
+WINDOW, ARCS_OF_WINDOW = 32, 16384
 
 
 @helper
@@ -220,6 +226,42 @@ def handled(team, part, values, work, buckets, now, length, counts, control, ste
             )
 
 
+@helper
+def take_in(first, end, targets, found, part, values, buckets, control, parameters):
+    """Apply found[first:end] to owned vertices targets[first:end]; return the least priority."""
+    step, vote = max(control[STEP], 0), NONE
+    for i in range(np.uint64(first), np.uint64(end)):
+        u = np.uint64(targets[i])
+        old = values[u]
+        new = applied_at(u, old, found[i], part, step, parameters)
+        if changes(old, new):
+            values[u] = new
+            priority = bucket_of(new, parameters)
+            vote = min(vote, priority)
+            put(buckets, control, priority, u)
+    return vote
+
+
+@helper
+def agreed_by_ranks(team, part, values, work, buckets, vote, control, parameters):
+    """Exchange with the ranks of this computer; return the least priority that any of them has."""
+    links, row, least = work.links, 1, NONE
+    places, found = links.places, links.values
+    barrier(team.sync, team.threads)  # all have seen whether any are missed
+    if team.thread == 0:
+        if is_sent(links, row, work.marked, buckets.bits, values, control):
+            for rank in range(links.ranks):
+                first, end = came(links, row, rank)
+                theirs = take_in(
+                    first, end, places, found, part, values, buckets, control, parameters
+                )
+                vote = min(vote, theirs)
+            least = least_vote(links, row, vote, NONE, control)
+        control[TOTALS], control[LOGGED] = least, row
+    barrier(team.sync, team.threads)
+    return control[TOTALS]
+
+
 @kernel
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
     """Compute one superstep: handle vertices until none is left.
@@ -227,7 +269,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     If STEP is -1, the first values of all local vertices are made first. Else the control[MISSED]
     vertices of the bitmap are to be handled. Afterwards work.marked holds the control[MARKED]
     ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket, 2 if
-    one is no number of a bucket.
+    one is no number of a bucket. With
+    work.links, the superstep lasts until no rank of the computer has a vertex left: they exchange
+    after WINDOW buckets or ARCS_OF_WINDOW arcs.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
@@ -240,9 +284,12 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     buckets = Buckets(
         work.bins[row], work.pools[row], work.following[row], work.few[row], work.bits
     )
-    counts, vote = counts_at(sync), NONE
+    counts, vote, end, enough = counts_at(sync), NONE, np.int64(-1), np.int64(0)
+    is_linked = work.links.ranks > 0
     barrier(sync, threads)
     if thread == 0:
+        if is_linked:
+            enter(work.links)
         store(sync, VOTES, NONE)
         store(sync, VOTES + LINE, NONE)
     if step < 0:
@@ -257,6 +304,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             vote = vote_of_missed(team, n_owned, values, buckets, control, counts, parameters)
             counts = counts_after(counts, 0, 0, 0)
             continue
+        if is_linked and (now >= end or load(control, EDGES) >= enough):
+            now = agreed_by_ranks(team, part, values, work, buckets, now, control, parameters)
+            end, enough = now + WINDOW, load(control, EDGES) + ARCS_OF_WINDOW
         if now == NONE:
             break
         length = shared_length(team, buckets, now, work.frontier, counts)

@@ -10,6 +10,7 @@ already arrive in the superstep in which they are sent, which min, max and or al
 import numpy as np
 
 from evener.running.engine.atomics_kernels import (
+    ABORTED,
     BUFFER,
     DIRECTION,
     EDGES,
@@ -18,6 +19,7 @@ from evener.running.engine.atomics_kernels import (
     FORM,
     LEFT,
     LENGTH,
+    LOGGED,
     MARKED,
     MOST_STEPS,
     ONE,
@@ -28,6 +30,7 @@ from evener.running.engine.atomics_kernels import (
     SUMS,
     TAILS,
     TICKETS,
+    TOTALS,
     Part,
     Team,
     barrier,
@@ -51,6 +54,7 @@ from evener.running.engine.fronts_kernels import (
     ARCS_PER_PULL,
     BITS,
     PULL,
+    PUSH,
     QUEUE,
     VERTICES_PER_PUSH,
     Front,
@@ -70,6 +74,7 @@ from evener.running.engine.hooks_kernels import (
     kernel,
     message_of,
 )
+from evener.running.engine.near_kernels import came, enter, is_sent, sum_totals
 from evener.running.engine.pulled_front_kernels import FINDS_SENDERS, pulled_word
 from evener.running.engine.pushing_kernels import (
     applied_at,
@@ -224,6 +229,53 @@ def pushed(team, part, values, work, lists, front, counts, control, step, parame
     return after, counts_after(counts, tickets, queued, scouted), edges
 
 
+@helper
+def take_in(first, end, targets, found, part, values, lists, control, parameters):
+    """Apply found[first:end] to owned vertices targets[first:end]; queue those that change."""
+    n_owned, step = np.uint64(part.sizes.n_owned), control[STEP]
+    for i in range(np.uint64(first), np.uint64(end)):
+        u = np.uint64(targets[i])
+        old = values[u]
+        new = applied_at(u, old, found[i], part, step, parameters)
+        if changes(old, new):
+            values[u] = new
+            if is_added(lists.bits, u, n_owned, new, parameters):
+                lists.queue[np.uint64(control[LENGTH])] = u
+                control[LENGTH] += 1
+                control[SCOUTED] += arcs_from(u, part)
+
+
+@helper
+def exchanged(team, part, values, work, lists, front, edges, control, parameters):
+    """Exchange with the ranks of this computer after a superstep; return the frontier then."""
+    links = work.links
+    fetch_add(control, EDGES, edges)
+    barrier(team.sync, team.threads)
+    if team.thread == 0:
+        row = control[LOGGED] + 1
+        control[STEP] = max(control[STEP], 0) + 1
+        control[LENGTH], control[SCOUTED] = front.length, front.scouted
+        if is_sent(links, row, work.marked, lists.bits, values, control):
+            for rank in range(links.ranks):
+                first, end = came(links, row, rank)
+                take_in(
+                    first, end, links.places, links.values, part, values, lists, control, parameters
+                )
+            sum_totals(links, row, front.left, control)
+        control[LOGGED] = row
+    barrier(team.sync, team.threads)
+    return Front(front.form, control[LENGTH], control[SCOUTED], front.left, front.shrank)
+
+
+@helper
+def is_over(links, control):
+    """Whether a kernel returns after an exchange: all ranks return alike."""
+    scouted, left = control[TOTALS + ONE], control[TOTALS + ONE + ONE]
+    is_told = control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == links.log.shape[0]
+    is_empty = control[TOTALS] == 0 or control[ABORTED] != 0
+    return is_told or is_empty or is_pull_cheaper(scouted, left, scouted + left)
+
+
 @kernel
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
     """Compute supersteps until control[STEP] is control[MOST_STEPS] or the frontier is empty.
@@ -232,7 +284,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     control[DIRECTION]: PUSH or PULL, or -1: as costs less. If control[SHARED] is 1, an empty
     frontier does not end the run. Before PULL with ghosts, their values are to be filled in, and
     `see` is to be called. After PUSH, work.marked holds the control[MARKED] ghosts whose values
-    changed.
+    changed; with work.links, ranks have exchanged these themselves, after each superstep, until
+    they are to pull.
     """
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
     arcs = np.int64(out.offsets[np.uint64(sizes.n_owned)])
@@ -244,6 +297,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     front = Front(
         control[FORM], control[LENGTH], control[SCOUTED], control[LEFT], control[SHRANK] == 1
     )
+    is_linked = work.links.ranks > 0 and control[DIRECTION] == PUSH
+    if is_linked and thread == 0:
+        enter(work.links)
     barrier(sync, threads)
     if step < 0:
         front, counts = first_front(team, part, values, work, lists, counts, arcs, parameters)
@@ -261,6 +317,11 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         is_flipped = not is_flipped
         lists = lists_of(work, is_flipped)
         step += 1
+        if is_linked:
+            front = exchanged(team, part, values, work, lists, front, edges, control, parameters)
+            edges = np.int64(0)
+            if is_over(work.links, control):
+                break
     fetch_add(control, EDGES, edges)
     if thread == 0:
         control[STEP], control[ENDED] = step, np.int64(front.length == 0)
@@ -276,17 +337,8 @@ def deliver(sizes, vertices, out, targets, received_values, values, work, contro
     After a push, before the next superstep, by one thread. targets (s,): local numbers.
     """
     part, lists = Part(sizes, vertices, out, out), lists_of(work, control[FLIPPED] == 1)
-    n_owned, step = np.uint64(sizes.n_owned), control[STEP]
-    for i in range(np.uint64(targets.size)):
-        u = np.uint64(targets[i])
-        old = values[u]
-        new = applied_at(u, old, received_values[i], part, step, parameters)
-        if changes(old, new):
-            values[u] = new
-            if is_added(lists.bits, u, n_owned, new, parameters):
-                lists.queue[np.uint64(control[LENGTH])] = u
-                control[LENGTH] += 1
-                control[SCOUTED] += arcs_from(u, part)
+    size = np.int64(targets.size)
+    take_in(0, size, targets, received_values, part, values, lists, control, parameters)
 
 
 @kernel

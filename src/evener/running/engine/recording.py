@@ -156,6 +156,7 @@ class StepRecorder:
         self.now = Superstep()
         self._tell, self._first = tell, first
         self.began = time.perf_counter()
+        self._ended: float | None = None
 
     def begin(self) -> None:
         """Start the clock, once all devices are here."""
@@ -167,6 +168,10 @@ class StepRecorder:
         """Seconds since `begin`."""
         return time.perf_counter() - self.began
 
+    def stop(self) -> None:
+        """Stop the clock: supersteps that are recorded from here on have ended before."""
+        self._ended = self.seconds
+
     @property
     def done(self) -> int:
         """Supersteps that have ended, with those before."""
@@ -174,7 +179,8 @@ class StepRecorder:
 
     def result(self, values: npt.NDArray[Any]) -> DeviceRun:
         """Return the run until now, with the values (m,) of the device's own vertices."""
-        return DeviceRun(values, self.steps, self.seconds, self._first, self.began)
+        seconds = self.seconds if self._ended is None else self._ended
+        return DeviceRun(values, self.steps, seconds, self._first, self.began)
 
     def timed(self, name: str) -> Timed:
         """Add the seconds of the block to a field of the superstep under way."""

@@ -9,6 +9,7 @@ each device; before a superstep that pulls, owners send values and frontier to t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from evener.running.comm import Comm
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import MOST, Engine
+from evener.running.engine.near import NearLinks
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.states import RunState, restore, state_of
@@ -90,12 +92,16 @@ class SuperstepLoop:
         first = 0 if start is None else start.step
         self.steps = StepRecorder(comm, local, tell, first)
         shows = engine.program.schedule == "frontier" and comm.size > 1
+        self._near: NearLinks | None = None
         self._flags = np.empty(local.n_local * shows, np.uint8)  # who is in the frontier
 
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         self.engine.compile()
-        self._prepare()
+        with self._prepared():
+            return self._run(most)
+
+    def _run(self, most: int) -> DeviceRun:
         if self._start is not None:
             restore(self._cpu_engine, self.steps.halo, self._start)
         self.steps.begin()
@@ -107,17 +113,22 @@ class SuperstepLoop:
             self.engine.program.refuse_nan(values)
         return self.steps.result(values)
 
-    def _prepare(self) -> None:
-        """Make what exchanges need, before the clock starts."""
+    def _prepared(self) -> AbstractContextManager[object]:
+        """Make what exchanges need, before the clock starts; return in what they take place."""
         engine = self.engine
         if engine.program.schedule != "dense":
             if self._flags.size and isinstance(engine, Engine):
                 # Of supersteps that pull: there may be none, but memory is to suffice for them.
                 self.steps.halo.prepare(engine.shared_values)
                 self.steps.halo.prepare(self._flags)
+            if self._keep is None and self._start is None:
+                self._near = NearLinks.of(self.comm, self.local, engine)
+            if self._near is not None:
+                return self._near
             self.steps.halo.sparse_of(engine.program.dtype)
-        else:
-            self._direct = engine.direct(self.comm, self.local)
+            return nullcontext()
+        self._direct = engine.direct(self.comm, self.local)
+        return nullcontext()
 
     @property
     def _cpu_engine(self) -> Engine:
@@ -154,6 +165,9 @@ class SuperstepLoop:
     # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
     def _run_to_fixpoint(self, most: int) -> None:
+        if self._near is not None and most > 0:
+            self._near.advance(1, self.steps)
+            return
         for step in range(self._first, most):
             self._compute()
             received = self._deliver()
@@ -178,6 +192,10 @@ class SuperstepLoop:
             last = direction if step else None
             direction = next_direction(last, totals, before, self.local.n_global, has_settled)
             self.engine.control[places.DIRECTION] = direction
+            if direction == frontier.PUSH and self._near is not None:
+                totals = self._near.advance(most - step, self.steps)
+                step = self.steps.done
+                continue
             step += 1
             if direction == frontier.PULL and self.comm.size > 1:
                 self._send_frontier()

@@ -5,7 +5,8 @@ Computation via Subgraph Sampling (2018), Afforest: trees of vertices are hooked
 arcs of each vertex, the largest component so far is found by sampling, and only vertices outside
 it look at their other arcs.
 
-Each device has its own trees, which stay as they are after the first superstep: labels alone pass
+Ranks of one computer hook the same trees, in memory that they share, in one superstep. Else each
+device has its own trees, which stay as they are after the first superstep: labels alone pass
 between devices.
 """
 
@@ -16,6 +17,7 @@ from evener.running.engine.atomics_kernels import (
     EDGES,
     ENDED,
     LARGEST,
+    LOGGED,
     MARKED,
     MOST_STEPS,
     ONE,
@@ -34,10 +36,12 @@ from evener.running.engine.atomics_kernels import (
     share_of,
 )
 from evener.running.engine.hooks_kernels import as_value, helper, kernel
+from evener.running.engine.near_kernels import COMPUTED, MET, enter, met, own_line, spend
 
 ROUNDS = 2  # arcs of each vertex that are followed before sampling (the paper's section V)
 SAMPLES = 1024
 ARCS_OF_CHUNK = 1 << 14
+ROW = 1  # of the log: one superstep
 
 
 @helper
@@ -96,46 +100,76 @@ def lower(values, u, value):
 
 
 @helper
-def follow_first_arcs(team, part, parents):
+def place_of(u, part, links):
+    """Return where a vertex's parent is: by its global number in trees that ranks share."""
+    return np.uint64(part.vertices.numbers[u]) if links.ranks > 0 else np.uint64(u)
+
+
+@helper
+def share_of_trees(team, part, links):
+    """Return where a thread's share of the trees begins and ends; a rank's is as its vertices."""
+    if links.ranks == 0:
+        return share_of(team, part.sizes.n_local)
+    begin = np.uint64(links.begins[links.rank])
+    first, end = share_of(team, np.uint64(links.begins[links.rank + 1]) - begin)
+    return begin + first, begin + end
+
+
+@helper
+def meet(team, links, control):
+    """Wait for the other threads, and for the other ranks where these share the trees."""
+    barrier(team.sync, team.threads)
+    if links.ranks > 0:
+        if team.thread == 0:
+            spend(links, ROW, COMPUTED)
+            met(links, control)
+            spend(links, ROW, MET)
+        barrier(team.sync, team.threads)
+
+
+@helper
+def follow_first_arcs(team, part, parents, links, control):
     """Join each owned vertex's tree with those of its first neighbours; return how many arcs."""
     out, edges = part.out, np.int64(0)
     first, end = share_of(team, part.sizes.n_owned)
-    first_local, end_local = share_of(team, part.sizes.n_local)
+    first_of_trees, end_of_trees = share_of_trees(team, part, links)
     for turn in range(ROUNDS):
         for u in range(first, end):
             j = np.uint64(out.offsets[u]) + np.uint64(turn)
             if j < np.uint64(out.offsets[u + ONE]):
-                link(u, np.uint64(out.ends[j]), parents)
+                link(place_of(u, part, links), place_of(out.ends[j], part, links), parents)
                 edges += 1
-        barrier(team.sync, team.threads)
-        compress(parents, first_local, end_local)
-        barrier(team.sync, team.threads)
+        meet(team, links, control)
+        compress(parents, first_of_trees, end_of_trees)
+        meet(team, links, control)
     return edges
 
 
 @helper
 def largest_tree(team, work, control):
-    """Return the root of what may be the largest tree."""
-    parents = work.parents
-    if team.thread == 0 and parents.size > 0:
+    """Return the root of what may be the largest tree, the same on all ranks that share trees."""
+    links, parents = work.links, work.parents
+    if team.thread == 0 and links.rank == 0 and parents.size > 0:
         control[LARGEST] = commonest(parents, np.uint64(parents.size), work.table, work.counts)
-    barrier(team.sync, team.threads)
-    return np.uint32(control[LARGEST])
+        if links.ranks > 0:
+            links.sync[own_line(0)] = control[LARGEST]
+    meet(team, links, control)
+    return np.uint32(links.sync[own_line(0)] if links.ranks > 0 else control[LARGEST])
 
 
 @helper
-def follow_arcs(u, arcs, skipped, parents):
+def follow_arcs(u, arcs, skipped, part, links, parents):
     """Join a vertex's tree with those of its neighbours but the first; return how many arcs."""
     first, end = np.uint64(arcs.offsets[u]) + skipped, np.uint64(arcs.offsets[u + ONE])
     for j in range(first, end):
-        link(u, np.uint64(arcs.ends[j]), parents)
+        link(place_of(u, part, links), place_of(arcs.ends[j], part, links), parents)
     return np.int64(max(first, end) - first)
 
 
 @helper
 def follow_other_arcs(team, part, work, largest, tickets):
     """Join the trees along all other arcs that may join any; return how many arcs."""
-    out, parents, edges = part.out, work.parents, np.int64(0)
+    out, parents, links, edges = part.out, work.parents, work.links, np.int64(0)
     n_owned, interior = np.uint64(part.sizes.n_owned), np.uint64(part.sizes.n_interior)
     chunks = np.int64(out.offsets[n_owned]) // ARCS_OF_CHUNK + 1
     while True:
@@ -144,39 +178,41 @@ def follow_other_arcs(team, part, work, largest, tickets):
             return edges
         start = chunk_start(out.offsets, n_owned, chunk, chunks)
         for u in range(start, chunk_start(out.offsets, n_owned, chunk + 1, chunks)):
-            # What leads to a vertex outside, that vertex follows; to a ghost, none else does.
-            if u < interior and parents[u] == largest:
+            # What leads to a vertex outside, that vertex follows, also in the part of another rank
+            # that shares the trees; to a ghost, else, none else does.
+            is_known = u < interior or links.ranks > 0
+            if is_known and parents[place_of(u, part, links)] == largest:
                 continue
-            edges += follow_arcs(u, out, np.uint64(ROUNDS), parents)
+            edges += follow_arcs(u, out, np.uint64(ROUNDS), part, links, parents)
             if part.sizes.is_directed:
-                edges += follow_arcs(u, part.into, np.uint64(0), parents)
+                edges += follow_arcs(u, part.into, np.uint64(0), part, links, parents)
 
 
 @helper
 def make_trees(team, part, work, control):
     """Put all vertices that arcs connect into one tree; return how many arcs it took."""
-    parents = work.parents
+    parents, links = work.parents, work.links
     tickets = load(team.sync, TICKETS)
     barrier(team.sync, team.threads)
-    first, end = share_of(team, part.sizes.n_local)
+    first, end = share_of_trees(team, part, links)
     for u in range(first, end):
         parents[u] = u
-    barrier(team.sync, team.threads)
-    edges = follow_first_arcs(team, part, parents)
+    meet(team, links, control)
+    edges = follow_first_arcs(team, part, parents, links, control)
     largest = largest_tree(team, work, control)
     edges += follow_other_arcs(team, part, work, largest, tickets)
-    barrier(team.sync, team.threads)
+    meet(team, links, control)
     return edges
 
 
 @helper
 def first_values(team, part, values, work, is_shared):
     """Set values: where trees have all vertices the roots, which are the smallest; else numbers."""
-    parents, n_owned = work.parents, np.uint64(part.sizes.n_owned)
+    parents, links, n_owned = work.parents, work.links, np.uint64(part.sizes.n_owned)
     if not is_shared:
         first, end = share_of(team, n_owned)
         for u in range(first, end):
-            root = parents[u]
+            root = parents[place_of(u, part, links)]
             while root != parents[np.uint64(root)]:
                 root = parents[np.uint64(root)]
             values[u] = root
@@ -216,15 +252,19 @@ def spread_roots(team, part, values, work, control):
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):  # noqa: ARG001
     """Compute one superstep: every component of the local arcs gets its smallest value.
 
-    If STEP is -1, trees are made first, and the values are the vertices' global numbers. If
-    `deliver` has lowered a root since, its component gets that value. Afterwards work.marked holds
-    the control[MARKED] ghosts whose values changed.
+    If STEP is -1, trees are made first, and the values are the vertices' global numbers; with
+    work.links those of all ranks, and there is nothing else to do. If `deliver` has lowered a root
+    since, its component gets that value. Afterwards work.marked holds the control[MARKED] ghosts
+    whose values changed.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
         return
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
-    is_lower, is_shared = control[ENDED] == 0, control[SHARED] == 1
+    links, is_lower = work.links, control[ENDED] == 0
+    is_shared = control[SHARED] == 1 and links.ranks == 0
+    if thread == 0 and links.ranks > 0:
+        enter(links)
     barrier(sync, threads)
     if step < 0:
         step = np.int64(0)
@@ -237,6 +277,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         spread_roots(team, part, values, work, control)
     if thread == 0:
         control[STEP], control[ENDED] = step + 1, 1
+        if links.ranks > 0:
+            spend(links, ROW, COMPUTED)
+            control[LOGGED] = ROW
 
 
 @kernel

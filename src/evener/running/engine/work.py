@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evener.running.engine.atomics_kernels import BUFFER
 from evener.running.engine.bucket_kernels import FUSED
 from evener.running.engine.buckets_kernels import BINS, CHUNK
+from evener.running.engine.near_kernels import Links
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.union_kernels import SAMPLES
 
@@ -64,7 +65,10 @@ class DenseWork(NamedTuple):
 
 
 class FrontierWork(NamedTuple):
-    """Queues and bitmaps of this superstep and the next; threads' buffers; changed ghosts."""
+    """Queues and bitmaps of this superstep and the next; threads' buffers; changed ghosts.
+
+    links: what ranks of one computer share, see near.py.
+    """
 
     queue: Numbers
     other_queue: Numbers
@@ -72,12 +76,13 @@ class FrontierWork(NamedTuple):
     other_bits: Numbers
     buffers: Numbers
     marked: Numbers
+    links: Links
 
 
 class BucketWork(NamedTuple):
     """Each thread's buckets, pool and links of its chunks; the shared frontier; see the template.
 
-    bits: vertices that have no place, and ghosts that are marked.
+    bits: vertices that have no place, and ghosts that are marked. links: as of the frontier's.
     """
 
     bins: Numbers
@@ -87,16 +92,29 @@ class BucketWork(NamedTuple):
     frontier: Numbers
     bits: Numbers
     marked: Numbers
+    links: Links
 
 
 class UnionWork(NamedTuple):
-    """Parents in the trees; a table of samples; ghosts that changed, and what was sent of them."""
+    """Parents in the trees; a table of samples; ghosts that changed, and what was sent of them.
+
+    links: what ranks of one computer share, who then have the parents of all vertices in common.
+    """
 
     parents: Numbers
     table: Numbers
     counts: Numbers
     marked: Numbers
     sent: Numbers
+    links: Links
+
+
+@cache
+def no_links(dtype: str) -> Links:
+    """Return links between no ranks, of values of a type."""
+    words = np.empty(0, np.int64)
+    pairs, numbers = words.reshape(0, 0), np.empty(0, np.uint32)
+    return Links(0, 0, words, words, pairs, numbers, numbers, np.empty(0, dtype), pairs)
 
 
 # Makes an array of a shape and type; what it holds is not said.
@@ -125,11 +143,12 @@ def _frontier(
         empty(words, np.uint64),
         empty(threads * int(BUFFER), np.uint32),
         empty(sizes.n_local - sizes.n_owned, np.uint32),
+        no_links(program.dtype),
     )
 
 
 def _bucket(
-    _program: VertexProgram, sizes: LocalSizes, _: int, threads: int, empty: Empty
+    program: VertexProgram, sizes: LocalSizes, _: int, threads: int, empty: Empty
 ) -> BucketWork:
     # Of a thread: room for its share of all vertices and a chunk begun in each bucket. Vertices may
     # stand in several buckets, and be shared unevenly: twice the vertices, of which most stay
@@ -144,6 +163,7 @@ def _bucket(
         empty(threads * chunks * int(CHUNK), np.uint32),
         empty((sizes.n_local + 63) // 64, np.uint64),
         empty(ghosts, np.uint32),
+        no_links(program.dtype),
     )
 
 
@@ -155,6 +175,7 @@ def _union(program: VertexProgram, sizes: LocalSizes, _: int, __: int, empty: Em
         empty(2 * SAMPLES, np.int64),
         empty(ghosts, np.uint32),
         empty(ghosts, program.dtype),
+        no_links(program.dtype),
     )
 
 

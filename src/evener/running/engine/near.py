@@ -1,0 +1,173 @@
+"""NearLinks: memory in which the ranks of one computer exchange from inside kernels.
+
+See near_kernels. Ranks are processes, one device each, all on one computer. While a kernel waits
+for another rank for long, a thread does what waits for MPI do: it answers those who ask who waits,
+and asks itself after the timeout.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any, Self, cast
+
+import numpy as np
+
+from evener.running.comm import Comm
+from evener.running.engine import near_kernels as kernels
+from evener.running.engine.atomics_kernels import ABORTED, ASLEEP, EDGES, LOGGED, TOTALS
+from evener.running.engine.engine import Engine
+from evener.running.engine.recording import StepRecorder
+from evener.running.engine.work import no_links
+from evener.running.failures import MpiWaits
+from evener.running.local_graphs import LocalGraph
+from evener.running.mpi_comm import MpiComm
+from evener.running.sharing import Memory
+
+NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
+MOST_LOGGED = 257  # rows of the log, after which a kernel returns
+PAGE = 1024  # parents in a page of memory
+AGREED = slice(int(TOTALS), int(TOTALS) + 4)
+WATCHED = 0.02  # seconds between two looks at whether the kernel waits
+NANO = 1e-9
+LINKED = ("frontier", "bucket", "union")  # schedules whose kernels exchange
+SPENT = ("computing", "packing", "waiting", "unpacking", "waiting")  # places 0 to 4 of a row
+
+
+class NearLinks:
+    """The links of one rank, and who watches over its waits; all ranks make one together.
+
+    links: what kernels are given. Used as a context, in which kernels run.
+    """
+
+    def __init__(self, comm: Comm, local: LocalGraph, engine: Engine) -> None:
+        self._comm, self._engine, kind = comm, engine, np.dtype(engine.program.dtype)
+        self._item, self._alone = kind.itemsize, engine.work
+        words = LINE * (kernels.FIRST_LINE + comm.size) + comm.size**2
+        make = _shared_trees if engine.program.schedule == "union" else _message_places
+        self._memory, links = make(comm, local, kind, WORD * words)
+        if self._memory is None:
+            return
+        sync = self._memory.data[: WORD * words].view(np.int64)
+        if comm.rank == 0:
+            sync[:] = 0
+        self._log = np.zeros((MOST_LOGGED, kernels.FIRST_SENT + comm.size), np.int64)
+        links = links._replace(rank=comm.rank, ranks=comm.size, sync=sync, log=self._log)
+        engine.work = engine.work._replace(links=links)
+        if engine.program.schedule == "union":
+            engine.work = engine.work._replace(parents=links.places)
+        self._waits: MpiWaits | None = comm.waits if isinstance(comm, MpiComm) else None
+        self._error: BaseException | None = None
+        self._ended = threading.Event()
+        self._watch = threading.Thread(target=self._watched, daemon=True)
+        comm.barrier()  # nothing is counted before zeros are there
+
+    @classmethod
+    def of(cls, comm: Comm, local: LocalGraph, engine: object) -> NearLinks | None:
+        """Return the links of a rank's engine; None where not all ranks can have some. All call."""
+        if not isinstance(comm, MpiComm) or comm.size == 1:
+            return None
+        can = isinstance(engine, Engine) and engine.program.schedule in LINKED
+        if not all(comm.allgather(can)) or not comm.shares_memory:
+            return None
+        made = cls(comm, local, cast(Engine, engine))
+        return None if made._memory is None else made
+
+    def __enter__(self) -> Self:
+        self._watch.start()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._ended.set()
+        self._watch.join()
+        self._engine.work = self._alone
+        if error is None and self._memory is not None:
+            self._comm.barrier()
+            self._memory.free()  # by all; after an error the others are ended
+
+    def advance(self, most: int, steps: StepRecorder) -> tuple[int, int, int]:
+        """Compute supersteps until ranks are to pull, most are done, or it took long; record them.
+
+        Returns the totals of the frontier schedule.
+        """
+        control, before = self._engine.control, self._engine.edges
+        control[LOGGED] = 0
+        self._engine.advance(most)
+        if self._error is not None:
+            raise self._error
+        count, (length, scouted, left, _) = int(control[LOGGED]), control[AGREED].tolist()
+        if length == 0 or self._engine.program.schedule != "frontier":
+            steps.stop()
+        self._log[count, kernels.LOOKED] = control[EDGES]
+        self._record(count, before, steps)
+        self._log[: count + 1] = 0
+        return length, scouted, left
+
+    def _record(self, count: int, edges: int, steps: StepRecorder) -> None:
+        """Record supersteps from rows 1 to `count` of the log; edges: looked at before."""
+        began = NANO * float(self._log[0, kernels.ENTERED]) - steps.began
+        for row in self._log[1 : count + 1].tolist():
+            for place, name in enumerate(SPENT):
+                steps.now.add(name, began, NANO * row[place])
+                began += NANO * row[place]
+            steps.now.edges, edges = row[kernels.LOOKED] - edges, row[kernels.LOOKED]
+            for to, sent in enumerate(row[kernels.FIRST_SENT :]):
+                if sent:
+                    steps.now.count_sent(to, sent * (NUMBER + self._item))
+            steps.end(row[kernels.RECEIVED])
+
+    def _has_woken(self, asleep: int) -> bool:
+        return self._ended.is_set() or int(self._engine.control[ASLEEP]) != asleep
+
+    def _watched(self) -> None:
+        """Answer for this rank and ask for others while its kernel waits; end the wait in error."""
+        control = self._engine.control
+        while self._waits is not None and not self._ended.wait(WATCHED):
+            if asleep := int(control[ASLEEP]):
+                has_woken = partial(self._has_woken, asleep)
+                try:
+                    self._waits.until(has_woken, WATCHED)
+                except BaseException as error:  # raised again by `advance`
+                    self._error = error
+                    control[ABORTED] = 1
+                    return
+
+
+def _message_places(
+    comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
+) -> tuple[Memory | None, kernels.Links]:
+    """Make memory for a message of each ghost, after `first` bytes; return links that have it."""
+    links, counts = no_links(kind.name), comm.allgather(np.diff(local.ghost_starts).tolist())
+    starts = np.cumsum(counts).reshape(comm.size, comm.size) - np.array(counts, np.int64)
+    homes = comm.exchange([local.sends.get(q, links.homes) for q in range(comm.size)])
+    total = int(np.sum(counts))
+    second = first + WORD * -(-total * NUMBER // WORD)
+    memory = comm.memory(second + total * kind.itemsize)
+    if memory is None:
+        return None, links
+    return memory, links._replace(
+        begins=local.n_owned + np.asarray(local.ghost_starts, np.int64),
+        starts=starts,
+        homes=np.concatenate(homes),
+        places=memory.data[first : first + total * NUMBER].view(np.uint32),
+        values=memory.data[second : second + total * kind.itemsize].view(kind),
+    )
+
+
+def _shared_trees(
+    comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
+) -> tuple[Memory | None, kernels.Links]:
+    """Make memory for the parents of all vertices, after `first` bytes; return links with them.
+
+    They take the place of the engine's own, which stay untouched: what the system had not given
+    before, it need not give.
+    """
+    links, memory = no_links(kind.name), comm.memory(first + local.n_global * NUMBER)
+    if memory is None:
+        return None, links
+    begins = np.cumsum([0, *comm.allgather(local.n_owned)])
+    trees = memory.data[first : first + local.n_global * NUMBER].view(np.uint32)
+    trees[begins[comm.rank] : begins[comm.rank + 1]] = 0  # pages are there before the clock starts
+    comm.barrier()
+    trees[::PAGE].max(initial=0)
+    return memory, links._replace(begins=begins, places=trees)

@@ -1,0 +1,211 @@
+"""Exchanges between the ranks of one computer from inside a kernel, by memory that they share.
+
+A superstep between two calls of a kernel costs some 50 us of Python and MPI; inside a kernel it
+costs two barriers. The first thread of each rank writes the ghosts that changed to memory that all
+ranks of the computer have in common, meets the others, applies what they wrote for its vertices,
+and meets them again to agree on what is next.
+"""
+
+# mypy: ignore-errors
+import time
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from evener.jit import inner
+from evener.running.engine.atomics_kernels import (
+    ABORTED,
+    ARRIVED,
+    ASLEEP,
+    EDGES,
+    GENERATION,
+    LENGTH,
+    LINE,
+    MARKED,
+    SCOUTED,
+    SPINS,
+    TOTALS,
+    bit_of,
+    fetch_add,
+    load,
+    pause,
+    sched_yield,
+    store,
+)
+from evener.running.halos_kernels import owner_of
+
+# A rank that has waited for SPINS pauses lets others run YIELDS times, some 1 ms, then sleeps for
+# so long between two looks.
+YIELDS, NAP = 2000, 100  # [us]
+# Places in a row of the log, of nanoseconds: computing, packing, until all are here, unpacking,
+# until all agree; then arcs looked at until then, messages received, and from FIRST_SENT on how
+# many went to each rank. Row 0: LAST, when the last of these ended; ENTERED, when the kernel began.
+COMPUTED, PACKED, MET, UNPACKED, AGREED, LOOKED, RECEIVED, FIRST_SENT = range(8)
+LAST, ENTERED = 0, 1
+LONG = 200_000_000  # nanoseconds after which a kernel returns, so that progress is told
+FIRST_LINE = 2  # of the ranks' own lines in Links.sync, after those of the barrier
+
+
+class Links(NamedTuple):
+    """What the ranks of a computer share; ranks: 0 where there is nothing to share.
+
+    sync: barrier, a line of totals for each rank, and (ranks, ranks) how many messages go from one
+    to another. begins (ranks + 1,): first ghost of each owner. starts (ranks, ranks): where
+    messages from one to another begin in `places`, local numbers at the owner, and `values`. homes
+    (ghosts,): these numbers of this rank's ghosts. log: see above.
+    """
+
+    rank: int
+    ranks: int
+    sync: np.ndarray
+    begins: np.ndarray
+    starts: np.ndarray
+    homes: np.ndarray
+    places: np.ndarray
+    values: np.ndarray
+    log: np.ndarray
+
+
+usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
+
+
+@intrinsic
+def clock(typing):  # noqa: ARG001
+    """Return nanoseconds of the clock of time.perf_counter."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        word, number = ir.IntType(64), ir.IntType(32)
+        kind = ir.FunctionType(number, [number, word.as_pointer()])
+        call = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        parts = cgutils.alloca_once(builder, word, size=2)
+        builder.call(call, [ir.Constant(number, time.CLOCK_MONOTONIC), parts])
+        seconds = builder.load(parts)
+        rest = builder.load(builder.gep(parts, [ir.Constant(number, 1)]))
+        return builder.add(builder.mul(seconds, ir.Constant(word, 1_000_000_000)), rest)
+
+    return types.int64(), generate
+
+
+@inner(counted=False, error_model="numpy")
+def enter(links):
+    """Begin the log of a kernel."""
+    links.log[0, LAST] = links.log[0, ENTERED] = clock()
+
+
+@inner(counted=False, error_model="numpy")
+def spend(links, row, place):
+    """Add the time since the last call to a place of a row; return the time."""
+    now = clock()
+    links.log[row, place] += now - links.log[0, LAST]
+    links.log[0, LAST] = now
+    return now
+
+
+@inner(counted=False, error_model="numpy")
+def own_line(rank):
+    """Return where a rank's totals begin in `sync`."""
+    return np.uint64(LINE) * np.uint64(FIRST_LINE + rank)
+
+
+@inner(counted=False, error_model="numpy")
+def count_at(links, source, to):
+    """Return where `sync` has how many messages go from one rank to another."""
+    return own_line(links.ranks) + np.uint64(source * links.ranks + to)
+
+
+@inner(counted=False, error_model="numpy")
+def met(links, control):
+    """Wait until all ranks are here; False where control[ABORTED] was set meanwhile."""
+    sync = links.sync
+    generation = load(sync, GENERATION)
+    if fetch_add(sync, ARRIVED, 1) == links.ranks - 1:
+        store(sync, ARRIVED, 0)
+        store(sync, GENERATION, generation + 1)
+        return True
+    looks = 0
+    while load(sync, GENERATION) == generation:
+        looks += 1
+        if looks <= SPINS:
+            pause()
+        elif looks <= SPINS + YIELDS:
+            sched_yield()
+        else:
+            store(control, ASLEEP, generation + 1)
+            usleep(np.uint32(NAP))
+            if load(control, ABORTED) != 0:
+                return False
+    control[ASLEEP] = 0
+    return True
+
+
+@inner(counted=False, error_model="numpy")
+def send_marked(links, row, marked, bits, values, control):
+    """Write the marked ghosts' values where their owners find them; forget the marks."""
+    for to in range(links.ranks):
+        links.sync[count_at(links, links.rank, to)] = 0
+    first = links.begins[0]
+    for i in range(control[MARKED]):
+        v = np.uint64(marked[i])
+        to = owner_of(np.int64(v), links.begins)
+        at = count_at(links, links.rank, to)
+        place = links.starts[links.rank, to] + links.sync[at]
+        links.places[place] = links.homes[np.int64(v) - first]
+        links.values[place] = values[v]
+        links.sync[at] += 1
+        bits[v >> np.uint64(6)] &= ~bit_of(v)
+    control[MARKED] = 0
+    for to in range(links.ranks):
+        links.log[row, FIRST_SENT + to] += links.sync[count_at(links, links.rank, to)]
+
+
+@inner(counted=False, error_model="numpy")
+def is_sent(links, row, marked, bits, values, control):
+    """Write this rank's messages after it has computed: whether all ranks have done so."""
+    spend(links, row, COMPUTED)
+    links.log[row, LOOKED] = control[EDGES]
+    send_marked(links, row, marked, bits, values, control)
+    spend(links, row, PACKED)
+    is_met = met(links, control)
+    spend(links, row, MET)
+    return is_met
+
+
+@inner(counted=False, error_model="numpy")
+def sum_totals(links, row, left, control):
+    """Put into control what all ranks have of LENGTH, SCOUTED and left; how many are LONG away."""
+    place, now = own_line(links.rank), spend(links, row, UNPACKED)
+    own = control[LENGTH], control[SCOUTED], left, np.int64(now - links.log[0, ENTERED] > LONG)
+    for i in range(4):
+        links.sync[place + np.uint64(i)] = own[i]
+        control[TOTALS + np.uint64(i)] = 0
+    if met(links, control):
+        for rank in range(links.ranks):
+            for i in range(np.uint64(4)):
+                control[TOTALS + i] += links.sync[own_line(rank) + i]
+    spend(links, row, AGREED)
+
+
+@inner(counted=False, error_model="numpy")
+def least_vote(links, row, vote, none, control):
+    """Return the least vote of all ranks; `none` where the wait for them was ended."""
+    links.sync[own_line(links.rank)] = vote
+    spend(links, row, UNPACKED)
+    least = none
+    if met(links, control):
+        for rank in range(links.ranks):
+            least = min(least, links.sync[own_line(rank)])
+    spend(links, row, AGREED)
+    return least
+
+
+@inner(counted=False, error_model="numpy")
+def came(links, row, source):
+    """Return first and end of the messages from a rank; count them."""
+    count = links.sync[count_at(links, source, links.rank)] if source != links.rank else 0
+    links.log[row, RECEIVED] += count
+    first = links.starts[source, links.rank]
+    return first, first + count

@@ -1,0 +1,128 @@
+"""Ranks of one computer that exchange inside kernels; here they are threads."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evener.errors import ToolError
+from evener.plans.partition import Partition
+from evener.running.apps import bfs, sssp, wcc
+from evener.running.comm import run_threads
+from evener.running.engine import Engine, ThreadPool, VertexProgram
+from evener.running.engine.atomics_kernels import DIRECTION
+from evener.running.engine.fronts_kernels import PUSH
+from evener.running.engine.near import NearLinks
+from evener.running.engine.supersteps import SuperstepLoop
+from evener.running.executing import run_program
+from tests.examples import with_examples
+from tests.running.engine.parts import loop, parts, random_graph
+from tests.running.random_runs import random_case
+
+LARGEST = VertexProgram(init=lambda vertex: vertex, combine="max", dtype="int64", name="largest")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nearby():
+    """Devices of a run are near each other, though they are no processes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            NearLinks,
+            "of",
+            classmethod(lambda cls, comm, *given: cls(comm, *given) if comm.size > 1 else None),
+        )
+        yield
+
+
+def run(program, graph, partition, threads=1, most=1 << 40, **parameters):
+    """Values by vertex, and the loops' supersteps of each device."""
+    locals_ = parts(graph, partition.part, partition.k)
+
+    def share(comm):
+        with ThreadPool(threads) as pool:
+            engine = Engine(program, locals_[comm.rank], pool, parameters)
+            return SuperstepLoop(comm, locals_[comm.rank], engine).run(most)
+
+    runs = run_threads(partition.k, share)
+    values = np.empty(graph.n, program.dtype)
+    for local, one in zip(locals_, runs, strict=True):
+        values[local.owned] = one.values
+    return values, [one.steps for one in runs]
+
+
+@with_examples(6)
+@given(st.integers(0, 10**6), st.integers(1, 2))
+def test_values_are_those_of_one_device(seed, threads):
+    graph, partition, source = random_case(seed)
+    partition = Partition(partition.part, partition.k + 1)
+    alone = Partition(np.zeros(graph.n, np.int32), 1)
+    for program, given_ in (
+        (bfs.PROGRAM, {"source": source}),
+        (sssp.program_for(graph), {"source": source}),
+        (LARGEST, {}),
+        (wcc.PROGRAM, {}),
+    ):
+        values, _ = run(program, graph, partition, threads, **given_)
+        expected = run_program(program, graph, alone, parameters=given_).values
+        assert np.array_equal(values, expected), program.name
+
+
+def test_supersteps_are_recorded_as_they_were():
+    graph = loop(900)  # longer than the log; pulled near the end alone
+    blocks = (np.arange(900) // 50 % 2).astype(np.int32)
+    program = VertexProgram(
+        init=bfs.init, along=bfs.along, combine="min", dtype="int32", parameters={"source": 0},
+    )  # fmt: skip
+    values, (one, other) = run(program, graph, Partition(blocks, 2))
+    assert values.max() == 450
+    assert len(one) == len(other) == 451
+    edges = [a.edges + b.edges for a, b in zip(one, other, strict=True)]
+    assert edges[:400] == [2] + [4] * 399
+    received, sent = (
+        sum(step.received for step in one[:400]),
+        sum(step.sent for step in other[:400]),
+    )
+    assert received == sent // 8 > 0
+    assert all(step.computing > 0 for step in one)
+
+
+def test_ranks_join_the_same_trees_and_leave_out_most_arcs():
+    graph = random_graph(3000, 60_000, 1)
+    values, steps = run(wcc.PROGRAM, graph, Partition(np.arange(3000) % 3, 3))
+    assert wcc.verify(graph, values)
+    assert [len(own) for own in steps] == [1, 1, 1]
+    assert sum(step.edges for own in steps for step in own) < 2.1 * graph.n
+    assert not any(step.sent for own in steps for step in own)
+
+
+def test_as_many_supersteps_as_asked_for():
+    values, (steps, _) = run(bfs.PROGRAM, loop(90), Partition(np.arange(90) % 2, 2), most=7)
+    assert len(steps) == 7
+    assert np.count_nonzero(values <= 7) == np.count_nonzero(values < 10**6) == 15
+
+
+class GivesUp:
+    """Waits of a rank that ends them."""
+
+    def until(self, *_):
+        raise ToolError("rank 1 has not answered")
+
+
+@pytest.mark.parametrize("program", [bfs.PROGRAM, wcc.PROGRAM], ids=lambda program: program.name)
+def test_a_wait_for_a_rank_that_never_comes_is_ended(program):
+    local = parts(loop(20), np.arange(20) % 2, 2)
+
+    def share(comm):
+        engine = Engine(program, local[comm.rank], ThreadPool(1))
+        engine.compile()
+        links = NearLinks(comm, local[comm.rank], engine)
+        if comm.rank == 1:
+            return True
+        links._waits = GivesUp()
+        with pytest.raises(ToolError, match="not answered"), links:
+            engine.advance(0)
+            engine.control[DIRECTION] = PUSH
+            links.advance(5, None)
+        return True
+
+    assert run_threads(2, share) == [True, True]
