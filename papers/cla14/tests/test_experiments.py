@@ -24,10 +24,11 @@ from papers.cla14.products import (
 )
 from papers.cla14.rectangles import _constant, _slower
 from papers.command import LABELS, main
+from papers.findings import counted
 from tests.choosing import slow_but
 
-RECORDED = Path(__file__).parents[3] / "benchmarks" / "results" / "fupermod.jsonl"
-# Each is run once with few sizes, for all tests; docs/reproducing.md runs the command as it is.
+RECORDED = Path(__file__).parents[1] / "results.jsonl"
+# Each is run once with few sizes, for all tests.
 ONCE = {name: cache(experiment) for name, experiment in EXPERIMENTS.items()}
 VERDICTS = ("held", "partly", "not held", "not tried")
 
@@ -81,6 +82,8 @@ def test_the_command_writes_everything(tmp_path, capsys, monkeypatch):
     assert {row["table"] for row in rows} == {"findings", *found["tables"]}
     assert tuple(found["verdicts"]) == VERDICTS
     assert sum(found["verdicts"].values()) == len(found["findings"])
+    said = (Path(__file__).parents[1] / "README.md").read_text()
+    assert f"\n{counted(found['verdicts'])}, on emulated machines\n" in said
     assert all(row["source"] == f"Cla14, {row['where']}" for row in found["findings"])
     assert all(row["statement"] == row["says"] for row in found["findings"])
     page = (folder / "README.md").read_text()

@@ -1,12 +1,50 @@
-"""The tables of what `evener reproduce` writes: findings, and predictions made here."""
+"""Writes the tables of the papers' pages from the recorded results.
 
+    python -m papers.tables
+
+A table stands between the comments `begin NAME` and `end NAME` of a page; NAME.jsonl beside the
+page has its lines, as the command of a paper writes them (numbers.jsonl).
+"""
+
+import json
+import re
+from pathlib import Path
 from statistics import geometric_mean, median
 
-from records import markdown
+HERE = Path(__file__).parent
 
 
-def fupermod(lines):
-    """What the thesis did and says beside what `evener reproduce fupermod` finds, and verdicts."""
+def main():
+    for page in PAGES:
+        page.write_text(updated(page))
+
+
+def updated(page):
+    """The page's text with every table made anew."""
+    text = page.read_text()
+    for name, table_of in PAGES[page].items():
+        table = table_of(lines_of(page.parent / f"{name}.jsonl"))
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        pattern = f"(?<={begin}\n).*(?={end})"
+        text, found = re.subn(pattern, lambda _, t=table: t + "\n", text, flags=re.DOTALL)
+        assert found == 1, f"{page}: {begin} is to stand there once"
+    return text
+
+
+def lines_of(path):
+    """All lines of a file of results."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def markdown(rows):
+    """A table of rows, the first of which is its head."""
+    head, *body = rows
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def cla14(lines):
+    """What the thesis did and says beside what `python -m papers.cla14` finds, and verdicts."""
     rows = [
         (
             "in the thesis",
@@ -26,16 +64,8 @@ def fupermod(lines):
     return markdown(rows)
 
 
-def statements(lines):
-    """All statements in one table: statement, section, what we ran, verdict."""
-    rows = [("statement", "section", "what we ran", "verdict")]
-    keys = ("statement", "section", "ran", "verdict")
-    rows += [[line[key] for key in keys] for line in lines if line["table"] == "findings"]
-    return markdown(rows)
-
-
 def spac(lines):
-    """What the paper says beside what `evener reproduce spac` sees; matrices and methods below."""
+    """What the paper says beside what `python -m papers.spac` sees; matrices and methods below."""
     parts = (with_counters, matrices_of, methods_of, nets_of)
     return "\n\n".join(part(lines) for part in parts)
 
@@ -244,3 +274,17 @@ def here(lines):
 def error_cell(line, kind):
     middle, low, high, most = (line[f"{kind}_{key}"] for key in ("median", "low", "high", "p90"))
     return f"{middle:.1%} ({low:.1%} to {high:.1%}), {most:.1%}"
+
+
+PAGES = {
+    HERE / "README.md": {"here": here},
+    HERE / "cla14" / "README.md": {"results": cla14},
+    HERE / "guo16" / "README.md": {"results": with_counters},
+    HERE / "spac" / "README.md": {"results": spac},
+    HERE / "hmap" / "README.md": {"results": hmap},
+    HERE / "ldht" / "README.md": {"results": ldht, "large": of_table_iv},
+}
+
+
+if __name__ == "__main__":
+    main()
