@@ -17,7 +17,7 @@ from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import SpeedModel
 from evener.running.emulation import EmulatedMachine
 from evener.sizing import solve_sizes
-from papers.cla14.balancers import (
+from papers.cla14.balancing import (
     EPSILON,
     Start,
     by_geometry,

@@ -1,8 +1,8 @@
 """Matrix products over rectangles ([Cla14]_, 5.1.5): grids and columns, on emulated clusters.
 
-The seconds of a step of PIVOT columns are those of emulated speed surfaces (fupermod_surfaces.py):
+The seconds of a step of PIVOT columns are those of emulated speed surfaces (surfaces.py):
 FPM-KL is given these, 1.5D their squares alone; all are timed by them. Messages are counted
-(fupermod_messages.py).
+(surfaces.py).
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from evener.plans.tiling import Tiling
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.sizing.tiling.grids import grid_of_surfaces
 from evener.sizing.tiling.methods import tile
-from papers.cla14.messages import sent_seconds
-from papers.cla14.surfaces import PIVOT, NodeSurface, surfaces_of_lille
+from papers.cla14.surfaces import PIVOT, NodeSurface, sent_seconds, surfaces_of_lille
 from papers.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 
 LILLE_SIZES = (20000, 40000, 60000, 80000, 100000, 120000, 140000, 160000)

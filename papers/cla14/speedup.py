@@ -16,7 +16,7 @@ from evener.arrays import FloatArray, IntArray
 from evener.platforms.models.examples import SpeedCurve, jacobi_servers
 from evener.running.emulation import EmulatedMachine
 from evener.sizing import solve_sizes
-from papers.cla14.balancers import (
+from papers.cla14.balancing import (
     EPSILON,
     Start,
     balanced_at,

@@ -1,9 +1,11 @@
-"""Emulated speed surfaces s(m, n) of the nodes of Lille, table 5.2 ([Cla14]_, 3.4 and 5.1).
+"""Emulated speed surfaces of the nodes of Lille, table 5.2 ([Cla14]_, 3.4 and 5.1); messages.
 
 A node's seconds for a step of PIVOT on m x n elements are those of the area at the speed that
 evener.platforms.models.examples has for such a node, longer where a side is short, plus copies of
 the two pivots: the thesis's benchmark sends them to itself. Beyond the memory for three matrices
 the node pages. How much a short side costs is ours.
+
+The messages of a product over a tiling are sent as in 5.1.5 and 5.2.3.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from evener.arrays import FloatArray
+from evener.plans.tiling import Tiling
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Piecewise
 
@@ -81,3 +84,31 @@ def surfaces_of_lille() -> tuple[NodeSurface, ...]:
         memory = (KINDS[curve.name] * GIB - SYSTEM) / BYTES
         found.append(NodeSurface(curve.name, curve.peak, curve.launch, memory))
     return tuple(found)
+
+
+LATENCY = 5e-6  # [s] of a message, ours
+ELEMENT = 8  # bytes
+
+
+def sent_seconds(tiling: Tiling, link: float, block: int) -> float:
+    """Return the seconds of all messages of a product [s], step by step of a pivot of a block.
+
+    The nodes of the pivot column send their parts of A to each other column of nodes, one message
+    after another; in every column of nodes the owner of the pivot row broadcasts its part of B by
+    a binomial tree. link [bytes/s]: of each node. block: elements a side of the tiling's blocks.
+    """
+    own = tiling if tiling.n_columns else tiling.transposed()
+    used = np.flatnonzero(own.areas > 0)
+    top, height, left, width = (a[used] for a in (own.top, own.height, own.left, own.width))
+    lefts = np.unique(left)
+    seconds = block * block * ELEMENT / link  # of a block
+    rows, down = 0.0, 0.0
+    for edge in lefts.tolist():
+        column = left == edge
+        meets = (top < (top + height)[column, None]) & (top[column, None] < top + height)
+        messages = (meets & ~column).sum(axis=1)
+        across = height[column] * (lefts.size - 1) * seconds + messages * LATENCY
+        rows += float(width[column][0]) * float(across.max())
+        rounds = int(np.ceil(np.log2(max(column.sum(), 1))))
+        down = max(down, rounds * (float(width[column][0]) * seconds + LATENCY))
+    return rows + own.shape[0] * down

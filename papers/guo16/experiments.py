@@ -1,6 +1,6 @@
 """All experiments of [Guo16]_ on emulated machines with shrunken graphs: Figures 3 to 9.
 
-Values are computed, seconds are of a virtual clock: dhgp_setup.py says by which terms, dhgp_runs.py
+Values are computed, seconds are of a virtual clock: setup.py says by which terms, runs.py
 what is run. Findings that follow from these terms alone say "by construction". Seconds of
 partitioning are measured on this computer.
 """
@@ -20,9 +20,9 @@ from evener.partitioning.policies.ratios import paper_ratio
 from papers.command import Reproduction, Tell
 from papers.findings import Panel, PaperResult, Plot, Row
 from papers.guo16 import findings
-from papers.guo16.own import OWN
 from papers.guo16.runs import (
     APPS,
+    OWN,
     breakdown,
     overview,
     partitioned,

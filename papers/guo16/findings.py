@@ -11,7 +11,7 @@ import numpy as np
 
 from evener.measuring.ratio import RatioFit, RatioPoint
 from papers.findings import Criterion, Finding, Row
-from papers.guo16.own import OWN
+from papers.guo16.runs import OWN
 from papers.intervals import Interval, all_of, geometric_mean
 
 Rows = Sequence[Row]

@@ -1,6 +1,6 @@
 """All experiments of [Muralidharan13]_: Figure 3, seconds, and real graphs, with our search beside.
 
-hmap_setup.py says which cells are drawn, in which two readings of the paper, and by which two
+setup.py says which cells are drawn, in which two readings of the paper, and by which two
 equations periods are counted.
 """
 
@@ -16,7 +16,7 @@ from evener.partitioning.external import metis
 from papers.command import Reproduction, Tell
 from papers.findings import Finding, Panel, PaperResult, Plot, Row
 from papers.hmap import findings, runs
-from papers.hmap.bars import (
+from papers.hmap.runs import (
     BARS,
     HMAPS,
     METHODS,

@@ -1,6 +1,6 @@
 """The statements of section IV-C of [Muralidharan13]_ beside what we see, by rows of cells.
 
-"A", "B": the two settings of hmap_setup.py, each a reading of the paper; "IV-A", "III-A": the
+"A", "B": the two settings of setup.py, each a reading of the paper; "IV-A", "III-A": the
 section by which processors are clustered. Gains are METIS's periods over HMAP's, of arithmetic
 means as the paper's figures. Criteria are on periods by equation (2), and open where the 95 %
 interval includes the figure; our reading of what a message costs stands beside them.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from papers.findings import Criterion, Finding, Row, not_tried
-from papers.hmap.bars import (
+from papers.hmap.runs import (
     DIVIDED,
     HMAPS,
     WIDTH,

@@ -1,6 +1,6 @@
 """All experiments of [LDHT]_: Algorithm 1, Figures 1 to 5, Tables III and IV.
 
-ldht_setup.py says which graphs, machines and partitioners are taken, and how each differs from the
+setup.py says which graphs, machines and partitioners are taken, and how each differs from the
 paper's. Rows of cells that are done are kept beside the results, from which an interrupted run goes
 on.
 """
@@ -19,7 +19,7 @@ from papers.command import Reproduction, Tell
 from papers.findings import Finding, Panel, PaperResult, Plot, Row, not_tried
 from papers.keeping import KeptRows
 from papers.ldht import findings, runs, sizes, solved, table_iv
-from papers.ldht.ratios import of, relative, tools_in
+from papers.ldht.findings import of, relative, tools_in
 from papers.ldht.setup import ALYA, BASE, COMPETITORS, FAST, FULL, HUGE, PaperEffort
 
 Rows = Sequence[Row]

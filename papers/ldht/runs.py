@@ -2,15 +2,26 @@
 
 Blocks are judged as the tools left them. Targets are those of Algorithm 1; every tool may be 3 %
 above them. CPU seconds are the tool's own, without the start of a process.
+
+SpMV and CG take seconds per iteration on blocks of TOPO3: on emulated devices, and on two cores.
+Both are of the shifted Laplacian, CG with Jacobi's preconditioner, as in [LDHT]_, section VI-A. The
+emulated machine is shrunk as the graph is, so that seconds are those of the paper's size: speeds as
+vertices, bandwidths as borders, which grow with the square root; latencies stay. CG's two sums over
+all devices are not charged: they are the same for every partition.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from evener.arrays import FloatArray, Part
 from evener.errors import InfeasibleError, ToolError
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.trees import device_tree
@@ -18,6 +29,13 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.metrics import block_weights, comm_volumes, edge_cut, imbalance, quotient
 from evener.plans.partition import Partition
+from evener.platforms.platform import Platform
+from evener.running.apps import laplacian, laplacian_kernels, spmv
+from evener.running.comm import Comm, run_threads
+from evener.running.distributing import distribute
+from evener.running.emulated_run import VirtualMachine
+from evener.running.engine.pool import ThreadPool
+from evener.running.on_device import wanted_arcs
 from evener.sizing.memory_capped import target_sizes
 from papers.findings import Row
 from papers.keeping import KeptRows
@@ -27,11 +45,153 @@ from papers.ldht.setup import (
     GRAPHS,
     STRONG,
     Competitor,
+    Machine,
     PaperCell,
     PaperEffort,
     graph_of,
 )
-from papers.ldht.solving import emulated, equal_finish_sizes, on_two_cores
+
+PAPER_N = 2**29  # vertices of rdg_2d_29
+# Arcs/s of a fast device, ours: a core that reads 12 bytes an arc at 1.2 GB/s. Slow ones have that
+# by the machine's ratio of speeds.
+FAST_ARCS = 1e8
+# Passing a vertex takes as long as so many arcs, by bytes: of SpMV the row's begin, the diagonal, x
+# and y; of CG also x, r, q and p, read and written.
+VERTEX_ARCS = {"spmv": 3.0, "cg": 9.0}
+SUPERSTEPS = 2
+ITERATIONS = 30  # of each turn on two cores
+TURNS = 5
+NEVER = 1e-300  # a tolerance that is not reached
+
+
+def clocked(machine: Machine, n: int, app: str, paper_n: int) -> Platform:
+    """Return a machine with arcs/s as speeds, for a graph of n vertices that stands for paper_n."""
+    whole = machine.platform(n)
+    factor = paper_n / n
+    devices = tuple(
+        replace(
+            device, speed=FAST_ARCS * device.speed / machine.speed / factor, memory_units=None,
+            capabilities={"vertex_arcs": VERTEX_ARCS[app]},
+        )
+        for device in whole.devices
+    )  # fmt: skip
+    levels = tuple(
+        replace(level, link=replace(level.link, beta=level.link.beta * math.sqrt(factor)))
+        for level in whole.levels
+    )
+    return Platform(devices, levels, name=whole.name)
+
+
+def emulated(graph: Graph, part: Part, machine: Machine) -> dict[str, float]:
+    """Return seconds of an iteration by the virtual clock: spmv_s and cg_s.
+
+    With them spmv_small_s and cg_small_s, of the graph as it is, where borders weigh more; and
+    cg_computing_s, the longest computing in cg_s.
+    """
+    parts = distribute(graph, Partition(part, machine.k), want=wanted_arcs(laplacian.CG))
+    programs: dict[str, tuple[Any, dict[str, float]]] = {
+        "spmv": (spmv.SPMV, {"averaging": 0}), "cg": (laplacian.CG, {"tolerance": NEVER}),
+    }  # fmt: skip
+    found: dict[str, float] = {}
+    for app, (program, parameters) in programs.items():
+        clock = VirtualMachine(clocked(machine, graph.n, app, PAPER_N))
+        run = clock.run_on(program, parts, most=SUPERSTEPS, parameters=parameters)
+        small = VirtualMachine(clocked(machine, graph.n, app, graph.n)).charged(run.run, parts)
+        found[f"{app}_s"] = float(run.step_seconds[-1])
+        found[f"{app}_small_s"] = float(small.step_seconds[-1])
+        if app == "cg":
+            found["cg_computing_s"] = float(run.computing[-1].max())
+    return found
+
+
+# Two cores.
+
+
+class SlowedPool:
+    """A device's threads, which multiply `times` times where once is asked, as if slower.
+
+    A product may be repeated, as its result is the same; updates of vectors are not.
+    """
+
+    def __init__(self, pool: ThreadPool, times: int) -> None:
+        self.pool, self.times = pool, times
+        self.threads = pool.threads
+
+    def prepare(self, kernel: Callable[..., object], *arguments: Any) -> None:
+        """Compile as ThreadPool does."""
+        self.pool.prepare(kernel, *arguments)
+
+    def run(self, kernel: Callable[..., object], *arguments: Any) -> None:
+        """Run as ThreadPool does, products several times."""
+        for _ in range(self.times if kernel is laplacian_kernels.multiply else 1):
+            self.pool.run(kernel, *arguments)
+
+
+def shifted_laplacian(graph: Graph) -> Any:
+    """Return L + shift I as a SciPy matrix (n, n) in CSR."""
+    from scipy.sparse import csr_array, diags_array
+
+    degrees = np.diff(graph.xadj).astype(np.float64)
+    arcs = csr_array((np.full(graph.adjncy.size, -1.0), graph.adjncy, graph.xadj),
+                     shape=(graph.n, graph.n))  # fmt: skip
+    return csr_array(arcs + diags_array(degrees + laplacian.SHIFT))
+
+
+def cg_seconds(graph: Graph, part: Part, slower: int, iterations: int) -> tuple[float, FloatArray]:
+    """Return the seconds of a CG iteration on two devices, and x (n,) after all of them.
+
+    slower: how many times the second device multiplies where once is needed.
+    """
+    parts = distribute(graph, Partition(part, 2), want=wanted_arcs(laplacian.CG))
+
+    def work(comm: Comm) -> tuple[float, Any]:
+        with ThreadPool(1) as pool:
+            slowed: Any = SlowedPool(pool, slower if comm.rank == 1 else 1)
+            comm.barrier()
+            began = time.perf_counter()
+            run = laplacian.conjugate_gradients(
+                comm, parts[comm.rank], slowed, most=iterations, tolerance=NEVER
+            )
+            return (time.perf_counter() - began) / iterations, run.values
+
+    found = run_threads(2, work)
+    x = np.empty(graph.n)
+    for local, (_, values) in zip(parts, found, strict=True):
+        x[local.owned] = values
+    return max(seconds for seconds, _ in found), x
+
+
+def spmv_seconds(graph: Graph, part: Part, slower: int, iterations: int) -> float:
+    """Return the seconds of a product with the shifted Laplacian on two devices."""
+    matrix, x = shifted_laplacian(graph), np.ones(graph.n)
+
+    def work(comm: Comm) -> spmv.SpmvRun:
+        repeat = slower if comm.rank == 1 else 1
+        return spmv.run(comm, matrix, Partition(part, 2), x, iterations, repeat=repeat)
+
+    run = run_threads(2, work)[0]
+    return float(np.median((run.compute + run.exchange).max(axis=1)))
+
+
+def on_two_cores(graph: Graph, parts: dict[str, Part], slower: int) -> list[Row]:
+    """Return the seconds of SpMV and CG on two cores, a row for each turn and partition.
+
+    parts: two blocks, of sizes `slower` to 1, by partitioner. Partitioners take turns.
+    """
+    rows: list[Row] = []
+    for turn in range(TURNS + 1):
+        for name, part in parts.items():
+            seconds = {"spmv_s": spmv_seconds(graph, part, slower, ITERATIONS),
+                       "cg_s": cg_seconds(graph, part, slower, ITERATIONS)[0]}  # fmt: skip
+            if turn:  # the first only loads
+                rows.append({"tool": name, "turn": turn, **seconds})
+    return rows
+
+
+def equal_finish_sizes(n: int, slower: int) -> Sequence[float]:
+    """Return two targets with which both devices multiply equally long."""
+    return (n * slower / (slower + 1), n / (slower + 1))
+
 
 Tell = Callable[[str, float], None]
 Rows = Sequence[Row]

@@ -23,7 +23,7 @@ from evener.platforms.examples import (
 )
 from evener.sizing.memory_capped import target_weights
 from papers.findings import Criterion, Finding, Row
-from papers.ldht.paper import PRINTED_RATIOS, SATURATED_FROM, SHARES, SPEEDS
+from papers.ldht.setup import PRINTED_RATIOS, SATURATED_FROM, SHARES, SPEEDS
 
 Divide = Callable[[float, FloatArray, FloatArray], FloatArray]
 Rows = Sequence[Row]

@@ -1,7 +1,7 @@
 """Statements of [LDHT]_, section VI-C and Figure 5, beside what we see: cuts, SpMV and CG.
 
 Seconds are those of the virtual clock, on TOPO3 with 2^29 vertices; and of two cores here, of which
-one multiplies four times as long. See ldht_solving.py.
+one multiplies four times as long. See runs.py.
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from papers.ldht.findings import (
     GEOMETRIC,
     PAPERS,
     VOLUME,
+    CellRows,
+    by_cell,
+    change,
     finding,
     less,
     listed,
     means,
-)
-from papers.ldht.ratios import (
-    CellRows,
-    by_cell,
-    change,
     of,
     ratios,
     reversed_speeds,

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from papers.findings import Criterion, Finding, Row, against
-from papers.ldht.findings import BETTER, PAPERS, PARMETIS
-from papers.ldht.paper import CUTS, MACHINES_IV, VOLUMES
-from papers.ldht.ratios import by_cell, mean, of, swapped, tools_in
-from papers.ldht.setup import REFINED, STRONG
+from papers.ldht.findings import BETTER, PAPERS, PARMETIS, by_cell, mean, of, swapped, tools_in
+from papers.ldht.setup import CUTS, MACHINES_IV, REFINED, STRONG, VOLUMES
 
 Rows = Sequence[Row]
 Printed = Mapping[str, Mapping[str, Sequence[float]]]

@@ -1,6 +1,6 @@
 """All experiments of [SPAC]_ that need no GPU: Figures 4, 7, 13, 16, Tables 1, 5, section 3.4.
 
-Copies are counted, CPU seconds measured on this computer; spac_setup.py says which matrices stand
+Copies are counted, CPU seconds measured on this computer; setup.py says which matrices stand
 for the paper's. Transactions are those of a model. Statements about seconds of GPUs are not tried.
 """
 

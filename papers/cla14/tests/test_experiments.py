@@ -9,7 +9,7 @@ import pytest
 
 from evener.platforms.models.fitting import Constant
 from papers.cla14 import experiments as fupermod
-from papers.cla14.balancers import traditional
+from papers.cla14.balancing import traditional
 from papers.cla14.experiments import EXPERIMENTS
 from papers.cla14.products import (
     KILLED,

@@ -6,16 +6,20 @@ import numpy as np
 import pytest
 
 from papers.cla14.hybrid import (
+    BLOCK,
+    ELEMENT,
     LIMITS,
+    WAYS,
+    divided,
     general,
     hybrid_row,
     limits,
+    nodes_of_grenoble,
     reliable,
     sent,
+    sliced,
     slowest,
 )
-from papers.cla14.nested import WAYS, divided, sliced
-from papers.cla14.nodes import BLOCK, ELEMENT, nodes_of_grenoble
 from papers.findings import FindingVerdict
 
 NODES = nodes_of_grenoble()

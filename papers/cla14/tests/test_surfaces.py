@@ -1,10 +1,11 @@
-"""Emulated surfaces: their models agree with them, short sides are slow, full memories page."""
+"""Emulated surfaces are those of the thesis's hardware; messages of a product by hand."""
 
 import numpy as np
 import pytest
 
+from evener.plans.tiling import Tiling
 from papers.cla14.rectangles import LILLE_NODES, THESIS_MOST
-from papers.cla14.surfaces import BYTES, PIVOT, surfaces_of_lille
+from papers.cla14.surfaces import BYTES, ELEMENT, LATENCY, PIVOT, sent_seconds, surfaces_of_lille
 
 KINDS = surfaces_of_lille()
 
@@ -37,3 +38,17 @@ def test_all_memories_hold_the_theses_largest_matrices_and_little_more():
     total = sum(n * node.memory for n, node in zip(LILLE_NODES, KINDS, strict=True))
     assert 0.97 < THESIS_MOST**2 / total < 1
     assert BYTES == 24
+
+
+def test_messages_by_hand():
+    """Two columns: of A each sends its part to the other; of B two ranks need one round."""
+    tiling = Tiling((4, 4), *np.array([[0, 0, 1], [0, 2, 2], [4, 1, 3], [2, 2, 2]]))
+    block = 16 * 16 * ELEMENT / 1e9
+    across = 2 * (4 * block + 2 * LATENCY) + 2 * (3 * block + LATENCY)
+    down = 4 * (2 * block + LATENCY)
+    assert sent_seconds(tiling, 1e9, 16) == pytest.approx(across + down)
+    assert sent_seconds(tiling.transposed(), 1e9, 16) == pytest.approx(across + down)
+
+
+def test_one_node_sends_nothing():
+    assert sent_seconds(Tiling((4, 4), *np.array([[0], [0], [4], [4]])), 1e9, 16) == 0.0

@@ -11,9 +11,9 @@ from evener.running.apps import bfs, pagerank, wcc
 from papers.command import main
 from papers.guo16 import experiments as dhgp
 from papers.guo16 import findings
-from papers.guo16.own import OWN
 from papers.guo16.runs import (
     APPS,
+    OWN,
     configured,
     draws_of,
     mean_figures,

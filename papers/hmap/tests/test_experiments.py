@@ -17,7 +17,6 @@ from evener.streams.period import seconds_of
 from evener.streams.placing import greedy_starts
 from evener.streams.search import SearchLimits
 from papers.command import main
-from papers.hmap import bars as hmap_bars
 from papers.hmap import experiments as hmap
 from papers.hmap import findings as hmap_findings
 from papers.hmap import runs as hmap_runs
@@ -74,7 +73,7 @@ def test_filters_are_as_many_as_processors_or_apart(sampling):
 def row(k, setting, **more):
     """A row of a cell with periods 1 but for those given."""
     given = {"n": k, "degree": 4, "ratio": 0.1, "shape": 1.0, "share": 50, "spread": 5}
-    given |= {"round": 0, "seed": 0, "equation": PAPERS} | dict.fromkeys(hmap_bars.METHODS, 1.0)
+    given |= {"round": 0, "seed": 0, "equation": PAPERS} | dict.fromkeys(hmap_runs.METHODS, 1.0)
     return {"k": k, "setting": setting, **given, **more}
 
 
@@ -82,18 +81,18 @@ def test_bars_are_means_of_the_cells_of_a_class():
     rows = [row(64, "A", share=5, metis=1.0), row(64, "A", share=95, metis=4.0),
             row(64, "A", share=50, metis=7.0), row(64, "B", metis=90.0),
             row(64, "A", share=5, metis=90.0, equation=OWN)]  # fmt: skip
-    found = {(b.paper_class, b.method): b for b in hmap_bars.bars(rows, "A", 64)}
+    found = {(b.paper_class, b.method): b for b in hmap_runs.bars(rows, "A", 64)}
     assert [found[c, "metis"].mean for c in "abf"] == [4.0, 5.5, 4.0]
     assert found["f", "metis"].geometric == pytest.approx(28 ** (1 / 3))
     assert ("c", "metis") not in found
     # Of 1, 4, 7: sigma 3, Student's quantile with two degrees of freedom 4.303.
     assert found["f", "metis"].width == pytest.approx(2 * 4.303 * 3 / 3**0.5 / 4, rel=1e-3)
     assert found["f", "hmap"].width == 0
-    (own,) = (b for b in hmap_bars.bars(rows, "A", 64, OWN)
+    (own,) = (b for b in hmap_runs.bars(rows, "A", 64, OWN)
               if (b.paper_class, b.method) == ("f", "metis"))  # fmt: skip
     assert (own.mean, own.equation) == (90.0, OWN)
-    assert not hmap_bars.are_narrow(rows[:3])
-    assert hmap_bars.are_narrow([row(64, "A"), row(64, "A")])
+    assert not hmap_runs.are_narrow(rows[:3])
+    assert hmap_runs.are_narrow([row(64, "A"), row(64, "A")])
 
 
 def test_cells_are_drawn_until_all_intervals_are_narrow_or_the_cap(tmp_path, monkeypatch):
@@ -105,7 +104,7 @@ def test_cells_are_drawn_until_all_intervals_are_narrow_or_the_cap(tmp_path, mon
         assert is_searched == (cell.round == 0)
         spread = 1e-3 if cell.k == 64 else 1.0
         classes = {"shape": 0.1, "share": 50, "ratio": 1.0}  # of all but (d), which has no bar
-        own = {name: 1 + spread * rng.random() for name in hmap_bars.METHODS}
+        own = {name: 1 + spread * rng.random() for name in hmap_runs.METHODS}
         return [cell.about | classes | own | {"equation": PAPERS}]
 
     monkeypatch.setattr(hmap_runs, "run", run)
@@ -121,20 +120,20 @@ def test_cells_are_drawn_until_all_intervals_are_narrow_or_the_cap(tmp_path, mon
     monkeypatch.setattr(hmap_runs, "run", not_again)
     again = hmap_runs.sampled(sampling, KeptRows(tmp_path, {}), lambda *_: None)
     assert again == rows
-    found = [bar for k in (64, 128) for bar in hmap_bars.bars(rows, "A", k)]
-    said = hmap_findings.narrow_intervals(found, hmap_bars.WIDTH, sampling)
+    found = [bar for k in (64, 128) for bar in hmap_runs.bars(rows, "A", k)]
+    said = hmap_findings.narrow_intervals(found, hmap_runs.WIDTH, sampling)
     assert "12 on a machine at most" in said.tried
     assert "128 processors" in said.seen
     assert said.verdict == "not tried"  # the cap came before the paper's precision
     assert "the cap came first" in said.lacking
     tight = [bar for bar in found if bar.k == 64]
-    assert hmap_findings.narrow_intervals(tight, hmap_bars.WIDTH, sampling).criteria[0].met
+    assert hmap_findings.narrow_intervals(tight, hmap_runs.WIDTH, sampling).criteria[0].met
 
 
 def test_the_last_bar_is_the_mean_over_machines():
     rows = [row(k, "A", metis=value) for k, value in ((64, 1.0), (64, 3.0), (128, 6.0))]
-    found = [bar for k in (64, 128) for bar in hmap_bars.bars(rows, "A", k)]
-    last = {(bar.paper_class, bar.method): bar for bar in hmap_bars.over_machines(found)}
+    found = [bar for k in (64, 128) for bar in hmap_runs.bars(rows, "A", k)]
+    last = {(bar.paper_class, bar.method): bar for bar in hmap_runs.over_machines(found)}
     assert (last["f", "metis"].mean, last["f", "metis"].k) == (4.0, 0)
     assert last["f", "metis"].geometric == pytest.approx((6 * 3**0.5) ** 0.5)
 
@@ -142,12 +141,12 @@ def test_the_last_bar_is_the_mean_over_machines():
 def test_gains_are_ratios_of_means_and_geometric():
     rows = [row(64, "A", metis=8.0, hmap=2.0), row(64, "A", metis=1.0, hmap=1.0),
             {"hmap": 5.0}]  # fmt: skip
-    found = hmap_bars.gain(rows)
+    found = hmap_runs.gain(rows)
     assert (found.of_means.value, found.geometric.value) == (pytest.approx(3.0), pytest.approx(2.0))
     assert found.of_means.low < 3 < found.of_means.high
     assert found.geometric.low < 2 < found.geometric.high
-    assert np.isnan(hmap_bars.gain([{"hmap": 1.0}]).geometric.value)
-    assert hmap_bars.gain(rows, "hmap", "hmap").of_means == (1.0, 1.0, 1.0)
+    assert np.isnan(hmap_runs.gain([{"hmap": 1.0}]).geometric.value)
+    assert hmap_runs.gain(rows, "hmap", "hmap").of_means == (1.0, 1.0, 1.0)
 
 
 def test_intervals_of_the_ratio_of_means_cover_the_true_one():
@@ -157,7 +156,7 @@ def test_intervals_of_the_ratio_of_means_cover_the_true_one():
     for _ in range(2000):
         common = rng.lognormal(0, 0.5, 40)
         pairs = zip(2 * common * rng.uniform(0.5, 1.5, 40), common, strict=True)
-        found = hmap_bars.gain([{"metis": a, "hmap": b} for a, b in pairs]).of_means
+        found = hmap_runs.gain([{"metis": a, "hmap": b} for a, b in pairs]).of_means
         hits += found.low < 2 < found.high
     assert 0.92 < hits / 2000 < 0.97
 
@@ -167,7 +166,7 @@ RIGHT = {64: 0.8, 1024: 2.0, 4096: 3.1}
 
 def as_the_paper(gains, wide=100.0):
     """Rows of a paper that is right: METIS / HMAP by machine, larger where bytes are dear."""
-    filters = {f"{kind}_{name}": share for name in hmap_bars.BARS
+    filters = {f"{kind}_{name}": share for name in hmap_runs.BARS
                for kind, share in (("wide", wide), ("narrow", 100 - wide))}  # fmt: skip
     filters |= {"wide_metis": 90.0, "narrow_metis": 90.0}
     return [

@@ -13,7 +13,6 @@ from evener.partitioning.tools import TOOLS
 from papers import command
 from papers.command import main
 from papers.ldht import experiments as ldht
-from papers.ldht import solving as ldht_solving
 from papers.ldht.setup import (
     FAST,
     FULL,
@@ -37,8 +36,8 @@ def test_the_command_writes_everything_and_goes_on(tmp_path, capsys, monkeypatch
     monkeypatch.setattr(
         ldht.sizes, "seconds_of_sizes", partial(ldht.sizes.seconds_of_sizes, (8, 16))
     )
-    monkeypatch.setattr(ldht_solving, "TURNS", 1)
-    monkeypatch.setattr(ldht_solving, "ITERATIONS", 2)
+    monkeypatch.setattr(ldht.runs, "TURNS", 1)
+    monkeypatch.setattr(ldht.runs, "ITERATIONS", 2)
     monkeypatch.setattr(
         type(TINY),
         "cells",

@@ -9,7 +9,7 @@ import pytest
 from evener.graphs.generating.families import GENERATORS
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.tools import TOOLS, Tool
-from papers.ldht import findings, ratios, table_iv
+from papers.ldht import findings, table_iv
 from papers.ldht import runs as ldht_runs
 from papers.ldht import solved as ldht_solved
 from papers.ldht.setup import ALYA, GRAPHS, HUGE, Competitor, Machine, PaperCell, series
@@ -94,7 +94,7 @@ def test_tools_that_failed_or_are_absent_decide_nothing():
         else row
         for row in ROWS
     ]
-    assert "pmGraph" not in ratios.tools_in(failed, findings.PAPERS)
+    assert "pmGraph" not in findings.tools_in(failed, findings.PAPERS)
     for one in findings.all_findings(failed):
         assert one.verdict in ("held", "partly", "not held", "not tried")
 
@@ -191,9 +191,9 @@ def test_machines_are_paired_but_for_what_changes():
     """On 48 and 384 devices the same part is fast, not the same number."""
     rows = [row | {"cpu_s": 2.0 if row["k"] == 384 else 1.0} for row in ROWS
             if row["figure"] == "3" and row["tool"] in ("geoKM", "geoRef")]  # fmt: skip
-    found = ratios.change(rows, "k", lambda cell: cell["geoRef"]["cpu_s"], ("geoRef",))
+    found = findings.change(rows, "k", lambda cell: cell["geoRef"]["cpu_s"], ("geoRef",))
     assert found == pytest.approx((2.0, 2.0, 2.0))
-    assert np.isnan(ratios.change(rows, "k", lambda cell: 1.0, ("zRCB",)).value)
+    assert np.isnan(findings.change(rows, "k", lambda cell: 1.0, ("zRCB",)).value)
 
 
 def test_table_iv_by_its_own_numbers():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError
-from papers.guo16 import own as dhgp_own
-from papers.guo16.own import own_blocks
+from papers.guo16 import runs
+from papers.guo16.runs import own_blocks
 from papers.guo16.setup import MESSAGES, das4, stand_ins
 
 GRAPH = stand_ins(0.1)["G4"]
@@ -31,6 +31,6 @@ def test_a_gpu_that_holds_nothing_gets_nothing(monkeypatch):
     platform = replace(small, devices=devices)
     made = own_blocks(GRAPH.graph, platform, 20.0, MESSAGES)
     assert (made.partition.part == 0).all()
-    monkeypatch.setattr(dhgp_own, "ROUNDS", 1)
+    monkeypatch.setattr(runs, "ROUNDS", 1)
     with pytest.raises(InfeasibleError, match="no plan of 1 fits"):
         own_blocks(GRAPH.graph, platform, 20.0, MESSAGES)
