@@ -7,8 +7,9 @@ guo16/       distributed heterogeneous graph processing [Guo16]_
 hmap/        HMAP [Muralidharan13]_
 ldht/        load distribution on heterogeneous topologies [LDHT]_; sizes.py statements on sizes,
              solved.py on Figure 5, table_iv.py on Table IV
-spac/        split-and-connect [SPAC]_; gpu.py memory transactions by a model, theorems.py section
-             3.4 on all small connected graphs
+spac/        split-and-connect [SPAC]_; memory.py a model of caches and of memory transactions,
+             gpu.py what it counts of the paper's kernels, theorems.py section 3.4 on all small
+             connected graphs
 
 In each: setup.py (graphs and machines, or what stands for them), runs.py (what is run on them),
 findings.py (its statements beside what we see), experiments.py (all of them), results.jsonl and

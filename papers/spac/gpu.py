@@ -1,6 +1,6 @@
 """Sections 4 and 5 of [SPAC]_ without a GPU: memory transactions by the model, nothing in seconds.
 
-evener.running.locality.transactions counts the sectors of 32 bytes that each warp touches. Blocks
+memory.py counts the sectors of 32 bytes that each warp touches. Blocks
 are those of split-and-connect with the ring, ten entries a thread; what they stage is laid out by
 first use (section 4).
 """
@@ -13,17 +13,17 @@ import numpy as np
 
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.delaunay import tetrahedron_dual
-from evener.running.locality.caches import Cache
 from evener.running.locality.staging import Multiprocessor, StagedBlocks
-from evener.running.locality.transactions import (
+from evener.splitting.methods import split_with
+from papers.findings import Criterion, Finding, Row
+from papers.spac.memory import (
+    Cache,
     plain_interactions,
     plain_product,
     reads_through_cache,
     staged_interactions,
     staged_product,
 )
-from evener.splitting.methods import split_with
-from papers.findings import Criterion, Finding, Row
 from papers.spac.setup import (
     ENTRIES_OF_THREAD,
     PAPER,

@@ -1,4 +1,4 @@
-"""Plays memory accesses on a set-associative cache that evicts what was used longest ago (LRU)."""
+"""Plays memory accesses on a set-associative cache (LRU), and counts sectors that warps touch."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -55,3 +55,23 @@ def product_misses(offsets, ends, line_bytes, n_columns, tags, misses):
             misses[1] += touch(tags, first_weight + 8 * j // line_bytes)
             misses[0] += touch(tags, 8 * np.int64(ends[j]) // line_bytes)
         misses[1] += touch(tags, first_y + 8 * u // line_bytes)
+
+
+@njit(cache=True, nogil=True, counted=False)
+def count_sectors(places, starts, item, sector, warp):
+    """Return how many sectors the warps of all blocks touch, each warp its own.
+
+    places (entries,) int64: which entry of an array each thread uses; item: bytes of an entry.
+    starts (k + 1,): where the threads of a block begin in places, `warp` at a time.
+    """
+    total = 0
+    for b in range(starts.size - 1):
+        for first in range(starts[b], starts[b + 1], warp):
+            for i in range(first, min(first + warp, starts[b + 1])):
+                own, is_new = places[i] * item // sector, 1
+                for j in range(first, i):
+                    if places[j] * item // sector == own:
+                        is_new = 0
+                        break
+                total += is_new
+    return total
