@@ -6,7 +6,8 @@ cla14/       FuPerMod [Cla14]_: balancing.py and speedup.py balancers and redist
 guo16/       distributed heterogeneous graph processing [Guo16]_
 hmap/        HMAP [Muralidharan13]_
 ldht/        load distribution on heterogeneous topologies [LDHT]_; sizes.py statements on sizes,
-             solved.py on Figure 5, table_iv.py on Table IV
+             solved.py on Figure 5, table_iv.py on Table IV; tools.py partitioners that it alone
+             calls: Zoltan (zoltan.py), METIS from given blocks (metis_refinement.py, matching.py)
 spac/        split-and-connect [SPAC]_; memory.py a model of caches and of memory transactions,
              gpu.py what it counts of the paper's kernels, theorems.py section 3.4 on all small
              connected graphs
@@ -21,6 +22,7 @@ intervals.py figures with their 95 % intervals, and whether these decide
 keeping.py   rows of cells kept on disk, for long runs that are interrupted
 here.py      predicted against measured seconds on this computer; here_pair.py its two devices and
              their processes
+children.py  lets child processes import papers
 tables.py    tables of the pages, from the recorded results
 
 Papers import the product, which imports nothing of them. Read findings.py first.

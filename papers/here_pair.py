@@ -27,6 +27,7 @@ from evener.measuring.child import ParentPipe, end_with_parent, wait_until
 from evener.measuring.devices import cores
 from evener.measuring.kernels import Kernel, make_kernel
 from evener.measuring.workers import KernelJob, Worker
+from papers.children import let_children_import_papers
 
 START_DELAY = 10e-3  # seconds from sending the start time to that time
 PATIENCE = 120.0  # seconds to wait for an answer
@@ -66,6 +67,7 @@ class DevicePair:
     """The processes of both devices; a context manager, which ends them."""
 
     def __init__(self, cpus: Sequence[int], gate: str | Path) -> None:
+        let_children_import_papers()
         self._devices = [
             DeviceProcess(
                 f"cpu{cpu}", KernelJob("", cpus=(cpu,), options={"path": str(gate), "place": i})

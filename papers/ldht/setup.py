@@ -26,6 +26,9 @@ from evener.partitioning.tools import TOOLS
 from evener.platforms.examples import topo1, topo2, topo3
 from evener.platforms.platform import Platform
 from papers.findings import Row
+from papers.ldht.tools import enter_tools
+
+enter_tools()
 
 # Table III: relative speed and memory of the fast devices; the slow ones have 1 and 2.
 SPEEDS = (1.0, 2.0, 4.0, 8.0, 16.0)

@@ -5,11 +5,13 @@ import pytest
 
 from evener.errors import UsageError
 from evener.graphs.generating.delaunay import delaunay
-from evener.partitioning.external import zoltan
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from papers.ldht import zoltan
+from papers.ldht.tools import enter_tools
 from tests.assertions import grid
 
+enter_tools()
 needs_library = pytest.mark.skipif(
     zoltan.missing() is not None, reason=f"libzoltan is not installed: {zoltan.HOW}"
 )

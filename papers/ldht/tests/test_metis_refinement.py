@@ -8,14 +8,16 @@ import pytest
 from evener.errors import UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
-from evener.partitioning.external import metis_refinement as module
 from evener.partitioning.external.jobs import Job
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans import metrics
 from evener.plans.partition import Partition
+from papers.ldht import metis_refinement as module
+from papers.ldht.tools import enter_tools
 from tests.assertions import grid
 
+enter_tools()
 needs_library = pytest.mark.skipif(module.missing() is not None, reason=str(module.missing()))
 
 

@@ -27,7 +27,6 @@ from evener.partitioning.external.jobs import (
     remarks,
     vertex_weights,
 )
-from evener.partitioning.external.matching import MatchedLevel, matched_levels
 from evener.partitioning.external.metis import (
     HOW,
     N_OPTIONS,
@@ -36,6 +35,7 @@ from evener.partitioning.external.metis import (
     _is_newer,
     library,
 )
+from papers.ldht.matching import MatchedLevel, matched_levels
 
 KMETIS = 1  # METIS_OP_KMETIS of metis.h
 PASSES = {"fast": 10, "default": 10, "strong": 50}  # 10 are METIS's own default

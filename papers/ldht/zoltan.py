@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.partitioning.external.jobs import Call, Job, address, load_library
+from papers.children import let_children_import_papers
 
 NAMES = ("libtrilinos_zoltan.so.13.2", "libtrilinos_zoltan.so", "libzoltan.so", "libzoltan.dylib")
 HOW = "apt install libtrilinos-zoltan-dev"
@@ -56,6 +57,7 @@ def is_loadable() -> bool:
     It brings an MPI with it, which mpi4py of this process would take for its own.
     """
     code = f"import sys; from {__name__} import library; sys.exit(library() is None)"
+    let_children_import_papers()
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=False)
     return done.returncode == 0
 

@@ -7,7 +7,7 @@ import pytest
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
-from evener.partitioning.external.matching import MatchedLevel, _matching, matched_levels
+from papers.ldht.matching import MatchedLevel, _matching, matched_levels
 
 
 def level_of(graph, part=None):
