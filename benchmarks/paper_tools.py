@@ -27,8 +27,6 @@ from evener.plans.partition import Partition
 from papers.ldht.matching import MatchedLevel, _matching
 from papers.ldht.tools import enter_tools
 
-enter_tools()
-
 RESULTS = Path(__file__).parent / "results" / "paper_tools.jsonl"
 SEED = 20_260
 GRAPHS = {  # about n vertices, and how many dimensions
@@ -124,6 +122,7 @@ def table(lines):
 
 
 def main():
+    enter_tools()
     arguments = parser(__doc__, RESULTS)
     arguments.add_argument("--n", type=int, default=100_000, help="vertices, about")
     arguments.when_small(n=3000)
