@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo wheel check test test-doors test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers site clean
+.PHONY: demo wheel check test test-papers test-doors test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -45,10 +45,14 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell src tests benchmarks examples packaging docs README.md CHANGELOG.md CONTRIBUTING.md
+	$(BIN)/codespell src papers tests benchmarks examples packaging docs README.md CHANGELOG.md CONTRIBUTING.md
 
 test: $(VENV)/.warm
 	$(BIN)/pytest -n 2
+
+# Reproductions of papers, which are not in the package.
+test-papers: $(VENV)/.warm
+	$(BIN)/pytest -n 2 papers
 
 # Without slow tests, and with a quarter of the examples of property tests.
 test-fast: export EVENER_EXAMPLES = quick
@@ -116,8 +120,8 @@ bench-all: $(VENV)/.warm
 papers: $(VENV)/.core
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[mtkahypar]'
 	mkdir -p build/papers
-	for paper in fupermod dhgp spac hmap ldht; do \
-		$(BIN)/evener reproduce $$paper --fast -o build/papers/$$paper || exit 1; done
+	for paper in cla14 guo16 spac hmap ldht; do \
+		$(BIN)/python -m papers.$$paper --fast -o build/papers/$$paper || exit 1; done
 
 # Python compiles modules when they are imported; pip would compile all of SciPy's, most of which are not.
 $(VENV)/.core: pyproject.toml

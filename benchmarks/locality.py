@@ -9,7 +9,7 @@ the order given, one thread; `ordered` the same after locality_order; `asked` wh
 finds the given order bad. They take turns; CPU seconds are medians. search: CPU seconds for looking
 at the order, making another and bringing the arcs into it; break_even: products after which they
 have paid for themselves. misses: lines of 64 bytes that a product fetches, of x and of all else, in
-a cache of 1 MiB and 16 ways (evener.running.locality.caches). For graphs of --blocks also
+a cache of 1 MiB and 16 ways (papers.spac.memory). For graphs of --blocks also
 `blocked`: the product by blocks of entries that split-and-connect (`fast`) makes, as few as stage
 half a cache at most, and what making them took. Writes a JSON line a graph to
 results/locality.jsonl.
@@ -35,9 +35,9 @@ from evener.plans.partition import Partition
 from evener.running.apps import rows_kernels
 from evener.running.apps.rows import NONE, MatrixRows, cut, within_rows
 from evener.running.distributing import local_graph
-from evener.running.locality.caches import Cache
 from evener.running.locality.ordering import is_bad_order, lines_read, locality_order, renumbered
 from evener.running.locality.staging import BlockProduct, StagedBlocks, fewest_blocks
+from papers.spac.memory import Cache
 
 RESULTS = Path(__file__).parent / "results" / "locality.jsonl"
 SEED = 2026

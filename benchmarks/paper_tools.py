@@ -17,7 +17,6 @@ from evener.graphs.generating.airways import airways
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.random_graphs import rgg
 from evener.machine_code.clock import cpu_seconds
-from evener.partitioning.external.matching import MatchedLevel, _matching
 from evener.partitioning.geographer import georef_blocks
 from evener.partitioning.levels.levels import contracted
 from evener.partitioning.registry import partition_with
@@ -25,6 +24,8 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS
 from evener.plans import metrics
 from evener.plans.partition import Partition
+from papers.ldht.matching import MatchedLevel, _matching
+from papers.ldht.tools import enter_tools
 
 RESULTS = Path(__file__).parent / "results" / "paper_tools.jsonl"
 SEED = 20_260
@@ -121,6 +122,7 @@ def table(lines):
 
 
 def main():
+    enter_tools()
     arguments = parser(__doc__, RESULTS)
     arguments.add_argument("--n", type=int, default=100_000, help="vertices, about")
     arguments.when_small(n=3000)

@@ -10,8 +10,10 @@ A script writes one line a measurement as soon as it is made, and knows the tabl
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parents[1]))  # some scripts use models of papers/
 SMALL_RESULTS = Path(__file__).parent / "data" / "small"
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/transactions.py [--inputs delaunay16,rmat14] [--threads 64,1024]
 
-No GPU is needed, and none was used: evener.running.locality.transactions counts the sectors of 32
+No GPU is needed, and none was used: papers.spac.memory counts the sectors of 32
 bytes that each warp touches. product: SpMV with float64. plain: what any kernel by rows touches at
 least; rows, runs, path: those of rows_cuda_kernels (a thread a row, CUSP's rule, merge-based).
 staged: blocks of ENTRIES_OF_THREAD entries a thread by split-and-connect (`fast`), x and y staged;
@@ -22,9 +22,9 @@ from records import answer, markdown, parser, words
 
 from evener.graphs.edge_list import EdgeList
 from evener.planning.split import SplitOptions, split
-from evener.running.locality.caches import Cache
 from evener.running.locality.staging import Multiprocessor, StagedBlocks
-from evener.running.locality.transactions import (
+from papers.spac.memory import (
+    Cache,
     cached_product,
     plain_interactions,
     plain_product,

@@ -41,7 +41,7 @@ speed = 1.2e8
 """
 # Rooms that do something; the others hold values, which every room uses.
 VERBS = ("io", "sizing", "partitioning", "running", "measuring", "planning", "rebalancing",
-         "reporting", "reproducing", "doors")  # fmt: skip
+         "reporting", "doors")  # fmt: skip
 
 
 def script(name):
@@ -456,7 +456,6 @@ TESTED_BY = {
     "platforms/shared_links.py": "plans/test_exchange_costs.py",
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
-    "reproducing/fupermod_": "reproducing/test_fupermod.py",
     "sizing/tiling/": "sizing/tiling",  # through `tile`
 }
 

@@ -37,13 +37,13 @@ from evener.doors.exports import DOORS
 from evener.io.formats import FORMATS
 from evener.io.plans.partitions import EXPORTS
 from evener.partitioning.tools import TOOLS
-from evener.reproducing import fupermod
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 ALONE = {"ten-things.md", "python.md"}  # pages of which each block runs as it stands
-LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md",
+          *sorted((ROOT / "papers").rglob("*.md"))]  # fmt: skip
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHELL_MARKS = set("|><;&$`*")
 
@@ -270,7 +270,6 @@ def json_keys_in(title, sections):
 def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(precompile, "REHEARSALS", {})
-    monkeypatch.setattr(fupermod, "EXPERIMENTS", {"models": fupermod.EXPERIMENTS["models"]})
     sections = sections_of(ROOT / "docs" / "cli.md")
     assert main(["generate", "grid", "--shape", "8x9", "-o", "g.graph", "--quiet"]) == 0
     assert main(["generate", "speeds", "--curves", "lille", "-o", "s.toml", "--quiet"]) == 0
@@ -291,7 +290,6 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
         "report": "g.plan",
         "info": "g.graph",
         "convert": "g.graph g.npz",
-        "reproduce": "fupermod --fast",
         "warm": "--processes 1",
     }
     for command, more in words.items():

@@ -1,6 +1,5 @@
 """What the tests of commands share."""
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +9,6 @@ from evener.cli import main
 from evener.cli.compiling import WORDS
 from evener.files.writing import write_text
 from evener.io.write import write_graph
-from evener.reproducing.fupermod import EXPERIMENTS
 from tests.assertions import grid
 
 
@@ -70,19 +68,12 @@ def small_files(tmp_path_factory):
     return folder
 
 
-@functools.cache
-def _some_of_a_reproduction():
-    return EXPERIMENTS["models"](True)
-
-
 @pytest.fixture
 def place(small_files, tmp_path, monkeypatch):
     """A folder with a graph, a machine with odd names and a plan; the current one."""
     for file in small_files.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
-    # Seconds each time, all the same.
+    # Seconds each time, and the same each time.
     monkeypatch.setattr("evener.cli.precompile.precompile.REHEARSALS", {})
-    some = {"models": lambda _: _some_of_a_reproduction()}
-    monkeypatch.setattr("evener.reproducing.fupermod.EXPERIMENTS", some)
     return tmp_path

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,6 @@ EXAMPLES = {
     "info": "info g.graph",
     "convert": "convert g.graph new.mtx",
     "generate": "generate grid --shape 4x5 -o new.graph",
-    "reproduce": "reproduce fupermod --fast",
     "warm": "warm --processes 1",
     "completion": "completion bash",
     "doctor": "doctor",
@@ -72,8 +72,8 @@ MISSING = [
     "plan g.graph --k 3 -o new.plan --report no/x.html",
     "tile --k 3 --size 8 --picture no/x.png",
 ]  # fmt: skip
-# Those that start processes are run twice in test-fast, not four times; papers take seconds.
-COSTLY, COSTLIEST = ("advise", "compare", "doctor", "measure", "reproduce"), ("reproduce",)
+# Those that start processes are run twice in test-fast, not four times.
+COSTLY = ("advise", "compare", "doctor", "measure")
 HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich", "jinja2")
 
 
@@ -95,7 +95,7 @@ def test_every_command_has_an_example():
     assert EXAMPLES.keys() == COMMANDS.keys()
 
 
-@pytest.mark.parametrize("command", fast_but(COSTLIEST))
+@pytest.mark.parametrize("command", COMMANDS)
 def test_succeeds_and_writes_no_escapes(evener, place, command):
     said = evener(*example(command))
     assert said.code == 0, said.err
@@ -113,7 +113,7 @@ def test_help(evener, command):
     assert "--quiet" in said.out
 
 
-@pytest.mark.parametrize("command", fast_but(COSTLIEST))
+@pytest.mark.parametrize("command", COMMANDS)
 def test_json_is_one_object(evener, place, command):
     said = evener(*example(command, "--json"))
     assert said.code == 0, said.err
@@ -238,6 +238,25 @@ def test_unknown_command(evener):
     said = evener("plans")
     assert (said.code, said.out) == (2, "")
     assert "no command 'plans'" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        (("fupermod", "--fast"), "cla14"),
+        (("dhgp",), "guo16"),
+        (("--fast", "spac", "-o", "x"), "spac"),
+        (("hmap",), "hmap"),
+        (("ldht", "--fast"), "ldht"),
+        (("--help",), "ldht"),
+    ],
+)
+def test_reproductions_are_said_to_be_in_the_repository(evener, words, module):
+    said = evener("reproduce", *words)
+    assert (said.code, said.out) == (2, "")
+    assert "in the repository, not in the package" in said.err
+    assert f"python -m papers.{module}" in said.err
+    assert (Path(__file__).parents[2] / "papers" / module / "__main__.py").is_file()
 
 
 def test_help_imports_nothing_heavy():

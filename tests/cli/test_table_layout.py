@@ -49,7 +49,7 @@ LONG = {
     "too small": "fits g.graph --machine small.toml",
 }
 COSTLY = ("compare, mapped", "plan, versus", "advise, linked", "plan, by speed", "measure",
-          "advise", "compare", "reproduce", "plan of 24")  # fmt: skip
+          "advise", "compare", "plan of 24")  # fmt: skip
 
 
 @pytest.fixture

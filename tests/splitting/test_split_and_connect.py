@@ -1,6 +1,6 @@
 """Split-and-connect: its definition, and its theorems on tiny graphs drawn at random.
 
-All graphs of up to six vertices are tried by evener.reproducing.spac_theorems.
+papers/spac/theorems.py tries all graphs of up to six vertices.
 """
 
 from itertools import product

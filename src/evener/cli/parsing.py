@@ -37,6 +37,17 @@ SYNONYMS = {
     "describe": "info",
     "version": "--version",
 }
+# Papers that `evener reproduce` knew, and their packages in papers/ of the repository.
+REPRODUCED = {"fupermod": "cla14", "dhgp": "guo16", "spac": "spac", "hmap": "hmap", "ldht": "ldht"}
+
+
+def reproductions_moved(given: Sequence[str]) -> UsageError:
+    """Return the error for `evener reproduce`, which the package no longer has."""
+    paper = next((REPRODUCED[word] for word in given if word in REPRODUCED), "ldht")
+    return UsageError(
+        "reproductions of the papers are in the repository, not in the package: "
+        f"python -m papers.{paper}"
+    )
 
 
 def unknown_command(name: str) -> UsageError:
@@ -104,6 +115,8 @@ def parse(words: Sequence[str]) -> Parsed:
     Raises UsageError for an unknown command or wrong arguments; SystemExit once --help is answered.
     """
     name, *given = words
+    if name == "reproduce":
+        raise reproductions_moved(given)
     if name not in COMMANDS:
         raise unknown_command(name)
     parser = parser_of(name)
@@ -171,7 +184,7 @@ def parser_of(name: str) -> Parser:
     command = COMMANDS[name]
     parser = Parser(prog=f"evener {name}", description=sentence(command.purpose))
     importlib.import_module(command.module).add_arguments(parser)
-    _add_common(parser)
+    add_common(parser)
     parser.usage = _usage(parser)
     parser.epilog = "\n\n".join(filter(None, [parser.epilog, f"example:\n  {command.example}"]))
     return parser
@@ -214,7 +227,8 @@ def sentence(text: str) -> str:
     return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command has."""
     group = parser.add_argument_group("common options")
     group.add_argument("--json", action="store_true", help="one JSON object on stdout")
     group.add_argument("--quiet", action="store_true", help="errors only")

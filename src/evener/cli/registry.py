@@ -129,11 +129,6 @@ COMMANDS = {
         "compile all kernels in advance",
         "evener warm --processes 4",
     ),
-    "reproduce": Command(
-        "evener.cli.commands.reproduce",
-        "repeat a paper's experiments, and compare the results",
-        "evener reproduce fupermod -o reproduced",
-    ),
     "completion": Command(
         "evener.cli.commands.completion",
         "print a script for completion in your shell",

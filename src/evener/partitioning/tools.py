@@ -28,6 +28,7 @@ from evener.partitioning.requests import OBJECTIVES, Request
 from evener.plans.partition import Contract
 
 ALL_THREADS = 4096  # more than any machine has: a tool that uses as many as it is given
+EXTERNAL = "evener.partitioning.external"
 WITHOUT_EDGES = "made from coordinates alone: edges and their weights are not looked at"
 
 Run = Callable[[Graph, Request], Outcome]
@@ -218,7 +219,7 @@ def _geometric(
 # Other people's partitioners.
 
 
-def _in_child(
+def in_child(
     graph: Graph,
     request: Request,
     *,
@@ -228,7 +229,7 @@ def _in_child(
     part: Part | None = None,
     by_place: bool = False,
 ) -> Outcome:
-    """Let a module of `external` call the tool in a child process.
+    """Let a module (a dotted name, as one of `external`) call the tool in a child process.
 
     part: blocks to begin with. by_place: the tool gets coordinates, and no edges.
     """
@@ -253,7 +254,7 @@ def _in_child(
         part=part,
         points=np.asarray(graph.coords) if by_place else None,
     )
-    return run_in_child(job, f"evener.partitioning.external.{module}", request.time_limit)
+    return run_in_child(job, module, request.time_limit)
 
 
 def _external(
@@ -268,7 +269,7 @@ def _external(
     return Tool(
         name,
         "external",
-        partial(_in_child, tool=name, module=module, threads=threads),
+        partial(in_child, tool=name, module=f"{EXTERNAL}.{module}", threads=threads),
         objectives=objectives,
         lower_bounds=False,
         threads=threads,
@@ -291,50 +292,10 @@ def _package(module: str) -> Missing:
     return missing
 
 
-def _georef_metis(graph: Graph, request: Request) -> Outcome:
-    """Balanced k-means, then METIS's k-way refinement of its blocks."""
-    placed = _kmeans(graph, request)
-    part = placed.part.astype(np.int32, copy=False)
-    refined = _in_child(
-        graph, request, tool="georef-metis", module="metis_refinement", threads=1, part=part
-    )
-    return replace(
-        refined,
-        cpu_seconds=placed.cpu_seconds + refined.cpu_seconds,
-        version=f"{_own_version()}, {refined.version}",
-        start=("k-means", part),
-    )
-
-
-def _metis_refinement() -> str | None:
-    from evener.partitioning.external.metis_refinement import missing
-
-    return missing()
-
-
 def _scotch_library() -> str | None:
     from evener.partitioning.external.scotch import library
 
     return None if library() is not None else "apt install libscotch-7.0 (or brew install scotch)"
-
-
-def _zoltan(name: str) -> Tool:
-    run = partial(_in_child, tool=name, module="zoltan", threads=1, by_place=True)
-
-    def divide(graph: Graph, request: Request) -> Outcome:
-        outcome = run(graph, request)
-        return replace(outcome, notes=(*outcome.notes, WITHOUT_EDGES))
-
-    return Tool(
-        name, "external", divide, objectives=("cut",), needs_coordinates=True, lower_bounds=False,
-        threads=1, seeds=False, edge_weights=False, missing=_zoltan_library,
-    )  # fmt: skip
-
-
-def _zoltan_library() -> str | None:
-    from evener.partitioning.external.zoltan import missing
-
-    return missing()
 
 
 def _metis_library() -> str | None:
@@ -345,7 +306,7 @@ def _metis_library() -> str | None:
 
 def _metis(name: str, objectives: tuple[str, ...]) -> Tool:
     # pymetis takes one weight per vertex; the library itself takes several.
-    run = partial(_in_child, tool=name, module="metis", threads=1)
+    run = partial(in_child, tool=name, module=f"{EXTERNAL}.metis", threads=1)
     several = SeveralWeights(run, objectives, _metis_library)
     return _external(name, "metis", _package("pymetis"), objectives=objectives, several=several)
 
@@ -357,11 +318,6 @@ TOOLS: dict[str, Tool] = {
         Tool("evener", "multilevel", _multilevel, several=SeveralWeights(_multiconstraint)),
         Tool("hierarchical", "multilevel", _hierarchical, along_tree=True),
         Tool("georef", "multilevel", _georef, objectives=("cut",), needs_coordinates=True),
-        Tool(
-            "georef-metis", "multilevel", _georef_metis, objectives=("cut",),
-            needs_coordinates=True, lower_bounds=False, real_weights=False,
-            missing=_metis_refinement,
-        ),
         _geometric("kmeans", _kmeans, threads=ALL_THREADS),
         _geometric("geohier", _geohier, threads=ALL_THREADS, along_tree=True),
         _geometric("mj", partial(_from_coordinates, function="mj_blocks", module="multijagged")),
@@ -376,6 +332,5 @@ TOOLS: dict[str, Tool] = {
             "mtkahypar", "mtkahypar", _package("mtkahypar"),
             objectives=("cut", "total_volume"), threads=ALL_THREADS,
         ),
-        *(_zoltan(f"zoltan-{method}") for method in ("rcb", "rib", "hsfc")),
     )
 }  # fmt: skip

@@ -18,7 +18,7 @@ from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
 # Share of the total memory that the load takes; inferred from Table III's last column, which it
-# meets approximately: no single share gives all of its numbers (`evener reproduce ldht`).
+# meets approximately: no single share gives all of its numbers (`python -m papers.ldht`).
 FILLED = 5 / 6
 # Of middle devices where no memory is stated; inferred from Table IV's cuts of TOPO1 and TOPO2.
 MIDDLE_SPEED = 2.0

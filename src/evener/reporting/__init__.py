@@ -18,6 +18,6 @@ notebook.py          what a notebook shows of a plan, a platform or a comparison
                      plan as a matplotlib Figure, by `Plan.plot`
 tables.py            a plan as a table for a terminal; predicted times as text
 
-Imports `planning` and what is below it; `cli` and `reproducing` import it. Numbers become text in
+Imports `planning` and what is below it; `cli` imports it. Numbers become text in
 evener.wording.
 """

@@ -48,7 +48,7 @@ def test_values_are_the_choices_and_the_names_there_are(found):
         (["plan", "--preset", ""], {"fast", "default", "strong"}),
         (["machine", "gr"], {"grid"}),
         (["export", "x.plan", "--to", "v"], {"vtu"}),
-        (["help", "rep"], {"replay", "report", "reproduce"}),
+        (["help", "rep"], {"replay", "report"}),
         (["compare", "g", "--with", "metis,sc"], {"metis,scotch"}),
         (["plan", "wing"], set()),  # a file
     ],

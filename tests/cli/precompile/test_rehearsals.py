@@ -26,10 +26,10 @@ def test_plans_and_files_meet_no_type_that_was_not_rehearsed():
 
 
 def test_partitioners_that_are_not_installed_are_left_out(monkeypatch):
-    absent = replace(TOOLS["georef-metis"], missing=lambda: "libmetis is not installed")
-    monkeypatch.setitem(TOOLS, "georef-metis", absent)
+    absent = replace(TOOLS["rcb"], missing=lambda: "it is not installed")
+    monkeypatch.setitem(TOOLS, "rcb", absent)
     called = []
     monkeypatch.setattr(rehearsals, "_plan", lambda graph, name: called.append(name))
     rehearsals.others()
     assert "kmeans" in called
-    assert "georef-metis" not in called
+    assert "rcb" not in called

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from evener.reproducing.dhgp_runs import LABELS
 from evener.running.apps import bfs
 from evener.running.engine import ThreadPool, VertexProgram
 from evener.running.engine.atomics_kernels import DIRECTION
@@ -116,8 +115,8 @@ def test_some_steps_at_a_time_give_the_same(pool):
 
 
 # Programs without traits: smallest label, shortest paths, largest label, sets of sources. Each that
-# is compiled takes seconds: LABELS is that of evener.reproducing, `largest` that of a file which
-# `evener run` is tested with, and PATHS finds levels, too, where all weights are one.
+# is compiled takes seconds: `largest` is that of a file which `evener run` is tested with, and
+# PATHS finds levels, too, where all weights are one.
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +135,7 @@ PATHS = VertexProgram(
     along=lambda payload, weight: payload + weight,
     apply=smallest, combine="min", dtype="float64", name="paths",
 )  # fmt: skip
+LABELS = VertexProgram(init=lambda vertex: vertex, combine="min", dtype="uint32", name="labels")
 SETS = VertexProgram(
     init=lambda vertex: 1 << vertex if vertex < 20 else 0, combine="or", dtype="int64",
     direction="both", name="sets",

@@ -295,29 +295,23 @@ def streams() -> None:
 
 
 def locality() -> None:
-    """Stage blocks of edges, multiply and interact by them, count misses and transactions."""
+    """Stage blocks of edges, multiply and interact by them."""
     from scipy.sparse import csr_array
 
     from evener.graphs.edge_list import EdgeList
     from evener.plans.edge_partition import EdgePartition
-    from evener.running.distributing import local_graph
-    from evener.running.locality.caches import Cache
     from evener.running.locality.fluxes import BlockFluxes, fluxes
     from evener.running.locality.staging import BlockProduct, StagedBlocks
-    from evener.running.locality.transactions import staged_product
 
     edges = EdgeList.of_matrix(csr_array(np.eye(4)))
     blocks = StagedBlocks.of_matrix(edges, EdgePartition.of([0, 0, 1, 1], 2), 4)
     BlockProduct(blocks, np.ones(4))(np.ones(4))
-    staged_product(blocks)
     path = Graph.from_edges(4, [0, 1, 2], [1, 2, 3])
     whole, ones = EdgeList.of_graph(path), np.ones((4, 4))
     fluxes(whole, np.ones(3), ones)
     BlockFluxes(StagedBlocks.of_interactions(whole, EdgePartition.of([0, 0, 1], 2)), np.ones(3))(
         ones
     )
-    Cache().misses_of_product(local_graph(path, Partition(np.zeros(4, np.int32), 1), 0))
-    Cache().misses([0])
 
 
 def files() -> None:

@@ -3,8 +3,7 @@
 children.py   starts the process, waits for it, reports what went wrong
 worker.py     the process itself
 jobs.py       what a tool is asked, whole weights, and what the modules below share
-metis_refinement.py, matching.py: METIS's refinement of given blocks, on levels made by matching
-metis.py, scotch.py, kaminpar.py, mtkahypar.py, zoltan.py: one tool each
+metis.py, scotch.py, kaminpar.py, mtkahypar.py: one tool each
 
 Imports nothing of partitioning. A new tool is a module with `prepare(job, folder) -> Call` and an
 entry in partitioning/tools.py. Read jobs.py, then metis.py.

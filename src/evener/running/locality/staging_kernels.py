@@ -55,23 +55,3 @@ def combine(offsets, places, partial, y):
         for i in range(offsets[v], offsets[v + 1]):
             total += partial[places[i]]
         y[v] = total
-
-
-@njit(cache=True, nogil=True, counted=False)
-def count_sectors(places, starts, item, sector, warp):
-    """Return how many sectors the warps of all blocks touch, each warp its own.
-
-    places (entries,) int64: which entry of an array each thread uses; item: bytes of an entry.
-    starts (k + 1,): where the threads of a block begin in places, `warp` at a time.
-    """
-    total = 0
-    for b in range(starts.size - 1):
-        for first in range(starts[b], starts[b + 1], warp):
-            for i in range(first, min(first + warp, starts[b + 1])):
-                own, is_new = places[i] * item // sector, 1
-                for j in range(first, i):
-                    if places[j] * item // sector == own:
-                        is_new = 0
-                        break
-                total += is_new
-    return total

@@ -1,0 +1,1 @@
+"""[Cla14]_: the thesis on FuPerMod, functional performance models."""

@@ -1,0 +1,1 @@
+"""[Guo16]_: distributed heterogeneous graph processing."""

@@ -1,0 +1,1 @@
+"""[Muralidharan13]_: HMAP, a partitioner of stream graphs."""

@@ -1,0 +1,1 @@
+"""[LDHT]_: load distribution on heterogeneous topologies."""

@@ -1,0 +1,1 @@
+"""[SPAC]_: split-and-connect."""
