@@ -60,12 +60,6 @@ PAGES = {
         "ldht": "reproduced.ldht",
         "ldht_large": "reproduced.of_table_iv",
     },
-    DOCS / "locality.md": {
-        "locality": "locality.table",
-        "locality_runs": "locality_runs.table",
-        "locality_fluxes": "locality_fluxes.table",
-        "transactions": "transactions.table",
-    },
     DOCS / "results" / "gpu.md": {"gpu": "gpu.table"},
     DOCS / "results" / "few_blocks.md": {"few_blocks": "few_blocks.table"},
     DOCS / "results" / "small_meshes.md": {
@@ -93,7 +87,6 @@ PAGES = {
     },
     DOCS / "reproducing.md": {"fupermod": "reproduced.statements"},
     DOCS / "streams.md": {"streams_run": "streams_run.table"},
-    DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }
 
 

@@ -80,7 +80,8 @@ def test_parameters_in_sentences_become_lists(parameters, text, names, shown):
 
 @pytest.mark.parametrize(("link", "here", "there"), [
     ("[a](../CONTRIBUTING.md#rules)", "cli.md", "[a](contributing.md#rules)"),
-    ("[a](../examples/halo_mpi.py)", "halos.md", "[a](examples/halo_mpi.md)"),
+    ("[a](../examples/halo_mpi.py)", "running.md", "[a](examples/halo_mpi.md)"),
+    ("[a](../examples/doors/petsc_matrix.py)", "integrations.md", "a"),
     ("[a](../../benchmarks/results)", "results/README.md", "a"),
     ("[a](../seconds.md#why)", "results/README.md", "[a](../seconds.md#why)"),
     ("[a](docs/seconds.md)", "overview.md", "[a](seconds.md)"),
