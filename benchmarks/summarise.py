@@ -53,12 +53,6 @@ PAGES = {
         "spmv": "spmv.table",
         "triangles": "triangles.table",
     },
-    DOCS / "locality.md": {
-        "locality": "locality.table",
-        "locality_runs": "locality_runs.table",
-        "locality_fluxes": "locality_fluxes.table",
-        "transactions": "transactions.table",
-    },
     DOCS / "results" / "gpu.md": {"gpu": "gpu.table"},
     DOCS / "results" / "few_blocks.md": {"few_blocks": "few_blocks.table"},
     DOCS / "results" / "small_meshes.md": {
@@ -75,7 +69,6 @@ PAGES = {
         "larger_seconds": "larger_seconds.table",
         "larger_memory": "larger_memory.table",
     },
-    DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }
 
 

@@ -61,13 +61,14 @@ class Block:
     follows_python: bool = False
 
 
-def blocks_of(page):
-    """The fenced blocks of a page, each with the comment right above it."""
-    found, mark, last, inside = [], "", "", None
+def blocks_of(page, *sections):
+    """The fenced blocks of a page, or of its sections, each with the comment right above it."""
+    found, mark, last, inside, section = [], "", "", None, ""
     for number, line in enumerate(page.read_text().splitlines(), start=1):
         if inside is not None:
             if line.rstrip() == "```":
-                found.append(inside)
+                if not sections or section in sections:
+                    found.append(inside)
                 last, inside = inside.language, None
             else:
                 inside.text += line + "\n"
@@ -79,13 +80,16 @@ def blocks_of(page):
             mark = comment[1]
         elif line.strip():
             mark = last = ""
+            if line.startswith("## "):
+                section = line.removeprefix("## ").strip()
+    assert not set(sections) - {line[3:] for line in page.read_text().splitlines()}, sections
     assert inside is None, f"{page}: a block is not closed"
     return found
 
 
-def run_page(page):
+def run_page(page, *sections):
     names, printed = {"__name__": "__main__"}, ""
-    for block in blocks_of(page):
+    for block in blocks_of(page, *sections):
         where = f"{name_of(page)}:{block.line}"
         if block.mark == "no test":
             continue

@@ -32,7 +32,7 @@ NAMES = {
     "measuring": ("Measuring and rebalancing", "Speeds; data moved while a program runs.",
                   ("measuring", "rebalancing")),
     "reporting": ("Reports and errors", "HTML pages; what is raised.", ("reporting", "errors")),
-    "doors": ("Doors", "Plans handed to other programs.", ("doors",)),
+    "doors": ("Integrations", "Plans for other programs.", ("doors",)),
 }  # fmt: skip
 ROW = re.compile(
     r"^\| (?:\*\*(?P<tab>.+?)\*\*|\[(?P<title>.+?)\]\((?P<page>[^)#]+)\)) \|", re.MULTILINE
@@ -49,7 +49,6 @@ def on_config(config):
             pages = tabs[row["tab"]] = []
         else:
             pages.append({row["title"]: row["page"]})
-    tabs["Do"] = gathered(tabs["Do"], "doors-", "In other programs")
     tabs["Learn"].insert(0, {"Overview": "overview.md"})
     tabs["Learn"].append({"Examples": [{one.stem.replace("_", " "): f"examples/{one.stem}.md"}
                                        for one in EXAMPLES]})  # fmt: skip
@@ -94,14 +93,6 @@ def on_page_content(html, page, **_):
     return html.replace("<img ", '<img loading="lazy" ')
 
 
-def gathered(pages, prefix, title):
-    """Return pages with those of a prefix under one title, where the first of them was."""
-    own = [one for one in pages if next(iter(one.values())).startswith(prefix)]
-    first = pages.index(own[0])
-    return [*(one for one in pages[:first] if one not in own), {title: own},
-            *(one for one in pages[first:] if one not in own)]  # fmt: skip
-
-
 def linked(found, here):
     """Return a link of a page as the site has it."""
     text, target, anchor = found[1], found[2], found[3] or ""
@@ -114,7 +105,7 @@ def linked(found, here):
     for page, file in PROJECT.items():
         if inside == file:
             return f"[{text}]({up}{page}{anchor})"
-    if inside.startswith("examples/") and path.suffix == ".py":
+    if path in EXAMPLES:
         return f"[{text}]({up}{inside.removesuffix('.py')}.md{anchor})"
     if here in PROJECT and inside.startswith("docs/"):
         return f"[{text}]({inside.removeprefix('docs/')}{anchor})"

@@ -336,14 +336,15 @@ def test_launched_on_its_cores(case, monkeypatch, capfd):
 
 @pytest.mark.slow
 def test_the_page(case, monkeypatch):
-    """The commands of docs/doors-openfoam.md print what stands below them."""
+    """The commands of the section in docs/integrations.md print what stands below them."""
     program("decomposePar")
     program(PARALLEL[0])
-    page = ROOT / "docs" / "doors-openfoam.md"
+    page = ROOT / "docs" / "integrations.md"
+    shown = blocks_of(page, "OpenFOAM")
     for key, value in ENVIRONMENT.items():
         monkeypatch.setenv(key, value)
     monkeypatch.chdir(case.parent)
-    blocks = [block for block in blocks_of(page) if block.language == "console"]
+    blocks = [block for block in shown if block.language == "console"]
     assert len(blocks) == 2
     for block in blocks:
         for command, expected in commands_of(block.text):
@@ -351,8 +352,8 @@ def test_the_page(case, monkeypatch):
             code, printed = run_command(words)
             assert code == 0, printed
             assert_printed(expected, printed, command)
-    script = next(block.text for block in blocks_of(page) if block.language == "python")
+    script = next(block.text for block in shown if block.language == "python")
     exec(compile(script, str(page), "exec"), {})
     settings = (case / "system" / "decomposeParDict").read_text()
-    entries = next(b.text for b in blocks_of(page) if "numberOfSubdomains" in b.text)
+    entries = next(b.text for b in shown if "numberOfSubdomains" in b.text)
     assert re.sub(r"\s*//.*", "", settings).endswith(entries)

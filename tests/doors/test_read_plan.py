@@ -80,12 +80,13 @@ def test_no_file(reader, words):
 
 @pytest.mark.slow
 def test_the_page(tmp_path, monkeypatch):
-    """The commands of docs/doors-own.md that compile print what stands below them."""
+    """The commands of docs/integrations.md that compile print what stands below them."""
     for name in ("cc", "gfortran"):
         program(name)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(EXAMPLES)
-    for block in blocks_of(ROOT / "docs" / "doors-own.md"):
+    page = ROOT / "docs" / "integrations.md"
+    for block in blocks_of(page, "Example mesh", "C, C++ and Fortran"):
         for command, expected in commands_of(block.text) if block.language == "console" else ():
             code, printed = run_command(command)
             assert code == 0, printed
