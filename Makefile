@@ -29,7 +29,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo wheel check test test-papers test-doors test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers site clean
+.PHONY: demo wheel check test test-papers test-integrations test-fast test-bounds test-nojit test-gpu fuzz format bench bench-all papers site clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -66,17 +66,17 @@ DEBIAN := openfoam python3-petsc4py python3-dolfinx openmpi-bin hwloc slurmctld 
 # PyPI has DOLFINx and PETSc of 2026 as a wheel for newer Pythons, which gets an environment of its own;
 # so does VTK, of which nothing else is needed.
 NEWER := python3.12 python3.13 $(wildcard $(HOME)/.pyenv/versions/3.1[23]*/bin/python3)
-test-doors: $(VENV)/.warm
+test-integrations: $(VENV)/.warm
 	-test "$$(id -u)" != 0 || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 		--no-install-recommends $(DEBIAN) >/dev/null
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[doors]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[integrations]'
 	-test -x $(VENV)/dolfinx/bin/python || for python in $(NEWER); do \
 		$$python -c "" 2>/dev/null && $$python -m venv $(VENV)/dolfinx && \
 		$(VENV)/dolfinx/bin/pip install --quiet --disable-pip-version-check dolfinx-solver-real \
 		-e . && break; done
 	-test -x $(VENV)/vtk/bin/python || { $(PYTHON) -m venv $(VENV)/vtk && \
 		$(VENV)/vtk/bin/pip install --quiet --disable-pip-version-check --no-deps vtk numpy; }
-	$(BIN)/pytest -n 2 -m doors -rs tests/doors
+	$(BIN)/pytest -n 2 -m integrations -rs tests/integrations
 
 # All kernels with bounds checked, and on small cases without the compiler.
 test-bounds: export NUMBA_BOUNDSCHECK = 1

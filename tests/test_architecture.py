@@ -41,7 +41,7 @@ speed = 1.2e8
 """
 # Rooms that do something; the others hold values, which every room uses.
 VERBS = ("io", "sizing", "partitioning", "running", "measuring", "planning", "rebalancing",
-         "reporting", "doors")  # fmt: skip
+         "reporting", "integrations")  # fmt: skip
 
 
 def script(name):

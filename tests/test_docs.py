@@ -33,7 +33,7 @@ from evener.cli import COMMANDS, main
 from evener.cli.compiling import WORDS
 from evener.cli.parsing import parser_of
 from evener.cli.precompile import precompile
-from evener.doors.exports import DOORS
+from evener.integrations.exports import EXPORTERS
 from evener.io.formats import FORMATS
 from evener.io.plans.partitions import EXPORTS
 from evener.partitioning.tools import TOOLS
@@ -335,7 +335,7 @@ def test_formats_page_lists_every_format():
     assert first_column(sections["What is read"]) == [entry.name for entry in FORMATS]
     written = {entry.name for entry in FORMATS if entry.writes}
     assert set(first_column(sections["What is written"])) == written
-    assert set(first_column(sections["From a plan to your solver"])) == {*EXPORTS, *DOORS}
+    assert set(first_column(sections["From a plan to your solver"])) == {*EXPORTS, *EXPORTERS}
 
 
 def test_tools_are_listed():

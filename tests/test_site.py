@@ -81,7 +81,7 @@ def test_parameters_in_sentences_become_lists(parameters, text, names, shown):
 @pytest.mark.parametrize(("link", "here", "there"), [
     ("[a](../CONTRIBUTING.md#rules)", "cli.md", "[a](contributing.md#rules)"),
     ("[a](../examples/halo_mpi.py)", "running.md", "[a](examples/halo_mpi.md)"),
-    ("[a](../examples/doors/petsc_matrix.py)", "integrations.md", "a"),
+    ("[a](../examples/integrations/petsc_matrix.py)", "integrations.md", "a"),
     ("[a](../../benchmarks/results)", "results/README.md", "a"),
     ("[a](../prediction.md#the-search)", "results/README.md", "[a](../prediction.md#the-search)"),
     ("[a](docs/prediction.md#the-search)", "overview.md", "[a](prediction.md#the-search)"),

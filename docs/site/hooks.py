@@ -32,7 +32,7 @@ NAMES = {
     "measuring": ("Measuring and rebalancing", "Speeds; data moved while a program runs.",
                   ("measuring", "rebalancing")),
     "reporting": ("Reports and errors", "HTML pages; what is raised.", ("reporting", "errors")),
-    "doors": ("Integrations", "Plans for other programs.", ("doors",)),
+    "integrations": ("Integrations", "Plans for other programs.", ("integrations",)),
 }  # fmt: skip
 ROW = re.compile(
     r"^\| (?:\*\*(?P<tab>.+?)\*\*|\[(?P<title>.+?)\]\((?P<page>[^)#]+)\)) \|", re.MULTILINE

@@ -1,6 +1,4 @@
 # The public names of Evener and where each is defined: the one list, which __init__.py reads.
-from evener.doors.matrices import RowBlock as RowBlock
-from evener.doors.matrices import split_matrix as split_matrix
 from evener.errors import EvenerError as EvenerError
 from evener.errors import InfeasibleError as InfeasibleError
 from evener.errors import InputError as InputError
@@ -13,6 +11,8 @@ from evener.graphs.edge_list import EdgeList as EdgeList
 from evener.graphs.graph import Graph as Graph
 from evener.graphs.mesh import Mesh as Mesh
 from evener.graphs.stream_graph import StreamGraph as StreamGraph
+from evener.integrations.matrices import RowBlock as RowBlock
+from evener.integrations.matrices import split_matrix as split_matrix
 from evener.io import Reading as Reading
 from evener.io import read as read
 from evener.io import read_graph as read_graph

@@ -177,7 +177,7 @@ def leave(interrupt: KeyboardInterrupt) -> NoReturn:
         "evener.partitioning.external.children",
         "evener.measuring.workers",
         "evener.running.guarding",
-        "evener.doors.launching.running",
+        "evener.integrations.launching.running",
     ):
         if module in sys.modules:
             sys.modules[module].end_all()

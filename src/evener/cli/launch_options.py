@@ -30,7 +30,7 @@ class LaunchOptions:
 
 def add_launch_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evener launch`; the program's words come after `--`."""
-    from evener.doors.launching.launchers import KINDS
+    from evener.integrations.launching.launchers import KINDS
 
     parser.add_argument("machine", metavar="PLAN", help="a plan; or a machine file")
     parser.set_defaults(program=[])

@@ -45,8 +45,8 @@ def part_file_options_from(args: argparse.Namespace) -> PartFileOptions:
 
 def export_to_program(options: PartFileOptions, out: Output) -> int:
     """Write what another program takes: a file, several together, or into its case."""
-    from evener.doors.exports import export
-    from evener.doors.requests import ExportRequest
+    from evener.integrations.exports import export
+    from evener.integrations.requests import ExportRequest
 
     plan, reading = _read(options, out)
     source, target = (None if p is None else Path(p) for p in (options.mesh, options.output))

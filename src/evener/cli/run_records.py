@@ -63,7 +63,7 @@ def stood_in_for(options: RunOptions, platform: Platform) -> list[str]:
 
     For a run in one process without --devices; under MPI each process is where it was started.
     """
-    from evener.doors.launching.placing import is_here
+    from evener.integrations.launching.placing import is_here
 
     if options.devices is not None or options.emulate:
         return []

@@ -8,7 +8,7 @@ import pytest
 
 from evener.cli import main
 from evener.cli.precompile.samples import write_samples
-from evener.doors.exports import DOORS
+from evener.integrations.exports import EXPORTERS
 from evener.io import read
 from evener.io.plans.partitions import EXPORTS, read_part
 from tests.io import mesh_samples as samples
@@ -40,7 +40,7 @@ def test_every_format(case, capsys):
         assert export(case, to, str(case / "square.su2"), "--json") == 0
         said = json.loads(capsys.readouterr().out)
         expected = {"written": str(case / "out"), "format": to, "vertices": 4}
-        if to in DOORS:
+        if to in EXPORTERS:
             expected |= {"files": [str(case / "out")], "notes": []}
         assert said == expected
         if to == "vtu":

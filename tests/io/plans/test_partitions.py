@@ -106,7 +106,7 @@ def test_scotch_mappings_have_the_numbers_of_the_file(tmp_path, labels, numbers)
             write_part(path, PART, "scotch", first=plan.graph["first_label"])
 
 
-@pytest.mark.doors
+@pytest.mark.integrations
 def test_scotch_counts_the_same_cut(tmp_path):
     if shutil.which("gmtst") is None:
         pytest.skip("Scotch's gmtst is not installed: `apt install scotch`")

@@ -88,7 +88,7 @@ def _first_part(help_: str) -> str:
 
 def _known_values() -> dict[str, list[str]]:
     """Return known values of options that take names, but other values as well."""
-    from evener.doors.exports import DOORS
+    from evener.integrations.exports import EXPORTERS
     from evener.io.formats import FORMATS
     from evener.io.plans.partitions import EXPORTS
     from evener.partitioning.tools import TOOLS
@@ -99,7 +99,7 @@ def _known_values() -> dict[str, list[str]]:
         "--with": tools,
         "--versus": list(TOOLS),
         "--kernel": list(WORKLOADS),
-        "--to": list(dict.fromkeys((*EXPORTS, *DOORS))),
+        "--to": list(dict.fromkeys((*EXPORTS, *EXPORTERS))),
         "--format": [entry.name for entry in FORMATS],
     }
 

@@ -39,13 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Write `part[v]`, the index of v's device in the machine's order, as asked."""
-    from evener.doors.exports import DOORS
+    from evener.integrations.exports import EXPORTERS
     from evener.io.plans.edge_exports import LISTS
 
     edges = edge_file_options_from(args, args.mesh)
     filters = stream_file_options_from(args, args.mesh)
     options = part_file_options_from(args)
-    if edges is None and filters is None and args.to in DOORS:
+    if edges is None and filters is None and args.to in EXPORTERS:
         return export_to_program(options, out)
     if args.output is None:
         raise UsageError("the following arguments are required: -o/--output")
@@ -59,11 +59,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _formats() -> str:
-    from evener.doors.exports import DOORS
+    from evener.integrations.exports import EXPORTERS
     from evener.io.dataflow.placed import NUMBERS, PLACED
     from evener.io.plans.edge_exports import EDGE_EXPORTS, LISTS
     from evener.io.plans.partitions import EXPORTS
 
     edges, filters = ", ".join((*EDGE_EXPORTS, LISTS)), ", ".join((*PLACED, *NUMBERS))
-    vertices = ", ".join(dict.fromkeys((*EXPORTS, *DOORS)))
+    vertices = ", ".join(dict.fromkeys((*EXPORTS, *EXPORTERS)))
     return f"{vertices}; of an edge plan {edges}; of a stream plan {filters}"

@@ -14,9 +14,9 @@ from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.doors.launching.jobs import Launch, RankJob
-    from evener.doors.launching.launchers import Launcher
-    from evener.doors.launching.placing import RankPlace
+    from evener.integrations.launching.jobs import Launch, RankJob
+    from evener.integrations.launching.launchers import Launcher
+    from evener.integrations.launching.placing import RankPlace
 
 add_arguments = add_launch_options
 
@@ -32,8 +32,8 @@ class Prepared(NamedTuple):
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print, write or run what starts the ranks; with --run return the program's exit code."""
-    from evener.doors.launching.placing import oddities
     from evener.files.temporary import private_folder
+    from evener.integrations.launching.placing import oddities
 
     options = launch_options_from(args)
     places = _places(options, out)
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
     """Return the places of the ranks, checked against what is given."""
-    from evener.doors.launching import launch, placing
+    from evener.integrations.launching import launch, placing
     from evener.running.launching import n_ranks
 
     if n_ranks() > 1:
@@ -85,9 +85,9 @@ def _prepared(
     options: LaunchOptions, places: list[RankPlace], private: Path | None = None
 ) -> Prepared:
     """Return the launch, its files written to the folder asked for, or to a private one."""
-    from evener.doors.launching.jobs import RankJob
-    from evener.doors.launching.launch import launch_of, needs_shared_folder
-    from evener.doors.launching.linked import refuse_other_mpi
+    from evener.integrations.launching.jobs import RankJob
+    from evener.integrations.launching.launch import launch_of, needs_shared_folder
+    from evener.integrations.launching.linked import refuse_other_mpi
 
     launcher = _launcher(options)
     refuse_other_mpi(options.program[0], launcher)
@@ -110,7 +110,7 @@ def _prepared(
 
 def _launcher(options: LaunchOptions) -> Launcher:
     """Return the launcher, which is there if it is to be run."""
-    from evener.doors.launching.launchers import PLAIN, launcher_of
+    from evener.integrations.launching.launchers import PLAIN, launcher_of
 
     if options.runs and options.launcher == PLAIN:
         raise UsageError(
@@ -128,7 +128,7 @@ def _launcher(options: LaunchOptions) -> Launcher:
 
 def _run(prepared: Prepared, out: Output) -> int:
     """Run the job; what it prints goes to stderr where stdout is for JSON."""
-    from evener.doors.launching.running import run_to_end
+    from evener.integrations.launching.running import run_to_end
 
     words = prepared.launch.to_wait
     out.note(f"running: {shlex.join(words)}")

@@ -1,0 +1,130 @@
+"""What integrations take of a plan: the block of each cell or row, and what else is known of it.
+
+Needs NumPy alone, so that programs that run in another Python than Evener's can import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import Part, as_integers
+from evener.errors import EvenerError, InputError, ToolError, UsageError
+from evener.plans.partition import Partition
+from evener.plans.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class RankBlocks:
+    """The block of each vertex, part (n,) int32, and what is known of these blocks.
+
+    k: the number of devices; None where blocks alone are given. cut: the plan's edge cut; None
+    where it is not known. by: "cells", or "points" of a mesh. inputs: file name -> SHA-256 of what
+    was divided.
+    """
+
+    part: Part
+    k: int | None = None
+    cut: float | None = None
+    by: str = "cells"
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+# A plan, or the block of each vertex; None on the ranks that do not read.
+BlocksLike: TypeAlias = Plan | RankBlocks | Partition | npt.ArrayLike | str | Path | None
+
+
+def blocks_of(plan: BlocksLike, n: int | None = None) -> RankBlocks:
+    """Return the blocks of a plan, a partition, an array, or a file of either.
+
+    n: how many vertices there are, which files of other tools do not say; others are not compared.
+    Raises InputError for whatever is no plan.
+    """
+    if isinstance(plan, str | Path):
+        return _read(plan, n)
+    if isinstance(plan, Plan):
+        return _of_plan(plan)
+    if isinstance(plan, RankBlocks):
+        return plan
+    if isinstance(plan, Partition):
+        return RankBlocks(plan.part, plan.k)
+    if plan is None:
+        raise UsageError("there is no plan on rank 0", hint="Other ranks may give None.")
+    return RankBlocks(_as_part(plan))
+
+
+def _of_plan(plan: Plan) -> RankBlocks:
+    reading = plan.options.get("reading")
+    by = reading.get("by", "cells") if isinstance(reading, Mapping) else "cells"
+    return RankBlocks(
+        plan.partition.part, plan.platform.k, plan.evaluation.edge_cut, str(by), plan.inputs
+    )
+
+
+def _as_part(values: npt.ArrayLike) -> Part:
+    part = as_integers(values, "part")
+    if part.size and not (part.min() >= 0 and part.max() < 2**31):
+        raise InputError("part must hold a block number, from 0 on, for each vertex")
+    return part.astype(np.int32)
+
+
+def _read(path: str | Path, n: int | None) -> RankBlocks:
+    """Read a plan file, an export to .npz, or, where n is known, any tool's partition."""
+    from evener.io.plans.archived import format_in
+    from evener.io.plans.plan import read_plan
+    from evener.io.sources import open_source
+
+    if format_in(path):  # of a plan, though perhaps of edges, which read_plan refuses
+        return _of_plan(read_plan(path))
+    data = open_source(path, folders=False).data
+    if not data.startswith(b"PK"):
+        return RankBlocks(_part_of_tool(path, n))
+    try:
+        return _of_archive(data)
+    except EvenerError as error:
+        error.file = error.file or str(path)
+        raise
+
+
+def _of_archive(data: bytes) -> RankBlocks:
+    """Return the blocks of an export to .npz, with the plan's terms where it has them."""
+    from evener.io.archives import read_arrays
+    from evener.io.json_text import loads
+    from evener.io.plans.promises import KEY, promise_from_dict
+
+    arrays = read_arrays(data, {"part", KEY})
+    if "part" not in arrays:
+        raise InputError("is an archive without `part`: no plan")
+    part = _as_part(arrays["part"])
+    if KEY not in arrays:
+        return RankBlocks(part)
+    try:
+        terms = loads(str(arrays[KEY][()]))
+        k = len(terms["contract"]["target"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"holds invalid terms of a plan ({error!r:.60})") from error
+    promise = promise_from_dict(terms, k)
+    return RankBlocks(part, k, by=str(promise.reading.get("by", "cells")), inputs=promise.inputs)
+
+
+def _part_of_tool(path: str | Path, n: int | None) -> Part:
+    from evener.io.plans.partitions import read_part
+
+    if n is None:
+        raise UsageError(
+            f"{path} does not say how many vertices it is of",
+            hint="Give a plan file, or what `evener export --to npz` or `--to rows` writes.",
+        )
+    try:
+        return read_part(path, n)
+    except ModuleNotFoundError as error:
+        raise ToolError(
+            f"{path} is no plan file, and other tools' partitions as text are not read in a Python "
+            f"without {error.name}",
+            hint="Give the plan file, or what `evener export --to npz` writes: NumPy suffices.",
+        ) from error

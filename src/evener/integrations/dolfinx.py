@@ -1,0 +1,173 @@
+"""A plan in a program of DOLFINx: a partitioner for create_mesh, and a check of the mesh.
+
+    mesh = create_mesh(comm, cells, x, domain, partitioner=dolfinx.partitioner("mesh.plan"))
+    dolfinx.check(mesh, "mesh.plan")
+
+What DOLFINx calls such a function with has changed: up to 0.11 the cells, from 0.12 on their dual
+graph. This one takes either. Rank r gets the block of the plan's device r; rank 0 alone reads the
+plan, and errors are raised on all ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector, Part
+from evener.errors import InputError, UsageError
+from evener.integrations.blocks import BlocksLike
+from evener.integrations.packages import package
+from evener.integrations.ranks import local_blocks, refuse_other_cut, shared_blocks
+
+GHOST_MODES = ("none", "shared_facet")
+
+
+class _Call(NamedTuple):
+    """What DOLFINx asks for: cells on this rank, whether ghosts are wanted, and the dual graph.
+
+    graph(): an adjacency list of each cell's neighbours, by their numbers over all ranks.
+    """
+
+    cells: int
+    ghosts: bool | None
+    graph: Callable[[], Any]
+
+
+def partitioner(
+    plan: BlocksLike,
+    ghost_mode: Any = None,
+    *,
+    file: str | Path | None = None,
+    compare_cut: bool = True,
+) -> Callable[..., Any]:
+    """Return what create_mesh takes as partitioner: each rank owns the cells of its block.
+
+    The cells that create_mesh gets are those of the file that was planned, in its order, rank after
+    rank. plan: a Plan, its file, an export with `part`, or the block of each cell; None on ranks
+    other than 0. ghost_mode: GhostMode.none or shared_facet, or these words, in DOLFINx 0.6 to
+    0.11, where it belongs to the partitioner ("none" if None); before and after, create_mesh has
+    it. file: the mesh file, to compare its SHA-256 with the plan's. compare_cut: whether cells of
+    different blocks must share as many facets as the plan cuts edges, which shows a mesh whose
+    cells were renumbered.
+
+    When create_mesh calls it: UsageError where ranks are not as many as devices; InputError for a
+    plan of another number of cells, of another order, of points, of another file, for several
+    types of cells, and for what is no plan.
+    """
+    asked = None if ghost_mode is None else _ghosts(ghost_mode)
+
+    def distribute(comm: Any, n_parts: int, *given: Any) -> Any:
+        call = _understood(comm, given)
+        blocks, first = local_blocks(plan, comm, call.cells, ranks=n_parts, file=file)
+        ghosts = bool(_agreed(call.ghosts, asked))
+        own = blocks.part[first : first + call.cells]
+        beyond = np.empty((0, 2), np.int64)
+        if ghosts or (compare_cut and blocks.cut is not None):
+            beyond = _neighbours_elsewhere(call.graph(), own, blocks.part)
+        if compare_cut:
+            refuse_other_cut(blocks, comm.allreduce(len(beyond)) // 2, "the mesh")
+        ranks = _destinations(own, beyond if ghosts else beyond[:0], blocks.part, n_parts)
+        return package("dolfinx").cpp.graph.AdjacencyList_int32(*ranks)
+
+    return distribute
+
+
+def check(mesh: Any, plan: BlocksLike) -> int:
+    """Return the cells that this rank owns; InputError, on all ranks, where they are not its block.
+
+    `topology.original_cell_index` of the cells is compared: their numbers in create_mesh's input.
+    """
+    topology = mesh.topology
+    cells = topology.index_map(topology.dim)
+    blocks = shared_blocks(plan, mesh.comm, cells.size_global)
+    origins = np.asarray(topology.original_cell_index)[: cells.size_local]
+    wrong = mesh.comm.allreduce(int((blocks.part[origins] != mesh.comm.rank).sum()))
+    if wrong:
+        raise InputError(
+            f"{wrong:,} of {cells.size_global:,} cells are on another rank than the plan says",
+            hint="Was the mesh made with partitioner=dolfinx.partitioner(plan)?",
+        )
+    return int(cells.size_local)
+
+
+def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
+    """Return what the arguments after the number of parts mean, in any version.
+
+    0.5: dimension, cells, ghost mode. 0.6 and 0.7: dimension, cells. 0.8: type of cells, cells. 0.9
+    to 0.11: types of cells, an array of vertices for each type. From 0.12 on: dual graph, weights
+    of cells and of edges, whether ghosts are wanted; for a while in 2026 without the weights.
+    """
+    kind, *rest = given
+    if hasattr(kind, "num_nodes"):
+        return _Call(kind.num_nodes, bool(rest[-1]), lambda: kind)
+    cells, *mode = rest
+    ghosts = _ghosts(mode[0]) if mode else None
+    mesh = package("dolfinx").cpp.mesh
+    if isinstance(kind, int):
+        return _Call(cells.num_nodes, ghosts, lambda: mesh.build_dual_graph(comm, cells, kind))
+    if hasattr(cells, "num_nodes"):
+        return _Call(cells.num_nodes, ghosts, lambda: mesh.build_dual_graph(comm, kind, cells))
+    if len(kind) != 1:
+        raise InputError(
+            f"the mesh has {len(kind)} types of cells, which DOLFINx numbers type by type",
+            hint="A plan numbers cells as they stand in the file: divide it into meshes of a type.",
+        )
+    n = len(cells[0]) // mesh.cell_num_vertices(kind[0])
+    return _Call(n, ghosts, lambda: _dual_graph(mesh, comm, kind, cells))
+
+
+def _dual_graph(mesh: Any, comm: Any, kinds: Any, cells: Any) -> Any:
+    """Call build_dual_graph; from 0.10 on it also wants the most cells that share a facet."""
+    try:
+        return mesh.build_dual_graph(comm, kinds, cells)
+    except TypeError:
+        return mesh.build_dual_graph(comm, kinds, cells, 2)
+
+
+def _ghosts(mode: Any) -> bool:
+    """Return whether cells beyond a shared facet are wanted as ghosts."""
+    name = getattr(mode, "name", mode)
+    if name not in GHOST_MODES:
+        raise UsageError(
+            f"the plan's partitioner has no ghost mode {name!r}",
+            hint=f"There are: {', '.join(GHOST_MODES)}.",
+        )
+    return bool(name == GHOST_MODES[1])
+
+
+def _agreed(told: bool | None, asked: bool | None) -> bool | None:
+    """Return whether ghosts are wanted, by DOLFINx and by whoever made the partitioner."""
+    if told is not None and asked is not None and told != asked:
+        raise UsageError(
+            f"ghost_mode is {GHOST_MODES[asked]} for the partitioner and {GHOST_MODES[told]} for "
+            "create_mesh",
+            hint="This DOLFINx takes it in create_mesh(..., ghost_mode=...) alone.",
+        )
+    return asked if told is None else told
+
+
+def _neighbours_elsewhere(graph: Any, own: Part, part: Part) -> IntVector:
+    """Return pairs, each once: a cell of this rank's input, its neighbour in another block."""
+    neighbours = np.asarray(graph.array)
+    cells = np.repeat(np.arange(own.size), np.diff(np.asarray(graph.offsets)))
+    cut = part[neighbours] != own[cells]
+    return np.unique(np.column_stack([cells[cut], neighbours[cut]]), axis=0)
+
+
+def _destinations(
+    own: Part, beyond: IntVector, part: Part, ranks: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the ranks that get each cell, its owner first, and where each cell's begin."""
+    copies = np.unique(beyond[:, 0] * ranks + part[beyond[:, 1]])
+    counts = 1 + np.bincount(copies // ranks, minlength=own.size)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    to = np.empty(offsets[-1], np.int32)
+    is_owner = np.zeros(to.size, np.bool_)
+    is_owner[offsets[:-1]] = True
+    to[is_owner] = own
+    to[~is_owner] = copies % ranks
+    return to, offsets.astype(np.int32)

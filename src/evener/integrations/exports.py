@@ -1,0 +1,109 @@
+"""The formats that `evener export --to` writes for other programs, and writing them.
+
+To add one: a module in this room with a function that takes an `ExportRequest` and returns the
+`ExportFiles` to be written (it writes nothing itself), and an entry in `EXPORTERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from evener.errors import InputError, UsageError
+from evener.files.together import write_together
+from evener.integrations import (
+    gmsh_files,
+    mfem_files,
+    ocean_files,
+    openfoam,
+    petsc_files,
+    vtk_files,
+)
+from evener.integrations.requests import ExportFiles, ExportRequest
+from evener.wording import meant
+
+if TYPE_CHECKING:
+    from evener.io import Reading
+    from evener.plans.plan import Plan
+
+
+class Exporter(NamedTuple):
+    """A format: files(request) makes its files; needs: what must be named after the plan."""
+
+    files: Callable[[ExportRequest], ExportFiles]
+    needs: Literal["nothing", "graph", "mesh"] = "nothing"
+
+
+EXPORTERS: dict[str, Exporter] = {
+    "adcirc": Exporter(ocean_files.adcirc),
+    "gmsh": Exporter(gmsh_files.files, needs="mesh"),
+    "gmsh2": Exporter(gmsh_files.files_2, needs="mesh"),
+    "mfem": Exporter(mfem_files.files),
+    "openfoam": Exporter(openfoam.files, needs="mesh"),
+    "petsc": Exporter(petsc_files.files),
+    "pvtu": Exporter(vtk_files.files, needs="mesh"),
+    "schism": Exporter(ocean_files.schism),
+}
+_PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
+
+
+class Exported(NamedTuple):
+    """The files that were written, in `folder`, and sentences for the person who exports."""
+
+    folder: Path
+    paths: list[Path]
+    notes: tuple[str, ...]
+
+
+def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
+    """Write the plan of `request` in the format `to`, a key of EXPORTERS; return what was written.
+
+    One file, which `request.target` names, is replaced where it exists; several files, and files
+    of other names, with `force` alone. A user's own settings are kept in any case.
+
+    Raises UsageError for an unknown format, a mesh or target that is missing, and files that exist;
+    InputError where the file that was read is not the plan's, or lacks what the format needs.
+    """
+    if to not in EXPORTERS:
+        hint = f"Formats: {', '.join(EXPORTERS)}."
+        raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTERS)}", hint=hint)
+    _refuse_missing(to, request.reading)
+    if request.reading is not None:
+        refuse_other_input(request.plan, request.reading, str(request.source))
+    made = EXPORTERS[to].files(request)
+    is_named = [made.folder / name for name in made.files] == [request.target]
+    paths = write_together(made.folder, made.files, force=force or is_named)
+    return Exported(made.folder, paths, made.notes)
+
+
+def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
+    """Raise InputError where `reading`, of the file at `path`, is not what the plan divides.
+
+    It is compared by the number of vertices, by digests where the plan records any, and by
+    counting the plan's certificate again.
+    """
+    from evener.io.plans.inputs import same_inputs
+    from evener.planning.evaluate import misstated
+
+    n = reading.graph.n
+    if n != plan.partition.n:
+        message = f"has {n:,} vertices; the plan divides {plan.partition.n:,}"
+        raise InputError(message, file=path, hint=_PLAN_AGAIN)
+    if not same_inputs(plan.inputs, reading.inputs):
+        message = (
+            "was changed, renumbered perhaps, or is not the file the plan was made from (SHA-256)"
+        )
+        raise InputError(message, file=path, hint=_PLAN_AGAIN)
+    wrong = misstated(plan, reading.undirected)
+    if wrong:
+        message = f"is not what the plan divides, or the plan was changed: {wrong[0]}"
+        raise InputError(message, file=path, hint=_PLAN_AGAIN)
+
+
+def _refuse_missing(to: str, reading: Reading | None) -> None:
+    needs = EXPORTERS[to].needs
+    if reading is None and needs != "nothing":
+        raise UsageError(f"{to} needs the {needs}", hint=f"Name the {needs} file after the plan.")
+    if needs == "mesh" and reading is not None and reading.mesh is None:
+        raise UsageError(f"{to} needs a mesh; what was read is a graph")

@@ -1,0 +1,41 @@
+"""A plan in a program of Firedrake: which cells of a mesh each rank gets.
+
+    mesh = Mesh("mesh.msh", distribution_parameters={"partition": firedrake.partition("mesh.plan")})
+
+Firedrake hands the pair to PETSc's shell partitioner, as `evener.integrations.petsc` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evener.integrations.blocks import BlocksLike
+from evener.integrations.packages import package
+from evener.integrations.ranks import shared_blocks
+from evener.plans.contiguous import contiguous
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def partition(
+    plan: BlocksLike, comm: Any = None, *, n: int | None = None, file: str | Path | None = None
+) -> tuple[Any, Any]:
+    """Return (sizes, points): how many cells each rank gets, and the cells, rank after rank.
+
+    Arrays of PETSc's integers on rank 0, which holds the mesh while it is read, and (None, None) on
+    the others. comm: of mpi4py, the mesh's; all ranks if None. n: the number of cells, if it is to
+    be checked; file: the mesh file, to compare its SHA-256 with the plan's.
+
+    Raises UsageError where ranks are not as many as devices; InputError for a plan of another
+    number of cells, of points, of another file, and for what is no plan. On all ranks.
+    """
+    comm = package("mpi4py.MPI").COMM_WORLD if comm is None else comm
+    blocks = shared_blocks(plan, comm, n, file=file)
+    if comm.rank:
+        return None, None
+    integers = package("petsc4py.PETSc").IntType
+    cells = contiguous(blocks.part, comm.size)
+    return np.diff(cells.offsets).astype(integers), cells.order.astype(integers)

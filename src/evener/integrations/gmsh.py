@@ -1,0 +1,149 @@
+"""Gmsh: divides the mesh of its current model by a plan.
+
+    gmsh.open("mesh.msh")
+    evener.integrations.gmsh.partition("mesh.plan", mesh="mesh.msh")
+    gmsh.write("divided.msh")
+
+Partition p is block p - 1: the plan's devices, counted from 1. gmsh_files writes .msh files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import IntVector
+from evener.errors import InputError, UsageError
+from evener.graphs.mesh import Mesh
+from evener.integrations.blocks import BlocksLike, RankBlocks
+from evener.integrations.orders import blocks_of_cells, n_devices, refuse_other_order
+from evener.integrations.packages import package
+from evener.io.meshes.gmsh import read_elements
+from evener.io.meshes.gmsh_dividing import divided
+from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
+from evener.io.sources import open_source
+
+_NAME = "Gmsh's current model"
+
+
+def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
+    """Divide the mesh of Gmsh's current model by a plan, elements of lower dimension too.
+
+    plan: a Plan, its file, a Partition or the block of each cell. mesh: the .msh file
+    that was planned and that the model was opened from: its tags say which element each cell is.
+    Without it cells are taken entity after entity, as Gmsh writes them in version 4, and the
+    facets between blocks must be as many as the plan counts.
+
+    Raises InputError for another mesh, or one whose elements were renumbered; UsageError for a
+    model that is divided already, where `mesh` does not say which cell is which. The model is then
+    as it was.
+    """
+    gmsh = package("gmsh")
+    is_divided = gmsh.model.getNumberOfPartitions() > 0
+    if is_divided and mesh is None:
+        raise UsageError(
+            "the model is divided already, and its cells stand in another order",
+            hint="Name the file that was planned: partition(plan, mesh=FILE).",
+        )
+    model = _model(gmsh)
+    tags, blocks = _blocks_of(plan, model, mesh)
+    if is_divided:  # elements between the old partitions go
+        gmsh.model.mesh.unpartition()
+        model = _model(gmsh)
+    place = np.argsort(tags)
+    cells = model.tags[model.is_cell]
+    part = blocks.part[place[np.searchsorted(tags, cells, sorter=place)]]
+    whole, _ = divided(model, part)
+    gmsh.model.mesh.partition(n_devices(blocks), whole.tags.tolist(), whole.partitions.tolist())
+
+
+def _blocks_of(
+    plan: BlocksLike, model: GmshElements, mesh: str | Path | None
+) -> tuple[IntVector, RankBlocks]:
+    """Return the tags of the cells in the plan's order, and the plan's blocks."""
+    cells = model.is_cell
+    blocks = blocks_of_cells(plan, int(np.count_nonzero(cells)), _NAME)
+    if mesh is not None:
+        return _tags_in(mesh, blocks, model), blocks
+    refuse_other_order(
+        blocks,
+        _mesh_of(model),
+        _NAME,
+        "gmsh.open the file that was planned, and name it: partition(plan, mesh=FILE).",
+    )
+    return model.tags[cells], blocks
+
+
+def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVector:
+    """Return the tags of a file's cells in order. Raises InputError where it is not the model's."""
+    source = open_source(path)
+    found = read_elements(source) if source.data.startswith(b"$") else None
+    if found is None:
+        hint = "Save it by gmsh -save -format msh41, and plan that file."
+        raise InputError("is no .msh file whose elements are read", file=path, hint=hint)
+    if blocks.inputs and source.sha256 not in blocks.inputs.values():
+        hint = f"The plan was made from {', '.join(blocks.inputs)}."
+        raise InputError(
+            "is not the file that the plan was made from (SHA-256)", file=path, hint=hint
+        )
+    tags: IntVector = found.tags[found.is_cell]
+    if not np.array_equal(_sorted_cells(found), _sorted_cells(model)):
+        raise InputError(
+            "has other elements than Gmsh's current model, or other numbers for them",
+            file=path,
+            hint="gmsh.open this file; Gmsh numbers anew what it writes.",
+        )
+    return tags
+
+
+def _sorted_cells(elements: GmshElements) -> IntVector:
+    """Return the tags of all cells with those of their nodes, in order of the cells' tags."""
+    cells = np.flatnonzero(elements.is_cell)
+    order = cells[np.argsort(elements.tags[cells], kind="stable")]
+    sizes, starts = SIZES[elements.types[order]], elements.starts[order]
+    ends = np.cumsum(sizes)
+    index = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1])
+    nodes = elements.node_tags[elements.corners[index]]
+    columns: IntVector = np.concatenate([elements.tags[order], sizes, nodes])
+    return columns
+
+
+def _model(gmsh: Any) -> GmshElements:
+    """Return all elements of the current model, entity after entity."""
+    node_tags, points, _ = gmsh.model.mesh.getNodes()
+    place = np.argsort(node_tags, kind="stable")
+    columns: list[tuple[Any, ...]] = []
+    for dim, tag in gmsh.model.getEntities():
+        for number, tags, nodes in zip(*gmsh.model.mesh.getElements(dim, tag), strict=True):
+            if not 0 <= number < 256 or not SIZES[number]:
+                raise InputError(f"the model has elements of Gmsh's type {number}: not known here")
+            columns.append((np.full(len(tags), number), np.full(len(tags), tag), tags, nodes))
+    if not columns:
+        raise InputError("Gmsh's current model has no mesh", hint="gmsh.open(FILE) reads one.")
+    types, entities, tags, nodes = (
+        np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True)
+    )
+    nothing = np.zeros(types.size, np.int64)
+    corners = place[np.searchsorted(node_tags, nodes, sorter=place)]
+    return GmshElements(
+        node_tags.astype(np.int64),
+        np.reshape(points, (-1, 3)),
+        types,
+        corners,
+        tags,
+        entities,
+        nothing,
+        nothing,
+    )
+
+
+def _mesh_of(model: GmshElements) -> Mesh:
+    """Return the cells of a model."""
+    cells = model.is_cell
+    types = model.types[cells]
+    offsets = np.zeros(types.size + 1, np.int64)
+    np.cumsum(SIZES[types], out=offsets[1:])
+    corners = model.corners[np.repeat(cells, SIZES[model.types])]
+    return Mesh(model.points, offsets, in_vtk_order(corners, types), VTK_KINDS[types])

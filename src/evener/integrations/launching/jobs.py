@@ -1,0 +1,70 @@
+"""RankJob and Launch: what is to be started where, and the files and the command that do so."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from evener.integrations.launching.placing import RankPlace
+
+HOSTS, RANKS, RANK_SCRIPT, SCRIPT, BATCH = "hosts", "ranks", "rank.sh", "launch.sh", "job.sbatch"
+
+
+@dataclass(frozen=True)
+class RankJob:
+    """A program and the place of each of its ranks.
+
+    program: its words. folder: where the launch's files are, as the command names it. options:
+    further words for the launcher, before the program.
+    """
+
+    places: tuple[RankPlace, ...]
+    program: tuple[str, ...]
+    folder: str = "."
+    options: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of ranks."""
+        return len(self.places)
+
+    def path(self, name: str) -> str:
+        """Return the name of a file of the launch, as a command uses it."""
+        path = str(PurePosixPath(self.folder, name))
+        return f"./{path}" if path.startswith("-") else path  # else it is taken for an option
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What starts a job.
+
+    files: text by name; scripts are given to `sh`. command: the words that start it. direct: those
+    that start it and wait for its end, where these are others.
+    """
+
+    files: dict[str, str]
+    command: tuple[str, ...]
+    direct: tuple[str, ...] = ()
+
+    @property
+    def to_wait(self) -> tuple[str, ...]:
+        """The words that start the job and end when it does."""
+        return self.direct or self.command
+
+
+def with_script(files: dict[str, str], words: Sequence[str]) -> Launch:
+    """Return the launch by a command, which is among its files as a script, too."""
+    script = f"#!/bin/sh\n# Made by `evener launch`.\nexec {shlex.join(words)}\n"
+    return Launch({**files, SCRIPT: script}, tuple(words))
+
+
+def commented(places: Sequence[RankPlace]) -> str:
+    """Return a comment for each rank that says which device it is."""
+    return "".join(f"# rank {place.rank}: {one_line(place.device)}\n" for place in places)
+
+
+def one_line(name: str) -> str:
+    """Return a name without what would end a comment."""
+    return "".join(c if c.isprintable() else "?" for c in name)

@@ -1,0 +1,66 @@
+"""From a platform and a program to what starts its ranks: the checks, then the launcher's files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from evener.errors import InputError, UsageError
+from evener.integrations.launching import mpich, openmpi, plain, slurm
+from evener.integrations.launching.jobs import RANK_SCRIPT, Launch, RankJob
+from evener.integrations.launching.launchers import MPICH, OPENMPI, PLAIN, SLURM, Launcher
+from evener.integrations.launching.placing import RankPlace, is_here
+
+_LAUNCH: dict[str, Callable[[RankJob, Launcher], Launch]] = {
+    OPENMPI: openmpi.launch,
+    MPICH: mpich.launch,
+    SLURM: slurm.launch,
+    PLAIN: plain.launch,
+}
+_NUMBERS = ("-n", "-np", "--n", "--np", "-c", "--ntasks")
+
+
+def launch_of(job: RankJob, launcher: Launcher) -> Launch:
+    """Return the files and the command that start a job.
+
+    Raises UsageError for options of the launcher that set the number of ranks, which is that of
+    the devices.
+    """
+    for word in job.options:
+        if word.split("=")[0] in _NUMBERS:
+            raise UsageError(
+                f"the launcher is given {word}, and each of the {job.n:,} devices has one rank",
+                hint="For another number of ranks, make a plan for so many devices.",
+            )
+    return _LAUNCH[launcher.kind](job, launcher)
+
+
+def refuse_missing_program(program: Sequence[str], places: Sequence[RankPlace]) -> None:
+    """Raise InputError where a program is not there, or cannot be run, on this computer.
+
+    Where no rank is on this computer, a path that is missing here may be right on the others.
+    """
+    name = program[0]
+    if not any(is_here(place.host) for place in places):
+        return
+    if "/" not in name:
+        if shutil.which(name) is None:
+            there = Path(name).is_file()
+            raise InputError(
+                f"there is no program {name!r} in PATH",
+                hint=f"Did you mean ./{name}?" if there else "Give its path.",
+            )
+        return
+    if not Path(name).is_file():
+        raise InputError("there is no such program", file=name)
+    if not os.access(name, os.X_OK):
+        raise InputError(
+            "is no program: it may not be executed", file=name, hint=f"chmod +x {name}"
+        )
+
+
+def needs_shared_folder(launch: Launch, places: Sequence[RankPlace]) -> bool:
+    """Return whether ranks on other computers read a file of the launch."""
+    return RANK_SCRIPT in launch.files and not all(is_here(place.host) for place in places)

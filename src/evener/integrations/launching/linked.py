@@ -1,0 +1,45 @@
+"""Which MPI a program is linked with: under the launcher of another one, each rank is alone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+from evener.errors import UsageError
+from evener.integrations.launching.launchers import MPICH, OPENMPI, Launcher
+
+# Names of shared libraries: Open MPI's own, and MPICH's, whose number 12 its descendants keep.
+_LIBRARIES = (
+    (OPENMPI, re.compile(r"\blibmpi\.so\.(?:20|40)\b|\blibopen-(?:rte|pal)\b")),
+    (MPICH, re.compile(r"\blibmpi\.so\.12\b|\blibmpich\b")),
+)
+_SECONDS = 20.0
+
+
+def refuse_other_mpi(program: str, launcher: Launcher) -> None:
+    """Raise UsageError where a program is linked with another MPI than the launcher's.
+
+    Nothing is known of scripts, of what is linked statically, and where there is no `ldd`.
+    """
+    path, kind = shutil.which(program), None
+    if path is not None and launcher.is_found and launcher.kind in (OPENMPI, MPICH):
+        kind = _linked_with(path)
+    if kind not in (None, launcher.kind):
+        raise UsageError(
+            f"{program} is linked with {kind}, and {launcher.path} is of {launcher.kind}: "
+            "each rank would take itself for the only one",
+            hint=f"--with {kind} finds the launcher that it needs.",
+        )
+
+
+def _linked_with(path: str) -> str | None:
+    try:
+        said = subprocess.run(
+            ["ldd", path], capture_output=True, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = [kind for kind, libraries in _LIBRARIES if libraries.search(said)]
+    return found[0] if len(found) == 1 else None

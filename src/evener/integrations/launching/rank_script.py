@@ -1,0 +1,62 @@
+"""The script that a rank runs before the program: it binds itself, and chooses its GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evener.integrations.launching.jobs import RANK_SCRIPT, RankJob, one_line
+from evener.integrations.launching.placing import RankPlace
+from evener.platforms.homes import cores_text
+
+# Variables in which launchers tell a process its rank: Open MPI, PMIx, MPICH and Intel MPI,
+# MVAPICH2, PALS, Slurm.
+OF_OPENMPI, OF_MPICH, OF_SLURM = ("OMPI_COMM_WORLD_RANK",), ("PMI_RANK",), ("SLURM_PROCID",)
+OF_ANY = (
+    *OF_OPENMPI, "PMIX_RANK", *OF_MPICH, "MV2_COMM_WORLD_RANK", "PALS_RANKID", *OF_SLURM
+)  # fmt: skip
+
+
+def wrapped(
+    job: RankJob, variables: Sequence[str], *, binds: bool
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the script's file, and the program's words behind it; none where it has nothing to do.
+
+    variables: of the environment, the first one set is the rank. binds: whether the launcher
+    leaves it to the script to bind ranks to their cores.
+    """
+    if not any(place.gpu is not None or (binds and place.cores) for place in job.places):
+        return {}, job.program
+    text = script(job.places, variables, binds=binds)
+    return {RANK_SCRIPT: text}, ("sh", job.path(RANK_SCRIPT), *job.program)
+
+
+def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool) -> str:
+    """Return the text of the script, for a POSIX shell."""
+    lines = [
+        "#!/bin/sh",
+        "# Runs a program as the rank of a device. Made by `evener launch`.",
+        "rank=" + "".join(f"${{{name}:-" for name in variables) + "}" * len(variables),
+        'case "$rank" in',
+    ]
+    for place in places:
+        steps = "; ".join(_steps(place, binds=binds))
+        lines.append(f"{place.rank}) {steps} ;; # {one_line(place.device)}".replace(")  ", ") "))
+    lines += [
+        f"*) echo \"rank.sh: rank '$rank', and the plan has ranks 0 to {len(places) - 1}\" >&2",
+        "   exit 1 ;;",
+        "esac",
+        'exec "$@"',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _steps(place: RankPlace, *, binds: bool) -> list[str]:
+    """Return what the shell does for a rank before the program."""
+    steps = []
+    if place.gpu is not None:
+        # An index counts as nvidia-smi does, by the PCI bus, not by speed.
+        order = "CUDA_DEVICE_ORDER=PCI_BUS_ID " if isinstance(place.gpu, int) else ""
+        steps.append(f"export {order}CUDA_VISIBLE_DEVICES={place.gpu}")
+    if binds and place.cores:
+        steps.append(f'set -- taskset -c {cores_text(place.cores)} "$@"')
+    return steps

@@ -1,0 +1,95 @@
+"""Slurm: a batch script for one job step, or for a heterogeneous job where nodes differ."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+
+from evener.integrations.launching.jobs import BATCH, HOSTS, Launch, RankJob, commented
+from evener.integrations.launching.launchers import Launcher
+from evener.integrations.launching.placing import RankPlace, by_host, is_here, is_in_runs, short
+from evener.integrations.launching.rank_script import OF_SLURM, wrapped
+
+# Whole nodes: otherwise the step has not the cores that it is to bind to. All of their memory, of
+# which the default may be a share; and more tasks than cores, where ranks share them.
+WHOLE = ("--exclusive", "--overcommit", "--mem=0")
+Masks = tuple[str, ...]
+
+
+def launch(job: RankJob, launcher: Launcher) -> Launch:
+    """Return what starts the ranks by sbatch; to wait for them, by salloc or in this allocation.
+
+    Ranks are placed by SLURM_HOSTFILE and --distribution=arbitrary. The step binds them by masks,
+    which are the same on each node; where nodes differ, each is a component of a heterogeneous
+    job; where a node's ranks do not follow each other, too, a script binds each rank.
+    """
+    hosts = {_node(host): own for host, own in by_host(job.places).items()}
+    masks = [_masks(own) for own in hosts.values()]
+    longest = max(masks, key=len)
+    fits = all(own and own == longest[: len(own)] for own in masks)
+    if not fits and all(masks) and is_in_runs(job.places):
+        return _heterogeneous(job, launcher, hosts)
+    script, program = wrapped(job, OF_SLURM, binds=not fits)
+    asked = [f"--nodes={len(hosts)}", f"--nodelist={','.join(hosts)}", f"--ntasks={job.n}", *WHOLE]
+    step = [
+        launcher.path, f"--ntasks={job.n}", "--overcommit", "--distribution=arbitrary",
+        _bound(longest if fits else ()), *job.options, *program,
+    ]  # fmt: skip
+    lines = [f"export SLURM_HOSTFILE={shlex.quote(job.path(HOSTS))}", f"exec {shlex.join(step)}"]
+    files = {
+        HOSTS: "".join(f"{_node(place.host)}\n" for place in job.places),
+        **script,
+        BATCH: _batch(job, [asked], lines),
+    }
+    return _submitted(job, files, [asked])
+
+
+def _heterogeneous(job: RankJob, launcher: Launcher, hosts: dict[str, list[RankPlace]]) -> Launch:
+    """Return the launch with a component for each node."""
+    script, program = wrapped(job, OF_SLURM, binds=False)
+    asked, steps = [], []
+    for group, (host, own) in enumerate(hosts.items()):
+        asked.append(["--nodes=1", f"--nodelist={host}", f"--ntasks={len(own)}", *WHOLE])
+        steps.append([
+            f"--het-group={group}", f"--ntasks={len(own)}", "--overcommit", _bound(_masks(own)),
+            *job.options, *program,
+        ])  # fmt: skip
+    words = " : \\\n    ".join(shlex.join(step) for step in steps)
+    line = f"exec {shlex.quote(launcher.path)} \\\n    {words}"
+    return _submitted(job, {**script, BATCH: _batch(job, asked, [line])}, asked)
+
+
+def _submitted(job: RankJob, files: dict[str, str], asked: Sequence[Sequence[str]]) -> Launch:
+    """Return the launch by sbatch; to wait for it the script is run in an allocation."""
+    run = ("sh", job.path(BATCH))
+    allocated = [word for one in asked for word in (*one, ":")][:-1]
+    direct = run if "SLURM_JOB_ID" in os.environ else ("salloc", "--quiet", *allocated, *run)
+    return Launch(files, ("sbatch", job.path(BATCH)), direct)
+
+
+def _batch(job: RankJob, asked: Sequence[Sequence[str]], lines: Sequence[str]) -> str:
+    components = "\n#SBATCH hetjob\n".join(
+        "\n".join(f"#SBATCH {word}" for word in one) for one in asked
+    )
+    return (
+        f"#!/bin/sh\n#SBATCH --job-name=evener\n{components}\n\n{commented(job.places)}\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+
+
+def _masks(own: Sequence[RankPlace]) -> Masks:
+    """Return the mask of cores of each rank of a node; empty where a rank has none."""
+    if not all(place.cores for place in own):
+        return ()
+    return tuple(f"{sum(1 << core for core in place.cores):#x}" for place in own)
+
+
+def _bound(masks: Masks) -> str:
+    return f"--cpu-bind=mask_cpu:{','.join(masks)}" if masks else "--cpu-bind=none"
+
+
+def _node(host: str) -> str:
+    """Return the name of a host's node, which for this computer is the first part of it."""
+    return short(host) if is_here(host) else host

@@ -1,0 +1,89 @@
+"""MFEM: the partitioning array of a mesh, and the meshes of all ranks; mfem_files writes a file.
+
+    mesh = mfem.Mesh("mesh.mesh")
+    parts = mfem.MeshPartitioner(mesh, 3, partitioning("mesh.plan", mesh).GetData())
+
+In C++ the array goes to MeshPartitioner or ParMesh. Rank r gets the block of the plan's device r.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evener.files.together import write_together
+from evener.graphs.mesh import Mesh
+from evener.integrations.blocks import BlocksLike, RankBlocks
+from evener.integrations.orders import blocks_of_cells, n_devices, refuse_other_order
+from evener.integrations.packages import package
+
+if TYPE_CHECKING:
+    import mfem.ser
+
+# VTK's types of MFEM's geometries: point, segment, triangle, square, tetrahedron, cube, prism,
+# pyramid.
+_VTK = np.array([1, 3, 5, 9, 10, 12, 13, 14])
+_NAME = "the mesh that MFEM holds"
+_DIGITS = 6  # of a rank in the name of a file, as MFEM's MakeParFilename writes it
+
+
+def partitioning(plan: BlocksLike, mesh: mfem.ser.Mesh) -> mfem.ser.intArray:
+    """Return the block of each element of `mesh`; its GetData() is what MeshPartitioner takes.
+
+    plan: a Plan, its file, a Partition or the block of each element. mesh: read from the file that
+    was planned, and neither refined nor reordered. Keep the array as long as MFEM uses its data.
+
+    Raises InputError where the mesh has other elements, or the facets between blocks are not as
+    many as the plan counts.
+    """
+    part = _checked(plan, mesh).part
+    return package("mfem.ser").intArray(part.tolist())
+
+
+def write_parts(
+    plan: BlocksLike, mesh: mfem.ser.Mesh, prefix: str | Path, *, force: bool = False
+) -> list[Path]:
+    """Write each rank's mesh to PREFIX.000000 and so on, in MFEM's parallel format; return paths.
+
+    `ParMesh(comm, stream)` reads one on each rank; `mesh-explorer -np K -m PREFIX.` shows them.
+    Raises what `partitioning` raises, and UsageError where a file exists, unless `force` is given.
+    """
+    mfem = package("mfem.ser")
+    blocks = _checked(plan, mesh)
+    k = n_devices(blocks)
+    array = mfem.intArray(blocks.part.tolist())
+    partitioner = mfem.MeshPartitioner(mesh, k, array.GetData())
+    prefix = Path(prefix)
+    made = {f"{prefix.name}.{rank:0{_DIGITS}d}": _part(partitioner, rank) for rank in range(k)}
+    return write_together(prefix.parent, made, force=force)
+
+
+def _part(partitioner: Any, rank: int) -> Iterable[bytes]:
+    """Yield the text of one rank's mesh; it is extracted when it is written."""
+    part = package("mfem.ser").MeshPart()
+    partitioner.ExtractPart(rank, part)
+    text = io.StringIO()
+    part.Print(text)
+    yield text.getvalue().encode()
+
+
+def _checked(plan: BlocksLike, mesh: Any) -> RankBlocks:
+    """Return the blocks if they are of this mesh, its elements in the order of the file."""
+    blocks = blocks_of_cells(plan, mesh.GetNE(), _NAME)
+    if blocks.cut is not None:
+        hint = "Read the file that was planned, and divide it before it is refined or reordered."
+        refuse_other_order(blocks, _mesh_of(mesh), _NAME, hint)
+    return blocks
+
+
+def _mesh_of(mesh: Any) -> Mesh:
+    """Return the elements of an mfem.Mesh by their vertices; points beyond them do not count."""
+    kinds = _VTK[[mesh.GetElementBaseGeometry(i) for i in range(mesh.GetNE())]]
+    corners = [mesh.GetElementVertices(i) for i in range(mesh.GetNE())]
+    offsets = np.zeros(len(corners) + 1, np.int64)
+    np.cumsum([len(one) for one in corners], out=offsets[1:])
+    return Mesh(np.zeros((mesh.GetNV(), 0)), offsets, np.concatenate(corners), kinds)

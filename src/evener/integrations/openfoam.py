@@ -1,0 +1,130 @@
+"""OpenFOAM: the list and settings by which decomposePar gives each rank the block of its device.
+
+decomposePar's method `manual` reads a labelList that lies beside the folder polyMesh, and its name
+from decomposeParDict. The entry that chooses the method is `method` in ESI's OpenFOAM, `decomposer`
+in that of OpenFOAM.org from version 12 on; both are written, since versions between read both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from evener.errors import InputError, UsageError
+from evener.integrations.requests import ExportFiles, ExportRequest, one_file
+from evener.io.plans.partitions import part_pieces
+from evener.io.plans.promises import promise_of, promise_to_dict
+from evener.io.sources import find_file, open_source
+from evener.wording import plural
+
+LIST, SETTINGS = "cellDecomposition", "decomposeParDict"
+_TIME = re.compile(r"constant|\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_CONSTRAINT = re.compile(r"\b(constraints|preserve[A-Z]\w*|singleProcessor\w*)\b")
+_INNER = re.compile(r"\{[^{}]*\}")
+
+
+@dataclass(frozen=True)
+class FoamCase:
+    """Folders of a case: its own, that in which the mesh's polyMesh lies, that of its settings."""
+
+    folder: Path
+    mesh: Path
+    system: Path
+
+
+def files(request: ExportRequest) -> ExportFiles:
+    """Return the list of blocks, and settings for a case that has none.
+
+    They go into the case that was read, or the list alone to the file that the target names.
+    Raises UsageError for a plan of points and another case; InputError where there is no case.
+    """
+    if request.by != "cells":
+        raise UsageError("OpenFOAM divides cells; this plan is of points")
+    terms = promise_to_dict(promise_of(request.plan))
+    blocks = part_pieces(request.part, "openfoam", mesh=request.mesh, terms=terms)
+    if request.target is not None and not request.target.is_dir():
+        return one_file(request.target, blocks)
+    assert request.source is not None
+    case = case_of(request.source)
+    if request.target is not None and not request.target.samefile(case.folder):
+        message = f"{request.target} is a folder, but not the case of {request.source}"
+        raise UsageError(message, hint="Name the case after the plan, and leave -o out.")
+    list_of_blocks: dict[str, Iterable[bytes]] = {str(_below(case, case.mesh / LIST)): blocks}
+    settings = case.system / SETTINGS
+    there = find_file(settings)
+    if there is not None:
+        return ExportFiles(case.folder, list_of_blocks, (_said_of(there, request.k),))
+    both = list_of_blocks | {str(_below(case, settings)): [_settings(request.k)]}
+    return ExportFiles(case.folder, both)
+
+
+def case_of(path: Path) -> FoamCase:
+    """Return the case that `path` is, or whose mesh it is: a folder polyMesh or a file in one.
+
+    Raises InputError where polyMesh lies in no folder `constant` or of a time, nor in that of a
+    region within, or the case has no folder `system`.
+    """
+    places = (path, path / "polyMesh", path / "constant" / "polyMesh")
+    mesh = next((p for p in places if find_file(p / "faces")), path.parent)
+    for polymesh in (mesh, mesh.resolve()):
+        for depth, place in enumerate((polymesh.parent, polymesh.parent.parent)):
+            system = place.parent / "system"
+            if _TIME.fullmatch(place.name) and system.is_dir():
+                region = polymesh.parent.name if depth else ""
+                return FoamCase(place.parent, polymesh.parent, system / region)
+    hint = (
+        "A case has folders system and constant/polyMesh; -o FILE writes the list of blocks alone."
+    )
+    raise InputError("is no case of OpenFOAM's", file=path, hint=hint)
+
+
+def _below(case: FoamCase, path: Path) -> Path:
+    return path.relative_to(case.folder)
+
+
+def _entries(k: int) -> str:
+    """Return the entries of decomposeParDict that make decomposePar take the list."""
+    return (
+        f"numberOfSubdomains {k};\n"
+        "method      manual;\n"
+        "decomposer  manual;  // the name of `method` in OpenFOAM.org 12 and later\n"
+        f'manualCoeffs {{ dataFile "{LIST}"; }}\n'
+    )
+
+
+def _settings(k: int) -> bytes:
+    head = (
+        "FoamFile\n{\n    version     2.0;\n    format      ascii;\n    class       dictionary;\n"
+        f'    location    "system";\n    object      {SETTINGS};\n}}\n\n'
+    )
+    return f"{head}{_entries(k)}".encode()
+
+
+def _said_of(settings: Path, k: int) -> str:
+    """Return a sentence on settings that are kept: what they lack, and the entries to put in."""
+    lacks = ", ".join(_lacking(open_source(settings).data.decode(errors="replace"), k))
+    if not lacks:
+        return f"{settings} is kept: it has all that the list for {k} ranks needs."
+    return f"{settings} is kept, but has {lacks}. Put in:\n{_entries(k)}".rstrip()
+
+
+def _lacking(text: str, k: int) -> Iterator[str]:
+    """Yield what settings lack to take the list of k blocks; entries by macros count as lacking."""
+    text = _COMMENT.sub("", text)
+    inner, outer = text, _INNER.sub("", text)
+    while outer != inner:
+        inner, outer = outer, _INNER.sub("", outer)
+    counts = re.findall(r"\bnumberOfSubdomains\s+(\d+)\s*;", outer)
+    if counts[-1:] != [str(k)]:
+        found = f"numberOfSubdomains {counts[-1]}" if counts else "no numberOfSubdomains"
+        yield f"{found} where the plan has {plural(k, 'device')}"
+    methods = re.findall(r"\b(?:method|decomposer)\s+(\w+)\s*;", outer)
+    if not methods or set(methods) != {"manual"}:
+        yield f"the method {methods[-1]}" if methods else "no method"
+    if constraint := _CONSTRAINT.search(outer):
+        yield f"{constraint[0]}, which no list can keep and decomposePar refuses"
+    if not re.search(rf'\bdataFile\s+"?{LIST}"?\s*;', text):
+        yield f"no dataFile {LIST}"

@@ -1,0 +1,186 @@
+"""A plan in a program of PETSc: the cells of a DMPlex, the rows of a Mat.
+
+    dm.setPartitioner(petsc.partitioner("mesh.plan", dm))
+    sf = dm.distribute()
+    petsc.check(dm, sf, "mesh.plan")
+
+    rows = petsc.rows("matrix.plan")
+    B = A.createSubMatrix(rows.index_set, rows.index_set)
+
+Rank r gets the block of the plan's device r. All functions are collective, rank 0 alone reads the
+plan, and errors are raised on all ranks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evener.arrays import IntVector
+from evener.errors import InputError, UsageError
+from evener.integrations.blocks import BlocksLike, RankBlocks
+from evener.integrations.packages import package
+from evener.integrations.ranks import local_blocks, refuse_other_cut, shared_blocks
+from evener.plans.contiguous import contiguous
+
+if TYPE_CHECKING:
+    from petsc4py import PETSc
+
+
+class RankRows(NamedTuple):
+    """Rows block after block: rank r owns order[offsets[r] : offsets[r + 1]], in this order.
+
+    order (n,): the number, in the file, of each row of the reordered matrix. offsets (k + 1,).
+    index_set: an IS of the rows that this rank owns, by their numbers in the file.
+    """
+
+    order: IntVector
+    offsets: IntVector
+    index_set: PETSc.IS
+
+
+class Checked(NamedTuple):
+    """What `check` compared: cells that this rank owns; facets that two ranks share, of all ranks.
+
+    facets is None where the plan does not count them, or the mesh has none (not interpolated).
+    """
+
+    cells: int
+    facets: int | None
+
+
+def partitioner(
+    plan: BlocksLike, dm: PETSc.DMPlex, *, file: str | Path | None = None
+) -> PETSc.Partitioner:
+    """Return a partitioner, of type shell, that gives each rank the cells of its block.
+
+    dm: the mesh before it is distributed, on rank 0 or a slice on each rank, its cells in the order
+    of the file that was planned. plan: a Plan, its file, an export with `part`, or each cell's
+    block; None on ranks other than 0. file: the mesh file, to compare its SHA-256 with the plan's.
+
+    Raises UsageError where ranks are not as many as devices; InputError for a plan of another
+    number of cells, of points, of another file, and for what is no plan.
+    """
+    PETSc = package("petsc4py.PETSc")  # noqa: N806 - as PETSc's users call it
+    start, end = dm.getHeightStratum(0)
+    blocks, first = local_blocks(plan, _mpi4py(dm.comm), end - start, file=file)
+    mine = contiguous(blocks.part[first : first + end - start], dm.comm.size)
+    made = PETSc.Partitioner().create(dm.comm)
+    made.setType(PETSc.Partitioner.Type.SHELL)
+    sizes = np.diff(mine.offsets).astype(PETSc.IntType)
+    made.setShellPartition(dm.comm.size, sizes, mine.order.astype(PETSc.IntType))
+    return made
+
+
+def check(
+    dm: PETSc.DMPlex, sf: PETSc.SF | None, plan: BlocksLike, *, compare_cut: bool = True
+) -> Checked:
+    """Compare a distributed mesh with the plan; return what was compared.
+
+    sf: what dm.distribute() returned, None on one rank. Overlap comes after the check, by
+    dm.distributeOverlap(). The cells of each rank must be those of its block, and ranks must share
+    as many facets as the plan cuts edges: where PETSc read cells in another order than Evener,
+    they do not.
+
+    Raises InputError where a comparison fails, UsageError for a mesh with overlap.
+    """
+    comm = _mpi4py(dm.comm)
+    _refuse_overlap(dm, comm)
+    cells = _in_the_file(sf, dm.getHeightStratum(0), comm)
+    blocks = shared_blocks(plan, comm, comm.allreduce(cells.size))
+    _refuse_other_cells(blocks, comm, cells)
+    facets = _shared_facets(dm, comm) if compare_cut and blocks.cut is not None else None
+    if facets is not None:
+        refuse_other_cut(blocks, facets, "the DMPlex")
+    return Checked(cells.size, facets)
+
+
+def rows(
+    plan: BlocksLike,
+    comm: PETSc.Comm | None = None,
+    *,
+    n: int | None = None,
+    block_size: int = 1,
+) -> RankRows:
+    """Return the order of rows in which each rank's are contiguous, and an IS of this rank's.
+
+    comm: PETSc.COMM_WORLD if None; as many ranks as devices. n: the number of rows, if it is to be
+    checked. block_size: rows of each vertex of the plan, such as three displacements, one after the
+    other in the matrix. `A.createSubMatrix(index_set, index_set)` returns a matrix of any
+    distribution with its rows and columns in this order, on the plan's ranks.
+
+    Raises UsageError where ranks are not as many as devices, or n is no multiple of block_size;
+    InputError for what is no plan, or one of another number of rows.
+    """
+    if block_size < 1:
+        raise UsageError(f"block_size is {block_size}; it is at least 1")
+    if n is not None and n % block_size:
+        raise UsageError(f"{n:,} rows cannot come in blocks of {block_size}")
+    PETSc = package("petsc4py.PETSc")  # noqa: N806
+    comm = PETSc.COMM_WORLD if comm is None else comm
+    vertices = None if n is None else n // block_size
+    blocks = shared_blocks(plan, _mpi4py(comm), vertices, cells=False)
+    order, offsets = contiguous(blocks.part, comm.size)
+    mine = order[offsets[comm.rank] : offsets[comm.rank + 1]].astype(PETSc.IntType)
+    index_set = PETSc.IS().createBlock(block_size, mine, comm=comm)
+    of_each = np.arange(block_size)
+    rows_in_order = (order[:, None] * block_size + of_each).ravel()
+    return RankRows(rows_in_order, offsets * block_size, index_set)
+
+
+def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
+    """Raise UsageError on all ranks where some cells are copies of other ranks'."""
+    if comm.allreduce(len(_leaves(dm.getPointSF(), dm.getHeightStratum(0))[0])):
+        raise UsageError(
+            "the mesh was distributed with overlap: some cells are on several ranks",
+            hint="Call dm.distribute(), check, then dm.distributeOverlap(1).",
+        )
+
+
+def _leaves(sf: PETSc.SF, stratum: tuple[int, int]) -> tuple[IntVector, IntVector]:
+    """Return rank and number there, of where points of a stratum of this rank come from."""
+    if sf.comm.size == 1:  # whose graph is never set
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    _, leaves, remote = sf.getGraph()
+    places = np.asarray(remote, np.int64).reshape(-1, 2)
+    at = np.arange(len(places)) if leaves is None else np.asarray(leaves)
+    places = places[(at >= stratum[0]) & (at < stratum[1])]
+    return places[:, 0], places[:, 1]
+
+
+def _in_the_file(sf: PETSc.SF | None, cells: tuple[int, int], comm: Any) -> IntVector:
+    """Return the number, counted rank after rank before the mesh was distributed, of each cell."""
+    if sf is None:  # of one rank, where nothing is distributed
+        return np.arange(cells[1] - cells[0])
+    ranks, numbers = _leaves(sf, cells)
+    counts = comm.allreduce(np.bincount(ranks, minlength=comm.size))
+    firsts: IntVector = np.cumsum(counts) - counts
+    return firsts[ranks] + numbers
+
+
+def _refuse_other_cells(blocks: RankBlocks, comm: Any, cells: IntVector) -> None:
+    """Raise InputError on all ranks where cells (numbers in the file) are not this rank's block."""
+    wrong = int((blocks.part[cells] != comm.rank).sum())
+    wrong = comm.allreduce(wrong)
+    if wrong:
+        raise InputError(
+            f"{wrong:,} of {blocks.part.size:,} cells are on another rank than the plan says",
+            hint="Was dm.setPartitioner(petsc.partitioner(plan, dm)) called before distribute()?",
+        )
+
+
+def _shared_facets(dm: PETSc.DMPlex, comm: Any) -> int | None:
+    """Return how many facets two ranks share; None for a mesh without facets."""
+    stratum = dm.getHeightStratum(1)
+    has_facets = dm.getDepth() == dm.getDimension() and stratum[1] > stratum[0]
+    if not comm.allreduce(int(has_facets)):
+        return None
+    # Of the two ranks that share a facet, one holds a copy.
+    return int(comm.allreduce(len(_leaves(dm.getPointSF(), stratum)[0])))
+
+
+def _mpi4py(comm: PETSc.Comm) -> Any:
+    package("mpi4py")
+    return comm.tompi4py()

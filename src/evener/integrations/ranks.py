@@ -1,0 +1,152 @@
+"""Blocks on the ranks of a program: read on rank 0, checked there, known or refused on all of them.
+
+A communicator is one of mpi4py, which this module does not import.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.errors import EvenerError, InputError, ToolError, UsageError
+from evener.integrations.blocks import BlocksLike, RankBlocks, blocks_of
+from evener.io.sources import open_source
+from evener.wording import plural
+
+
+def shared_blocks(
+    plan: BlocksLike,
+    comm: Any,
+    n: int | None = None,
+    *,
+    cells: bool = True,
+    ranks: int | None = None,
+    file: str | Path | None = None,
+) -> RankBlocks:
+    """Return the blocks on all ranks; rank 0 alone reads. Collective over comm, of mpi4py.
+
+    n: how many cells or rows the program has. cells: whether these are a mesh's. ranks: on which
+    the program runs, those of comm if None. file: what the program reads, which must be what was
+    planned (SHA-256). Errors are raised on all ranks: those of `blocks_of`; InputError for another
+    number or file, and for a mesh's points; UsageError where ranks are not as many as devices.
+    """
+    found: RankBlocks | EvenerError
+    if comm.rank == 0:
+        try:
+            found = blocks_of(plan, n)
+            _refuse_others(found, n, cells=cells)
+            _refuse_other_ranks(found, ranks or comm.size)
+            if file is not None:
+                _refuse_other_file(found, file)
+        except EvenerError as error:
+            found = error
+        except Exception as error:  # or the other ranks would wait
+            found = ToolError(f"rank 0 cannot read the plan ({type(error).__name__}: {error})")
+    else:
+        found = RankBlocks(np.empty(0, np.int32))
+    return _on_all(found, comm)
+
+
+def _on_all(found: RankBlocks | EvenerError, comm: Any) -> RankBlocks:
+    """Return rank 0's blocks on all ranks, or raise its error on all of them."""
+    if isinstance(found, EvenerError):
+        raise comm.bcast(found)
+    about = comm.bcast((replace(found, part=np.empty(0, np.int32)), found.part.size))
+    if isinstance(about, EvenerError):
+        raise about
+    known: RankBlocks = about[0]
+    n: int = about[1]
+    part = np.ascontiguousarray(found.part) if comm.rank == 0 else np.empty(n, np.int32)
+    comm.Bcast(part)
+    return replace(known, part=part)
+
+
+def local_blocks(
+    plan: BlocksLike,
+    comm: Any,
+    count: int,
+    *,
+    ranks: int | None = None,
+    file: str | Path | None = None,
+) -> tuple[RankBlocks, int]:
+    """Return the blocks, and the number of this rank's first cell.
+
+    count: how many cells the program holds on this rank, in the order of the file, rank after rank.
+    Raises what `shared_blocks` raises.
+    """
+    counts = comm.allgather(int(count))
+    blocks = shared_blocks(plan, comm, sum(counts), ranks=ranks, file=file)
+    return blocks, sum(counts[: comm.rank])
+
+
+def refuse_other_cut(blocks: RankBlocks, found: int, what: str) -> None:
+    """Raise InputError where a mesh has other facets between blocks than the plan counts.
+
+    found: facets between cells of different blocks in `what`, the same number on all ranks.
+    """
+    if blocks.cut is not None and found != blocks.cut:
+        raise InputError(
+            f"{what} has {found:,} facets between the plan's blocks, the plan {blocks.cut:,.0f}: "
+            "cells stand in another order than in the file that was planned",
+            hint="Plan the file that the program reads, with cells in the program's order: it may "
+            "have put several types one after the other. Where the plan counts other than facets, "
+            "as for graphs with weights, compare_cut=False leaves this out.",
+        )
+
+
+def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
+    """Raise InputError for blocks of points where cells are distributed, and of another number."""
+    if cells and blocks.by != "cells":
+        raise InputError(
+            "the plan divides the points of its mesh; the program distributes cells",
+            hint="Plan it with `--by cells`, which is the default.",
+        )
+    if n is not None and blocks.part.size != n:
+        raise InputError(
+            f"the plan divides {blocks.part.size:,} vertices, the program has {n:,} cells or rows",
+            hint="Plan the mesh or matrix that the program reads.",
+        )
+
+
+def _refuse_other_ranks(blocks: RankBlocks, ranks: int) -> None:
+    """Raise UsageError where ranks are not as many as devices; blocks alone may be fewer."""
+    if blocks.k is not None and blocks.k != ranks:
+        raise UsageError(
+            f"the plan is for {plural(blocks.k, 'device')}, the program runs on "
+            f"{plural(ranks, 'rank')}",
+            hint=f"Start it by `mpirun -n {blocks.k}`: rank r is the plan's device r.",
+        )
+    most = int(blocks.part.max(initial=0))
+    if most >= ranks:
+        raise UsageError(
+            f"blocks run up to {most}, the program runs on {plural(ranks, 'rank')}",
+            hint=f"Start it by `mpirun -n {most + 1}`: rank r takes block r.",
+        )
+
+
+def _refuse_other_file(blocks: RankBlocks, file: str | Path) -> None:
+    """Raise InputError where a file, or one beside it that was planned too, is another now."""
+    if not blocks.inputs:
+        raise InputError(
+            f"the plan does not record what it was made from, so {file} cannot be compared",
+            hint="A plan file that `evener plan` makes from a mesh file records its SHA-256.",
+        )
+    sha256 = open_source(file).sha256
+    beside = {name: known for name, known in blocks.inputs.items() if known != sha256}
+    if len(beside) == len(blocks.inputs):
+        raise _another(blocks, file)
+    for name, known in beside.items():
+        path = Path(file).parent / name
+        if path.exists() and open_source(path).sha256 != known:
+            raise _another(blocks, path)
+
+
+def _another(blocks: RankBlocks, file: str | Path) -> InputError:
+    return InputError(
+        "is not the file that the plan was made from (SHA-256)",
+        file=file,
+        hint=f"The plan was made from {', '.join(blocks.inputs)}.",
+    )
