@@ -28,7 +28,7 @@ PAGES = {
         "generated_kinds": "generated_kinds.table",
         "patience": "patience.table",
         "enforcing": "enforcing.table",
-        "partitioner_scale": "partitioner_scale_tables.table",
+        "partitioner_scale": "partitioner_scale.table",
         "geometric": "geometric.table",
         "scale": "scale.table",
         "mapping": "mapping.table",
