@@ -1,6 +1,6 @@
 """What other values of the partitioners' constants set by hand would give.
 
-    python benchmarks/constants.py [--constants initial.kmeans:FULL_ROUNDS,...] [--seeds 3] [--table]
+    python benchmarks/constants.py [--constants initial.kmeans:SETTLED,...] [--seeds 3] [--table]
 
 Each constant takes a few values, the present one among them, on generated graphs. A child process
 sets it before any module takes it over, with a folder of its own for compiled code where it is a
