@@ -20,18 +20,13 @@ TAIL = 800  # characters of the error of a script that fails
 # What is needed beside Evener: a library, a Python module, or a variable of the environment.
 NEEDS = {
     "constraints": "libmetis",
-    "distributing_files": "mpi4py",
-    "generated_kinds": "EVENER_DATA",
     "halos": "mpi4py",
     "larger_ranks": "mpi4py",
     "measured": "mpi4py",
     "rebalancing_live": "mpi4py",
-    "rebalancing_ranks": "mpi4py",
-    "rebalancing_run": "mpi4py",
     "truth": "mpi4py",
     "real_inputs": "EVENER_DATA",
     "running": "mpi4py",
-    "waiting": "mpi4py",
 }
 SIMGRID = ("/usr/bin/python3", "-c", "import simgrid")
 

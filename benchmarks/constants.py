@@ -1,6 +1,6 @@
 """What other values of the partitioners' constants set by hand would give.
 
-    python benchmarks/constants.py [--constants initial.kmeans:DAMPING,...] [--seeds 3] [--table]
+    python benchmarks/constants.py [--constants initial.kmeans:SETTLED,...] [--seeds 3] [--table]
 
 Each constant takes a few values, the present one among them, on generated graphs. A child process
 sets it before any module takes it over, with a folder of its own for compiled code where it is a
@@ -82,12 +82,9 @@ VALUES = {
     "initial.geometric_kernels:SHORT": (512, 8192),
     "initial.geometric_kernels:ROUNDS": (2, 8),
     "initial.kmeans:FULL_ROUNDS": (1, 6),
-    "initial.kmeans:BALANCING_ROUNDS": (20, 80),
     "initial.kmeans:FEWEST_ROUNDS": (5, 30),
     "initial.kmeans:SETTLED": (0.001, 0.016),
     "initial.kmeans:LARGEST_STEP": (0.05, 0.2),
-    "initial.kmeans:DAMPING": (0.5, 1.0),
-    "initial.kmeans:PATIENCE": (2, 10),
     "initial.kmeans:SPARSEST": (16, 256),
     "initial.kmeans:PROGRESS": (0.8, 0.97),
     "initial.kmeans:LARGE_TARGET": (2.0, 6.0),
@@ -110,7 +107,7 @@ def arguments():
     made.add_argument("--constants", type=words, default=list(VALUES), help="MODULE:NAME,...")
     made.add_argument("--vertices", type=int, default=VERTICES)
     made.add_argument("--seeds", type=int, default=3)
-    little = ["initial.kmeans:DAMPING", "initial.geometric_kernels:BINS"]
+    little = ["initial.kmeans:FULL_ROUNDS", "initial.geometric_kernels:BINS"]
     made.when_small(constants=little, vertices=SMALL_VERTICES, seeds=1)
     args = made.parse_args()
     if unknown := set(args.constants) - set(VALUES):

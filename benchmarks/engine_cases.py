@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import engine_hand_kernels as hand
 import numpy as np
-from engine_graphs import delta_of, family, is_mesh
+from engine_graphs import delta_of, is_mesh
 
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine import Engine, VertexProgram
@@ -205,7 +205,3 @@ def found_by_us(app, values):
     if app == "wcc":
         return float(np.count_nonzero(values == np.arange(values.size)))
     return float(np.count_nonzero(values != np.iinfo(values.dtype).max))
-
-
-def is_kronecker(graph):
-    return family(graph) in ("kron", "rmat")

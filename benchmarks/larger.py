@@ -55,7 +55,14 @@ def arguments():
     made.add_argument("--runs", type=int, default=3, help="of grids and R-MAT graphs")
     made.add_argument("--heistream", type=Path, help="Python that has chszlablib")
     made.add_argument("--data", type=Path, default=DATA, help="where graphs are kept")
-    made.when_small(delaunay=["15-1"], width=200, rmat=["12-1"], runs=1, data=DATA / "small")
+    made.when_small(
+        kinds=list(KINDS)[:1],
+        delaunay=["15-1"],
+        width=200,
+        rmat=["12-1"],
+        runs=1,
+        data=DATA / "small",
+    )
     return made.parse_args()
 
 

@@ -9,7 +9,7 @@ planned   a machine made unequal, by a rival process that never rests on the sec
           the same sizes (the better of its two methods, mapped as ours); predicted seconds of
           computing beside those of each device, and of a superstep (the expected maximum of
           devices whose times vary as their samples do) beside those of each superstep
-halos     halos.py and waiting.py beside this script
+halos     halos.py beside this script
 
 All ways of a part take turns in the same processes; ratios are medians over turns, with intervals
 by bootstrap where a verdict depends on them. One JSON line a case goes to results/running.jsonl;
@@ -59,7 +59,7 @@ def measured(args):
     if "planned" in args.parts:
         yield from _planned(args)
     if "halos" in args.parts:
-        yield from _others()
+        yield from _halos()
 
 
 def _records(part, measure, job):
@@ -81,15 +81,14 @@ def _planned(args):
             yield from _records("planned", "planned", job)
 
 
-def _others():
-    """Lines of halos.py and waiting.py, each of which writes to a file that is not kept."""
-    for name, words_ in (("halos", ["--rounds", "20"]), ("waiting", ["--rounds", "5"])):
-        with tempfile.TemporaryDirectory() as folder:
-            path, load = Path(folder) / "lines.jsonl", quiet()
-            command = [sys.executable, str(HERE / f"{name}.py"), "-o", str(path), *words_]
-            subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
-            for line in read(path):
-                yield {"part": name, "load_before": load, **line}
+def _halos():
+    """Lines of halos.py, which writes to a temporary file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, load = Path(folder) / "lines.jsonl", quiet()
+        command = [sys.executable, str(HERE / "halos.py"), "-o", str(path), "--rounds", "20"]
+        subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
+        for line in read(path):
+            yield {"part": "halos", "load_before": load, **line}
 
 
 def table(lines):
@@ -97,7 +96,7 @@ def table(lines):
     rows = [("part", "case", "what", "asked", "reached", "")]
     makers = {
         "ranks": _ranks_rows, "planned": _planned_rows,
-        "halos": _halo_rows, "waiting": _waiting_rows,
+        "halos": _halo_rows,
     }  # fmt: skip
     for line in lines:
         rows += [(line["part"], *row) for row in makers[line["part"]](line)]
@@ -145,11 +144,6 @@ def _halo_rows(line):
     what = f"Halo.exchange / plain mpi4py, {line['bytes']:,} B"
     case = f"{line['graph']} {line['columns']} x {line['dtype']}"
     yield case, what, f"{HALO}", f"{line['ratio']:.3f}", _said(line["ratio"] <= HALO)
-
-
-def _waiting_rows(line):
-    what = f"ours / MPI's own wait, {line['late_us']:,} µs late"
-    yield line["case"], what, "shown", f"{line['ratio']:.3f}", f"{line['ours_us']:,.1f} µs"
 
 
 def _text(found):

@@ -1,6 +1,7 @@
-"""Split-and-connect beside its paper's own form and Mt-KaHyPar: copies of vertices and CPU seconds.
+"""Split-and-connect beside its paper's own form, Mt-KaHyPar and others: copies and CPU seconds.
 
     EVENER_DATA=FOLDER python benchmarks/splitting.py [--set reported] [--methods ...] [--ks ...]
+    EVENER_DATA=FOLDER python benchmarks/splitting.py --rivals [--methods ...] -o FILE
     python benchmarks/splitting.py --table          # what the result file says
 
 Cells are graph x k x method, one seed each; the methods of a cell run in turn. Ratios are to
@@ -13,6 +14,14 @@ our upper limits as its largest blocks; it knows no lower ones: `smallest` tells
 blocks brought within both limits by us, at few copies. CPU seconds are of all processes and
 threads, less what it takes to start a process for METIS, which is measured; of Mt-KaHyPar the call
 alone, not building its hypergraph. They are the median of runs that take half a second together.
+
+--rivals: the methods of RIVALS (streaming, in memory, by vertices), with ratios to `spac-path` and
+`hdrf`. Edges come in the order of the graph, u < v by u, then v; HDRF and greedy shuffle them.
+`stream/4`, `stream/16 shuffled`: `stream` with a buffer of a part of the edges, in that order or
+shuffled; the default buffer holds all of these graphs. `mtkahypar`: its default preset, one thread.
+All get the same targets and limits. `dbh`, `random`, `wvp-random` and `greedy-uncapped` ignore
+them, `mtkahypar` the lower ones: their blocks are brought within the limits before copies are
+counted.
 """
 
 import multiprocessing
@@ -32,6 +41,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Contract
+from evener.splitting.buffering import buffered
 from evener.splitting.groups import single_edges
 from evener.splitting.methods import split_with
 from evener.splitting.refining import levelled
@@ -63,12 +73,20 @@ EVENER = {"fast": "fast", "default": "default", "strong": "strong"}
 KAHYPAR = {"km1": "DEFAULT", "km1-quality": "QUALITY"}
 KEPT = "km1-kept"  # measured with km1
 METHODS = ("spac-path", "spac-ring", *EVENER, "km1", KEPT, "km1-quality")
+BUFFERS = tuple(f"stream/{part}{order}" for order in ("", " shuffled") for part in (4, 8, 16))
+RIVALS = (
+    "spac-path", "hdrf", "ne", "hep", "stream", *BUFFERS, "2ps", "greedy", "greedy-uncapped",
+    "dbh", "random", "order", "wvp-greedy", "wvp-random", "bourse", "mtkahypar",
+)  # fmt: skip
+LITTLE = ("spac-path", "spac-ring", *EVENER, "hdrf", "stream", BUFFERS[0])  # methods of --small
 WORTH_TIMING, MOST_RUNS = 0.5, 3  # seconds
 LEAST_CPU = 0.01  # seconds; less is not measured
 HEAD = (
     "machine", "kind", "method", "cells", "copies", "CPU", "copies / ring", "copies / km1",
     "CPU / km1", "copies / quality", "CPU / quality", "smallest", "kept",
 )  # fmt: skip
+RIVALS_HEAD = ("machine", "kind", "method", "cells", "copies", "CPU", "copies / hdrf", "CPU / hdrf",
+               "smallest", "kept")  # fmt: skip
 KINDS = {"M": "M", "P": "P"}
 AGAINST = [
     (figure, base)
@@ -76,10 +94,14 @@ AGAINST = [
     for figure in ("copies", "cpu_s")
     if (figure, base) != ("cpu_s", "spac-ring")
 ]
+RIVALS_AGAINST = [
+    (figure, base) for base in ("spac-path", "hdrf") for figure in ("copies", "cpu_s")
+]
 
 
 def main():
-    answer_more(arguments(), measure, table)
+    args = arguments()
+    answer_more(args, measure, rivals_table if args.rivals else table)
 
 
 def arguments():
@@ -87,11 +109,14 @@ def arguments():
     made.add_argument("--set", choices=(*GRAPHS, "little"), default="reported")
     made.add_argument("--graphs", type=words, help="those whose names contain one of these")
     made.add_argument("--ks", type=words, default=["16", "64", "256"], help="numbers of blocks")
-    runs = [method for method in METHODS if method != KEPT]
-    made.add_argument("--methods", type=words, default=runs)
+    made.add_argument("--methods", type=words, default=[])
+    made.add_argument("--rivals", action="store_true", help="RIVALS instead of METHODS")
     made.add_argument("--machine", choices=MACHINES, default="equal")
-    made.when_small(set="little", ks=["8"], methods=["spac-path", "spac-ring", *EVENER])
-    return made.parse_args()
+    made.when_small(set="little", ks=["8"], methods=list(LITTLE))
+    args = made.parse_args()
+    usual = RIVALS if args.rivals else [method for method in METHODS if method != KEPT]
+    args.methods = args.methods or list(usual)
+    return args
 
 
 def measure(args):
@@ -99,6 +124,7 @@ def measure(args):
     have = {key(line) for line in known(args.output)}
     started = cost_of_a_process()
     for kind, name, edges in graphs_of(args):
+        warm(edges, args.methods)
         for k in map(int, args.ks):
             contract = contract_for(edges, MACHINES[args.machine](k))
             for method in args.methods:
@@ -169,11 +195,20 @@ def cost_of_a_process():
     return float(np.median(spent))
 
 
+def warm(edges, methods):
+    """Load the kernels of rivals, which is not to be timed."""
+    few = EdgeList(edges.n, edges.tails[:2000], edges.heads[:2000])
+    for method in set(methods) & set(RIVALS):
+        list(figures(few, contract_for(few, np.ones(4)), method, 0.0))
+
+
 def figures(edges, contract, method, started):
     """Yield the method's name and its figures; of km1 also those of its blocks, kept to limits."""
     if method in KAHYPAR:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             part, seconds = pool.apply(by_kahypar, (edges, contract.high, KAHYPAR[method]))
+    elif method in BUFFERS:
+        edges, part, seconds = by_buffer(edges, contract, method)
     else:
         part, seconds = by_evener(edges, contract, method, started)
     yield method, figures_of(edges, contract, part, seconds)
@@ -196,6 +231,19 @@ def by_evener(edges, contract, method, started):
         part = split_with(name, fresh, contract, preset=preset, seed=SEED).partition.part
         spent.append(cpu_seconds() - began - (started if of_children() > children else 0.0))
     return part, float(np.median(spent))
+
+
+def by_buffer(edges, contract, method):
+    """Edges in the order of the stream, their blocks, and CPU seconds of one run."""
+    buffer, *shuffled = method.removeprefix("stream/").split()
+    order = np.arange(edges.m)
+    if shuffled:
+        np.random.default_rng(SEED).shuffle(order)
+    ordered = EdgeList(edges.n, edges.tails[order], edges.heads[order])
+    began = cpu_seconds()
+    size = -(-edges.m // int(buffer))
+    partition = buffered(ordered, contract, "default", SEED, size=size).partition
+    return ordered, partition.part, cpu_seconds() - began
 
 
 def figures_of(edges, contract, part, seconds):
@@ -240,6 +288,12 @@ def by_kahypar(edges, highest, preset):
 def table(lines):
     """Geometric means over graphs and numbers of blocks, those of each cell alone."""
     return markdown([HEAD, *rows_of(lines, METHODS, AGAINST, KINDS)])
+
+
+def rivals_table(lines):
+    """The same for rivals; kind `all` is both kinds together."""
+    rows = rows_of(lines, RIVALS, RIVALS_AGAINST, KINDS | {"all": "MP"})
+    return markdown([RIVALS_HEAD, *rows])
 
 
 def rows_of(lines, methods, against, kinds):

@@ -91,6 +91,18 @@ def test_where_it_cannot_be_decided_again_the_line_is_named(lines, tmp_path):
     assert caught.value.where == f"{path}:2"
 
 
+def test_an_iteration_beyond_every_float_is_refused(lines, tmp_path):
+    path, number = (
+        tmp_path / "d.jsonl",
+        next(i for i, one in enumerate(lines) if '"decided"' in one),
+    )
+    far = json.dumps({**json.loads(lines[number]), "iteration": 10**400})
+    path.write_text("\n".join([*lines[:number], far]) + "\n")
+    with pytest.raises(InputError) as caught:
+        read_decisions(path)
+    assert caught.value.where == f"{path}:{number + 1}"
+
+
 def test_times_that_no_iteration_takes_are_none_told():
     rows = RowRebalancer([60, 60])
     rows.observe([1e-3, 1e-3])

@@ -23,7 +23,8 @@ from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
 from evener.sizing.equal_finish import finish_times
 
-# All chosen with benchmarks/adaptive.py. `doubts_between`: errors in the logarithm of time.
+# All chosen on emulated devices of known speed, 2026-11: docs/results/README.md, Which loads are
+# measured. `doubts_between`: errors in the logarithm of time.
 LEAST_DOUBT = 1 / 8  # of the difference between the ends of an interval, even of a straight curve
 JUMP = 0.7  # difference of the ends' logarithms above which there may be a jump between them
 SAG_FACTOR = 2.0  # doubt, over the sag of a parabola with the bends seen at the ends

@@ -9,7 +9,6 @@ the same code, to the last bit.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -303,7 +302,7 @@ def is_decision(line: Line, k: int) -> bool:
     proposals = line.get("proposals", [])
     if not (isinstance(proposals, list) and all(_is_proposal(one) for one in proposals)):
         return False
-    return _is_whole(line.get("iteration"), math.inf) and _is_choice(decided, len(proposals))
+    return _is_whole(line.get("iteration"), MOST) and _is_choice(decided, len(proposals))
 
 
 def _is_choice(decided: Line, count: int) -> bool:

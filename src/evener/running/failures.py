@@ -21,7 +21,9 @@ PATIENCE = 600.0  # seconds that a rank waits for another unless told: more than
 GRACE = 2.0  # seconds that the other threads have to stop after one has failed
 # A wait first tests SPINS times in a row, for messages that are about to come; then it lets other
 # threads run for YIELDING seconds; then it sleeps for REST of the time waited so far, LONGEST
-# seconds at most: what comes is found at most REST later. See benchmarks/waiting.py.
+# seconds at most: what comes is found at most REST later. Chosen by timed exchanges, 2026-11:
+# SPINS and YIELDING so that what comes at once costs no more than MPI's own wait, REST and LONGEST
+# so that ranks which share a core leave it to each other.
 SPINS, YIELDING, REST, LONGEST = 1000, 1e-3, 0.1, 1e-3
 ANSWERS = 1.0  # seconds that other processes have to say that they wait, too
 # Tags of MPI: all messages; who waits?; this one does; this one has failed.

@@ -23,7 +23,7 @@ MAX_LEVELS = 3  # of groups of devices by their links; bounds the time of an est
 MAX_DOUBLE = 256  # devices up to which pairs are summed in double precision: above, memory counts
 HALF_STEP = 0.05  # decades: link costs are rounded to 0.1, and a level has all up to its cost
 # How far partitions are from following the groups: 0, each group's blocks lie together; 1, blocks
-# lie anywhere. Plans with other values: benchmarks/seconds_constants.py.
+# lie anywhere. Plans with other values, 2026-11: docs/results/README.md, Seconds.
 ASTRAY = 0.4
 
 

@@ -162,7 +162,7 @@ def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int
 
 MIN_THICKNESS = 1e-12  # of a vertex: thinner slabs are taken to be as thick, lest zero divides
 # Further slabs that a side touches: twice (border / thickness of the next slab), at most 3.
-# Plans with other values: benchmarks/seconds_constants.py.
+# Plans with other values, 2026-11: docs/results/README.md, Seconds.
 FURTHER_PER_THINNESS, MAX_FURTHER = 2.0, 3.0
 
 

@@ -30,7 +30,7 @@ from evener.plans.partition import Partition
 
 # Size of the coarse graph [vertices]: 60 a device, at least 6,000 and at most 12,000, at most an
 # eighth of the graph; but never below 1,000, and 24 a device. Plans with other values of these, and
-# of most below: benchmarks/seconds_constants.py.
+# of most below, 2026-11: docs/results/README.md, Seconds.
 VERTICES_PER_DEVICE, MIN_VERTICES, MAX_VERTICES = 60, 6000, 12_000
 MIN_SHRINKAGE = 8
 FLOOR, FLOOR_PER_DEVICE = 1000, 24

@@ -99,7 +99,7 @@ class DeviceSwaps:
 
 # Least gain of a refinement over the makespan: one that gains less, or would gain less if no
 # device waited for another, is the last.
-# Plans with other values: benchmarks/seconds_constants.py.
+# Plans with other values, 2026-11: docs/results/README.md, Seconds.
 MIN_GAIN = 0.005
 
 

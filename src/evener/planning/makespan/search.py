@@ -54,7 +54,7 @@ from evener.sizing.rounding import limits
 
 # Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
 # runs, and the graph 8,192 vertices for each, which bounds the time of large cases. Plans with
-# other values of these, and of all below: benchmarks/seconds_constants.py.
+# other values of these, and of all below, 2026-11: docs/results/README.md, Seconds.
 MIN_COARSE_RUNS, DEVICES_OVER_RUNS, VERTICES_PER_RUN = 4, 512, 1 << 13
 # Coarse plans that are projected to the graph: two at most, within 2 % of the best.
 MAX_PROJECTED, PROJECTED_WITHIN = 2, 1.02

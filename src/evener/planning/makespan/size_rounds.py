@@ -16,7 +16,7 @@ from evener.planning.makespan.problem import MakespanProblem
 SLAB_POWER = 0.0  # of the load, with which a slab's border grows: it does not
 # Each round goes 0.7 of the way from the present sizes to those computed, the next 0.8 of that, and
 # so on: halos of a new partition differ from the law's, and full steps overshoot. Plans with other
-# values, of MIN_GAIN too: benchmarks/seconds_constants.py.
+# values, of MIN_GAIN too, 2026-11: docs/results/README.md, Seconds.
 FIRST_STEP, STEP_DECAY = 0.7, 0.8
 MIN_GAIN = 0.002  # relative, in seconds: a round that gains less is the last
 MIN_VERTICES = 2.0  # mean vertices that a device keeps where none may be left without a block
