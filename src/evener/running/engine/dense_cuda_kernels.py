@@ -18,6 +18,7 @@ from evener.running.engine.hooks_kernels import (
     IS_WEIGHTED,
     applied,
     as_value,
+    helper,
     initial,
     joined,
     kernel,
@@ -29,6 +30,21 @@ ITEMS = 8  # messages of a thread
 ROOM = THREADS * ITEMS  # of a part
 MANY = ROOM // WARP  # vertices of a part with WARP messages, at most
 MOST_BLOCKS = 1024  # of `finish`: as many sums of changes are added up on the CPU
+
+
+@helper
+def join_halves(rests, thread, lane, width):
+    """Combine rests (THREADS,) within groups of `width` threads, into the first of each group.
+
+    lane: the thread's place in its group. All threads of the block call.
+    """
+    cuda.syncthreads()
+    half = width // 2
+    while half > 0:
+        if lane < half:
+            rests[thread] = joined(rests[thread], rests[thread + half])
+        cuda.syncthreads()
+        half //= 2
 
 
 @kernel
@@ -74,13 +90,7 @@ def pull(n_parts, arcs, parts, payloads, combined, parameters):
         for i in range(thread, count, THREADS):
             rest = joined(rest, messages[i])
         rests[thread] = rest
-        cuda.syncthreads()
-        half = THREADS // 2
-        while half > 0:
-            if thread < half:
-                rests[thread] = joined(rests[thread], rests[thread + half])
-            cuda.syncthreads()
-            half //= 2
+        join_halves(rests, thread, thread, THREADS)
         if thread == 0:
             parts.carries[b] = rests[0]
         return
@@ -103,13 +113,7 @@ def pull(n_parts, arcs, parts, payloads, combined, parameters):
             for i in range(np.int64(arcs.offsets[u]) - base + lane, end, WARP):
                 rest = joined(rest, messages[i])
         rests[thread] = rest
-        cuda.syncthreads()
-        half = WARP // 2
-        while half > 0:
-            if lane < half:
-                rests[thread] = joined(rests[thread], rests[thread + half])
-            cuda.syncthreads()
-            half //= 2
+        join_halves(rests, thread, lane, WARP)
         if k < n_many[0] and lane == 0:
             combined[u] = rests[thread]
 
@@ -127,13 +131,7 @@ def join_pieces(n_long, arcs, parts, combined):
     for b in range(first + thread, first + (arcs_of_u + ROOM - 1) // ROOM, THREADS):
         rest = joined(rest, parts.carries[b])
     rests[thread] = rest
-    cuda.syncthreads()
-    half = THREADS // 2
-    while half > 0:
-        if thread < half:
-            rests[thread] = joined(rests[thread], rests[thread + half])
-        cuda.syncthreads()
-        half //= 2
+    join_halves(rests, thread, thread, THREADS)
     if thread == 0:
         combined[u] = rests[0]
 

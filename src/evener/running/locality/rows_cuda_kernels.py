@@ -76,6 +76,21 @@ def by_runs(run, rows, columns, entries, x, y):
         cuda.syncthreads()
 
 
+@helper
+def add_halves(rests, thread, lane, width):
+    """Add up rests (THREADS,) within groups of `width` threads, into the first of each group.
+
+    lane: the thread's place in its group. All threads of the block call.
+    """
+    cuda.syncthreads()
+    half = width // 2
+    while half > 0:
+        if lane < half:
+            rests[thread] += rests[thread + half]
+        cuda.syncthreads()
+        half //= 2
+
+
 @cuda.jit
 def by_parts(offsets, rows, places, columns, entries, x, y, carries):
     """Set y to A x, a block of THREADS for each part; carries (parts,): sums of pieces of rows."""
@@ -98,13 +113,7 @@ def by_parts(offsets, rows, places, columns, entries, x, y, carries):
         for i in range(thread, count, THREADS):
             rest += products[i]
         rests[thread] = rest
-        cuda.syncthreads()
-        half = THREADS // 2
-        while half > 0:
-            if thread < half:
-                rests[thread] += rests[thread + half]
-            cuda.syncthreads()
-            half //= 2
+        add_halves(rests, thread, thread, THREADS)
         if thread == 0:
             carries[b] = rests[0]
         return
@@ -126,13 +135,7 @@ def by_parts(offsets, rows, places, columns, entries, x, y, carries):
             for i in range(offsets[u] - base + lane, offsets[u + 1] - base, WARP):
                 rest += products[i]
         rests[thread] = rest
-        cuda.syncthreads()
-        half = WARP // 2
-        while half > 0:
-            if lane < half:
-                rests[thread] += rests[thread + half]
-            cuda.syncthreads()
-            half //= 2
+        add_halves(rests, thread, lane, WARP)
         if k < n_many[0] and lane == 0:
             y[u] = rests[thread]
 
@@ -149,12 +152,6 @@ def join_pieces(offsets, long, carries, y):
     ):
         rest += carries[b]
     rests[thread] = rest
-    cuda.syncthreads()
-    half = THREADS // 2
-    while half > 0:
-        if thread < half:
-            rests[thread] += rests[thread + half]
-        cuda.syncthreads()
-        half //= 2
+    add_halves(rests, thread, thread, THREADS)
     if thread == 0:
         y[u] = rests[0]
