@@ -71,7 +71,7 @@ def test_a_plan_is_made_again(evener, here):
         (["replay", "app.plan"], "Give that file, too"),
         (["export", "app.plan", "--to", "vtu", "-o", "x"], "no export of filters to 'vtu'"),
         (["distribute", "app.plan", "app.toml", "-o", "d"], "is a plan of a stream graph"),
-        (["info", "app.plan"], "is a plan; a mesh, matrix or graph is expected"),
+        (["info", "app.plan"], "holds a plan or a partition, not a graph"),
         (["evaluate", "app.toml", "app.plan", "--epsilon", "0.1"], "--epsilon says nothing of"),
         (["evaluate", "app.toml", "app.plan", "--edges"], "--edges says nothing of"),
         (["evaluate", "app.toml", "x", "--reading", "ceil", "--k", "2"], "Add --stream"),

@@ -78,7 +78,7 @@ def test_an_existing_folder_is_replaced_only_if_asked_for(planned, evener):
 
 def test_names_in_the_wrong_place_are_refused(planned, evener):
     said = evener("distribute", "g.graph", "g.plan", "-o", "parts")
-    assert said.code == 2
+    assert said.code == 3
     assert not (planned / "parts").exists()
     assert evener("distribute", "g.plan", "g.graph", "-o", "g.plan").code == 3
     assert evener("distribute", "g.plan", "g.graph", "-o", "no/parts").code == 3
