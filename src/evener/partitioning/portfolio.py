@@ -92,7 +92,8 @@ def _best_of_attempts(
     attempts = min(limits.most, limits.vertices // (graph.n + BLOCK_COST * contract.k))
     if attempts < 2 or contract.k == 1:
         return MultilevelBlocks(first, start)
-    best = _finished(graph, first, contract, options, seed)
+    unfinished = scored(graph, first, contract, options["objective"])
+    best = min(unfinished, _finished(graph, first, contract, options, seed), key=_order)
     if not best.holds:  # perhaps no partition does; `enforce` reports it
         return MultilevelBlocks(best.part, start)
     for turn in range(1, attempts):

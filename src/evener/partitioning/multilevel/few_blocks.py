@@ -56,7 +56,7 @@ BISECTIONS, REFINED = 4, 2  # bisections tried; how many of these, of least cut,
 MOST_PLACES = 100_000  # vertices times directions of the graph on which fronts are chosen
 # Cut of straight fronts, over that of the first partition. Fronts that cut more than STRAIGHT on a
 # coarse graph are not tried on the whole; where fronts cut less than CLEARLY on the whole graph,
-# no other partition is made.
+# within the limits, no other partition is made.
 STRAIGHT, CLEARLY = 1.2, 0.8
 SIDE_OFF = 2 * BALANCE  # share of its target by which a block of a start may be off
 
@@ -73,6 +73,10 @@ def few_blocks(
     """
     level = hierarchy.above[0][0] if hierarchy.above else hierarchy.coarsest
     targets = task.contract.targets
+
+    def keeps(part: Part) -> bool:
+        return within(block_weights(level, part, targets.size), task.contract)
+
     small = hierarchy.down_to(SMALL)
     below = Hierarchy(hierarchy.above[len(small.above) :], hierarchy.coarsest, hierarchy.part)
     bisected = _bisected(below.down_to(PLACED), task, len(small.above))
@@ -82,7 +86,7 @@ def few_blocks(
     fronts = _swept(level, hierarchy, points, order, cut, task)
     swept = np.inf if fronts is None else cut_of(level, fronts)
     found = []
-    if swept >= CLEARLY * cut:
+    if not (fronts is not None and swept < CLEARLY * cut and keeps(fronts)):
         blocks = _combined_tries(small, below, first, points, task)
         cut = cut_of(blocks.level, blocks.part)
         found.append((refined_back(small, [blocks], task), start))
@@ -90,11 +94,7 @@ def few_blocks(
         straight = placed(level, fronts, task, 0, finer_rounding=None)
         found.append((refine(straight, task, 0).part, fronts))
 
-    def rank(one: tuple[Part, Part]) -> tuple[bool, float]:
-        weight = block_weights(level, one[0], targets.size)
-        return not within(weight, task.contract), cut_of(level, one[0])
-
-    return min(found, key=rank)
+    return min(found, key=lambda one: (not keeps(one[0]), cut_of(level, one[0])))
 
 
 def _combined_tries(

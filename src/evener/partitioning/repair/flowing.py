@@ -304,10 +304,11 @@ def _touching(state: State, front: _Front) -> _Arcs:
         routing_kernels.mark_pairs(state.csr, state.part, front.vertices, touches)
         keys = np.flatnonzero(touches)
     else:
-        arguments = (state.csr, state.part, front.vertices, k)
-        keys = np.empty(routing_kernels.pair_keys(*arguments, np.empty(0, np.int64)), np.int64)
-        routing_kernels.pair_keys(*arguments, keys)
-        keys = np.unique(keys)
+        xadj, adjncy, v = state.csr.xadj, state.csr.adjncy, front.vertices
+        counts = xadj[v + 1] - xadj[v]
+        entries = np.repeat(xadj[v + 1] - np.cumsum(counts), counts) + np.arange(counts.sum())
+        one, other = np.repeat(state.part[v], counts), state.part[adjncy[entries]]
+        keys = np.unique((one.astype(np.int64) * k + other)[one != other])
     block, other = keys // k, keys % k
     starts = np.searchsorted(block, np.arange(k + 1))
     return _Arcs(starts, block, other, np.searchsorted(keys, other * k + block))

@@ -32,26 +32,6 @@ def mark_pairs(graph, part, border, touches):
                 touches[a, b] = True
 
 
-@njit(cache=True, nogil=True)
-def pair_keys(graph, part, border, k, keys):
-    """List a key a * k + b for each cut edge from block a to b; returns the count.
-
-    As mark_pairs, for more blocks than a (k, k) table has room for. Call with an empty `keys` to
-    count only.
-    """
-    xadj, adjncy, _, _ = graph
-    count = 0
-    for v in border:
-        a = part[v]
-        for e in range(xadj[v], xadj[v + 1]):
-            b = part[adjncy[e]]
-            if a != b:
-                if keys.size > 0:
-                    keys[count] = np.int64(a) * k + b
-                count += 1
-    return count
-
-
 class PathSearch(NamedTuple):
     """Memory of searches for paths between blocks, arrays (k,).
 
