@@ -44,7 +44,7 @@ def add_machine_options(parser: argparse.ArgumentParser, speeds_help: str = SPEE
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """How the user named the devices, or None. speeds: a list of speeds, or a file."""
+    """What says what the devices are; None: not given. speeds: a list of speeds, or a file."""
 
     machine: str | None = None
     k: int | None = None

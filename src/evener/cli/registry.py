@@ -26,7 +26,7 @@ COMMANDS = {
     ),
     "refine": Command(
         "evener.cli.commands.refine",
-        "improve a partition from any tool; never increases the chosen objective",
+        "improve a partition from any tool; what is lowered gets no worse",
         "evener refine wing.su2 wing.part --machine cluster.toml -o better.part",
     ),
     "compare": Command(

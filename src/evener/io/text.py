@@ -81,7 +81,7 @@ def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
         raise source.error("has no vertex", offset=offset)
     if n > _VERTICES_WITHOUT_PROOF + source.extent // 2:
         raise source.error(
-            f"declares {n:,} vertices, too many for a file of {source.extent:,} bytes",
+            f"speaks of {n:,} vertices, which its {source.extent:,} bytes cannot describe",
             offset=offset,
         )
 
@@ -205,7 +205,7 @@ def refuse_graph(
         raise source.error(error.message, hint=error.hint) from error
     v, u = int(place[0]), int(place[1])
     reasons = {
-        kernels.OUT_OF_RANGE: f"vertex {v + base} has neighbour {u + base}, which does not exist",
+        kernels.OUT_OF_RANGE: f"vertex {v + base} has the neighbour {u + base}: there is none such",
         kernels.LOOP: f"vertex {v + base} is its own neighbour: loops are not allowed",
         kernels.DUPLICATE: f"vertex {v + base} lists its neighbour {u + base} more than once",
         kernels.ASYMMETRIC: f"vertex {v + base} lists {u + base} as a neighbour, "

@@ -22,7 +22,7 @@ from evener.measuring.cpu import DAMPING, FACTOR
 class OnDevice:
     """A CUDA device: its arrays, and grids that cover them.
 
-    index: of the devices that CUDA shows. Raises ToolError if it does not exist.
+    index: of the devices that CUDA shows. Raises ToolError where there is none such.
     """
 
     def __init__(self, index: int, transfers: bool) -> None:

@@ -156,7 +156,7 @@ def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
         raise UsageError(f"{options.tool} cannot minimise {options.objective}; it does cut")
     if options.connected:
         raise UsageError(
-            "--connected does not work with --memory or on ranks",
+            "blocks of a graph in slices cannot be asked to be connected",
             hint="Leave out --connected: `evener report` tells in how many pieces each block is. "
             f"Or leave out {in_memory}, where one process can hold the graph.",
         )

@@ -99,10 +99,10 @@ def test_as_in_text(put, binary, text):
         (BAR_2.replace(ints(3, 2, 2), ints(99, 2, 2)), "type 99 are not known"),
         (BAR_2.replace(ints(3, 2, 2), ints(3, 9, 2)), "a block of 9 cells with 2 tags"),
         (DIVIDED_4.replace(ints(2, 3, 3), ints(2, 3, 300)), "type 300 are not known"),
-        (DIVIDED_4.replace(sizes(4, 4, 1, 4), sizes(99, 4, 1, 4)), "declares 99 blocks"),
+        (DIVIDED_4.replace(sizes(4, 4, 1, 4), sizes(99, 4, 1, 4)), "speaks of 99 blocks"),
         (DIVIDED_4.replace(sizes(4, 2, 5, 6, 3), sizes(4, 2, 5, 7, 3)), "the point 7"),
         (DIVIDED_4.replace(sizes(2, 1) + ints(3, 2), sizes(2, -1) + ints(3, 2)), "-2 numbers more"),
-        (DIVIDED_4.replace(sizes(0, 1, 1, 0), sizes(0, 1, 2**60, 0)), r"\$Entities declares"),
+        (DIVIDED_4.replace(sizes(0, 1, 1, 0), sizes(0, 1, 2**60, 0)), r"\$Entities speaks of"),
     ],
 )
 def test_what_is_refused(put, content, words):

@@ -43,7 +43,7 @@ def test_files_cut_short(tmp_path, size):
         (WHOLE.replace(b"PART\1", b"PART\2"), "version 2, which is unknown"),
         (HEAD + struct.pack("<4i", 2, 0, 3, 0) + NAMES, "vertex 2 has the block 3; there are 3"),
         (HEAD + struct.pack("<4i", 2, -1, 1, 0) + NAMES, "vertex 1 has the block -1"),
-        (HEAD[:16] + b"\xff" * 8 + BLOCKS, "declares 18,446,744,073,709,551,615 vertices"),
+        (HEAD[:16] + b"\xff" * 8 + BLOCKS, "speaks of 18,446,744,073,709,551,615 vertices"),
         (HEAD[:12] + b"\xff" * 4 + HEAD[16:] + BLOCKS + NAMES, "name of device 3 of 4,294,967,295"),
     ],
 )

@@ -1,4 +1,4 @@
-"""`evener refine`: improve a partition from any tool; never increases its objective."""
+"""`evener refine`: improve a partition from any tool; its objective gets no worse."""
 
 from __future__ import annotations
 

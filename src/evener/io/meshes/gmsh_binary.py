@@ -40,9 +40,7 @@ class _Reader:
         """Return the next rows, each of some fields."""
         width = count * row.itemsize
         if count < 0 or self.at + width > self.stop:
-            raise self.source.error(
-                f"${self.name} declares {count:,} numbers, more than it contains"
-            )
+            raise self.source.error(f"${self.name} speaks of {count:,} numbers more than it has")
         found: npt.NDArray[Any] = np.frombuffer(self.source.data, row, count, self.at)
         self.at += width
         return found
@@ -92,7 +90,7 @@ def _count_of_blocks(reader: _Reader, least: int) -> int:
     """Return how many blocks follow, each of so many bytes at least."""
     count = reader.numbers("q", 4)[0]
     if not 0 <= count <= (reader.stop - reader.at) // least:
-        raise reader.source.error(f"${reader.name} declares {count:,} blocks but ends early")
+        raise reader.source.error(f"${reader.name} speaks of {count:,} blocks, and ends early")
     return count
 
 

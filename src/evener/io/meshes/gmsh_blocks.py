@@ -31,7 +31,7 @@ class MshBlocks:
             known_types(rows.part(row, row + 1), np.array([number]))
             size = int(SIZES[number])
             if n < 0 or n * (size + 1) > end - at:
-                rows.refuse(row, f"declares {n:,} cells of {size} points, but the section ends")
+                rows.refuse(row, f"{n:,} cells of {size} points are spoken of; the section ends")
             index = np.arange(at, at + n * (size + 1))
             table = rows.integers(index, "the number of a cell or point").reshape(n, size + 1)
             blocks.append(ElementBlock((b, a) if self.is_40 else (a, b), number, table))
@@ -59,7 +59,7 @@ class MshBlocks:
             dim = b if self.is_40 else a
             width = 3 + (dim if parametric and 0 <= dim <= 3 else 0)
             if n < 0 or n * (width + 1) > end - at:
-                rows.refuse(row, f"declares {n:,} points, but the section ends")
+                rows.refuse(row, f"{n:,} points are spoken of, but the section ends")
             if self.is_40:
                 index = np.arange(at, at + n * (width + 1)).reshape(n, width + 1)
                 ids.append(index[:, 0])

@@ -94,6 +94,6 @@ def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[FileR
     n = int(rows.integers(np.zeros(1, np.int64), f"the number of {key}")[0])
     if n < 0 or rows.values.size != 1 + n * width:
         found = f"{rows.values.size - 1:,} numbers follow"
-        message = f"{key} declares {n:,} entries of {width} numbers, but {found}"
+        message = f"{key} speaks of {n:,} entries of {width} numbers, but {found}"
         raise source.error(message, offset=sections[key][0])
     return rows, n

@@ -43,7 +43,7 @@ def read_fort14(source: Source) -> Mesh:
     n_cells, n_points = int(start[1]), int(start[2])
     ends = np.flatnonzero(source.array == 10) + 1
     if ends.size < 2 + n_points or n_points == 0 or n_cells == 0:
-        raise source.error(f"ends before the {n_points:,} points that it declares", line=2)
+        raise source.error(f"ends before the {n_points:,} points it speaks of", line=2)
     middle = int(ends[1 + n_points])
     lines = min(1 + n_points + n_cells, ends.size)
     stop = int(ends[lines]) if lines < ends.size else len(source.data)

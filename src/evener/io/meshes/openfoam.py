@@ -117,7 +117,7 @@ def _faces(faces: _List | BinaryFile, n_points: int) -> tuple[Any, Any]:
     opened = faces.body.count(b"(", faces.start, faces.stop)
     closed = faces.body.count(b")", faces.start, faces.stop)
     if not opened == closed == faces.n:
-        raise faces.source.error(f"declares {faces.n:,} faces but contains {opened:,}")
+        raise faces.source.error(f"speaks of {faces.n:,} faces, but has {opened:,} of them")
     from evener.io import text_kernels as kernels
 
     rows = faces.rows()
@@ -141,10 +141,10 @@ def _cells(numbers: _List | BinaryFile) -> Any:
     values = rows.integers(np.arange(rows.values.size), "the number of a cell")
     if numbers.uniform and values.size == 1:
         if numbers.n > len(numbers.source.data) * 100:
-            raise numbers.source.error(f"declares {numbers.n:,} faces but contains fewer")
+            raise numbers.source.error(f"speaks of {numbers.n:,} faces: there are not as many")
         return np.full(numbers.n, values[0])
     if values.size != numbers.n:
-        raise numbers.source.error(f"declares {numbers.n:,} numbers but contains {values.size:,}")
+        raise numbers.source.error(f"speaks of {numbers.n:,} numbers, but has {values.size:,}")
     return values
 
 

@@ -53,13 +53,13 @@ class FileRows:
     def expect(self, n: int, what: str) -> FileRows:
         """Return these rows if they are n, no more and no fewer."""
         if n < 0:
-            raise self.source.error(f"declares {n:,} {what}")
+            raise self.source.error(f"speaks of {n:,} {what}")
         if len(self) < n:
-            found = f"{len(self):,} of the {n:,} {what} that it declares"
+            found = f"{len(self):,} of the {n:,} {what} it speaks of"
             end = int(self.place[-1]) if len(self) else None
             raise self.source.error(f"ends, or turns to something else, after {found}", offset=end)
         if len(self) > n:
-            self.refuse(n, f"declares {n:,} {what} but contains more")
+            self.refuse(n, f"{n:,} {what} are spoken of, but here is one more")
         return self
 
     def columns(self, start: int, stop: int, *, at_most: int | None = None) -> FloatArray:

@@ -84,7 +84,7 @@ def read(source: Source) -> Mesh:
                 "NPERIODIC, periodic boundaries as older SU2 has them, is left out."
             )
     if len(zones) != promised:
-        raise source.error(f"declares {promised} zones (NZONE=) but contains {len(zones)}")
+        raise source.error(f"speaks of {promised} zones (NZONE=), but has {len(zones)}")
     return _join(source, zones)
 
 

@@ -76,7 +76,7 @@ def _n_points(source: Source, numbers: Any) -> int:
     """Return the largest number of a point; InputError if it far exceeds the number of corners."""
     largest = int(numbers.max())
     if largest > 1_000_000 + 100 * numbers.size:
-        raise source.error(f"has a point {largest:,}, with {numbers.size:,} corners in all")
+        raise source.error(f"speaks of a point {largest:,}, with {numbers.size:,} corners in all")
     return max(largest, 1)
 
 
@@ -127,7 +127,7 @@ def read_scotch(source: Source) -> Mesh:
     if flags[0] != "0" or flags[1] != "0":
         raise source.error("has labels or loads of entries, which are not read", line=3)
     if n < 1 or p < 1 or n + p + e > len(source.data):
-        raise source.error(f"declares {n:,} cells, {p:,} points and {e:,} entries", line=2)
+        raise source.error(f"speaks of {n:,} cells, {p:,} points and {e:,} entries", line=2)
     extra = int(flags[2])
     rows = scan(source, start.end())
     first = _lists(rows, n + p, extra)

@@ -44,7 +44,7 @@ def blocks_of(source: Source) -> npt.NDArray[np.int64]:
         raise source.error(f"is of version {version}, which is unknown", hint=hint)
     rest = len(source.data) - _HEAD.size
     if n > rest // 4:
-        raise source.error(f"declares {n:,} vertices but ends after {rest // 4:,}")
+        raise source.error(f"speaks of {n:,} vertices, but ends after {rest // 4:,}")
     blocks = np.frombuffer(source.data, "<i4", n, _HEAD.size).astype(np.int64)
     bad = np.flatnonzero((blocks < 0) | (blocks >= k))
     if bad.size:

@@ -153,7 +153,7 @@ def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     rows = scan(source, found.start(2), found.end(2), data=data)
     if rows.values.size != int(found[1]):
         raise source.error(
-            f"declares {int(found[1]):,} entries but contains {rows.values.size:,}",
+            f"speaks of {int(found[1]):,} entries, but has {rows.values.size:,}",
             offset=found.start(1),
         )
     return rows.integers(np.arange(rows.values.size), "a block")
