@@ -144,7 +144,11 @@ def tested(name):
     )  # fmt: skip
     line = {"figure": "test", "name": name, "passed": done.returncode == 0,
             "seconds": round(time.monotonic() - began, 1)}  # fmt: skip
-    return line if line["passed"] else line | {"said": done.stdout[-1500:]}
+    return (
+        line
+        if line["passed"]
+        else line | {"said": done.stdout.replace(f"{HERE.parent}/", "")[-1500:]}
+    )
 
 
 def seconds_of(launch, simulate):

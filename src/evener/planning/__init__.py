@@ -1,6 +1,7 @@
 """Planning: from a graph and a platform to a certified plan, and questions about plans.
 
-plan.py        read first: how a plan is made, for least cut or for least seconds, and checked
+in_memory.py   read first: how a plan is made, for least cut or for least seconds, and checked
+plan.py        `ev.plan`: the same for a graph in memory, a file, or rows on the ranks of MPI
 steps.py       blocks at given sizes: terms (sizes, contract), divide, enforce, map; for plans of
                least cut, for the baselines of the search for least seconds, and for compare.py
 options.py     PlanOptions, and the same as keywords

@@ -165,6 +165,8 @@ class CudaFrontier(CudaEngine):
             raise self.program.wrong_priority(int(self._counts[frontier.FAILED]))
 
     def _collect(self, n_ghosts: int, places: Any, sent: Any) -> int:
+        self._counts[frontier.MARKED] = 0
+        self.device.send(self._counts, self.work.counts)
         self._launch("collect", n_ghosts, self.sizes, self._values, self.work, places, sent)
         self._take_counts()
         return int(self._counts[frontier.MARKED])

@@ -1,9 +1,9 @@
 """The dense schedule on a CUDA device: every vertex reads what its neighbours sent (PageRank).
 
 A template, see hooks_kernels. Arcs are in parts, see row_blocks_kernels: a block of threads reads
-the messages of a part side by side, and then a thread combines those of a vertex, or a warp where
-they are many. The order in which messages are combined depends on the part of the graph alone, so
-that sums are the same in each run and on each device.
+the messages of a part; then a thread combines those of a vertex, or a warp if there are many. The
+order in which messages are combined depends on the arcs alone, so that sums are the same in each
+run and on each device.
 """
 
 # mypy: ignore-errors

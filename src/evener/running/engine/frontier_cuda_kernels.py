@@ -197,7 +197,7 @@ def turn(is_push, work):
         counts[EDGES] += counts[ARCS]
     if total == 0:
         counts[NOW] = counts[NEXT]
-    counts[DEGREES], counts[ARCS], counts[MARKED], counts[NEXT] = 0, 0, 0, NONE
+    counts[DEGREES], counts[ARCS], counts[NEXT] = 0, 0, NONE
 
 
 @kernel

@@ -3,9 +3,9 @@
 `by_rows`: a thread for each row (plain CSR). `by_runs`: entries sorted by rows are split evenly,
 whatever rows they are of, and sums of a row are added up within a block of threads: CUSP's rule, as
 [SPAC]_, section 5.2, tells it; they add to y (n,), zeros before, by atomics where a row goes beyond
-one block. `by_parts`: blocks of threads take parts of row_blocks_kernels, read entries side by
-side, and then a thread adds up those of a row, or a warp where they are many; long rows are in
-several parts, which `join_pieces` adds up. Sums are the same in each run.
+one block. `by_parts`: each block of threads reads the entries of a part, see row_blocks_kernels;
+then a thread adds up the products of a row, or a warp if there are many. `join_pieces` adds up rows
+that are in several parts. Sums are the same in each run.
 """
 
 # mypy: ignore-errors
