@@ -252,8 +252,9 @@ def compared(name, matrix, ours, copied, simulate):
     import numpy as np
 
     from evener.running.engine.device_cuda_kernels import CudaDevice
+    from evener.running.locality.gpu import RowsKernel
 
-    x = np.random.default_rng(SEED + 1).random(matrix.shape[1])
+    x, usual = np.random.default_rng(SEED + 1).random(matrix.shape[1]), RowsKernel(matrix).way
     expected, device = matrix @ x, CudaDevice(0)
     there, y, theirs = device.put(x), device.empty(matrix.shape[0], np.float64), None
     asked = ours if simulate else {"cuSPARSE": None} | ours
@@ -273,6 +274,7 @@ def compared(name, matrix, ours, copied, simulate):
         theirs = theirs if product else seconds
         n_bytes = 12 * matrix.nnz + 20 * matrix.shape[0]
         line = {"figure": "spmv", "matrix": name, "way": way, "passed": bool(agrees),
+                "is_usual": way == usual,
                 "us": seconds * 1e6, "share_of_copy": n_bytes / seconds / copied}  # fmt: skip
         yield line if theirs is None else line | {"of_cusparse": theirs / seconds}
 
@@ -326,10 +328,11 @@ def one_program(app, graph, steps, copied, simulate):
     from evener.running.devices import Cuda
     from evener.running.distributing import distribute
     from evener.running.engine.engine import MOST
-    from evener.running.executing import program_of, run_on_parts
+    from evener.running.executing import run_on_parts
     from evener.running.on_device import wanted_arcs
 
-    program = program_of(find_app(app), graph)
+    asked = find_app(app)
+    program = asked.program if asked.program_for is None else asked.program_for(graph)
     whole = Partition(np.zeros(graph.n, np.int32), 1)
     parts = distribute(graph, whole, want=wanted_arcs(program))
     steps = (3 if simulate else steps) if steps else MOST

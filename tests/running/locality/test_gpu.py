@@ -32,7 +32,7 @@ def test_kernels_compile_to_ptx():
 def test_the_benchmark_of_gpus_in_the_simulator(tmp_path):
     if importlib.util.find_spec("numba.cuda") is None:
         pytest.skip("numba-cuda is not installed")
-    results, sections = tmp_path / "gpu.jsonl", ("copy", "spmv")
+    results, sections = tmp_path / "gpu.jsonl", ("copy", "spmv", "programs", "together")
     words = ROOT / "benchmarks" / "gpu.py", "--simulate", "-o", results, *sections
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=250,
                           check=False)  # fmt: skip

@@ -64,10 +64,10 @@ class CudaEngine(StepCounts):
         self._sent, self._received = (device.pair(n, program.dtype) for n in (n_ghosts, most))
         self._make_work(out, into)
         self._is_compiled = False
-        self._repeats: dict[str, Callable[[], None]] = {}
+        self._repeats: dict[str, Callable[[], None]] = {}  # by name, see _repeated
 
     def compile(self) -> None:
-        """Compile the kernels, by playing them for no vertex, unless they are."""
+        """Compile the kernels, by launching them for no vertex, and record launches, once."""
         if self._is_compiled:
             return
         sizes, self.sizes = self.sizes, LocalSizes(0, 0, 0, 0, self.sizes.is_directed)
@@ -80,6 +80,9 @@ class CudaEngine(StepCounts):
             raise generating.compile_error(self.program, error, 1) from error
         finally:
             self.sizes = sizes
+        self._repeats = {
+            name: self.device.recorded(work) for name, work in self._repeated().items()
+        }
         self._is_compiled = True
 
     def advance(self, most: int) -> None:
@@ -141,6 +144,10 @@ class CudaEngine(StepCounts):
         """Compute one superstep."""
 
     @abstractmethod
+    def _repeated(self) -> Mapping[str, Callable[[], None]]:
+        """Return sequences of launches, and of copies to this computer, that are to be recorded."""
+
+    @abstractmethod
     def _play_all(self) -> None:
         """Launch each kernel, which does nothing for sizes of 0."""
 
@@ -161,12 +168,6 @@ class CudaEngine(StepCounts):
     def _ghosts_there(self, here: Numbers, there: Any) -> None:
         """Bring the entries of ghosts of an array to the device."""
         self.device.send(here, there, self.sizes.n_owned, self.sizes.n_local)
-
-    def _recorded(self, name: str, work: Callable[[], None]) -> Callable[[], None]:
-        """Return what repeats the launches of work(), recorded when it is first asked for."""
-        if name not in self._repeats:
-            self._repeats[name] = self.device.recorded(work)
-        return self._repeats[name]
 
     def _launch(self, name: str, threads: int, *arguments: Any) -> None:
         self.device.launch(getattr(self.kernels, name), threads, *arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,8 +102,6 @@ class CudaDense(CudaEngine):
     @property
     def change(self) -> float:
         """Sum of the absolute changes of owned vertices in the last superstep."""
-        self.device.fetch(self.work.changes, self._changes)
-        self.device.wait()
         return float(self._changes.sum())
 
     def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None:
@@ -113,6 +111,9 @@ class CudaDense(CudaEngine):
         return DirectExchange(comm, local, self.device, self._payloads)
 
     def _begin(self) -> None:
+        self._repeats["begin"]()
+
+    def _play_begin(self) -> None:
         given = self.sizes, self.vertices, self._values, self._payloads, self.work.steps
         self._launch("begin", self.sizes.n_owned, *given, self.parameters)
 
@@ -120,9 +121,10 @@ class CudaDense(CudaEngine):
         if self._are_lent:
             self._ghosts_there(self._payloads_here, self._payloads)
             self._are_lent = False
-        self._recorded("superstep", self._play)()
+        self._repeats["superstep"]()
         self.control[EDGES] += self._arcs
         if self.program.halt is not None:
+            self.device.wait()
             steps = int(self.control[STEP]) + 1
             n = self.sizes.n_global
             self.control[ENDED] = self.program.halts(self.change, steps, n, self.parameters)
@@ -140,9 +142,14 @@ class CudaDense(CudaEngine):
             self._payloads, work, parameters,
         )  # fmt: skip
         self.device.launch(count_up, 1, work.steps)
+        if self.program.halt is not None:
+            self.device.fetch(work.changes, self._changes)
+
+    def _repeated(self) -> Mapping[str, Callable[[], None]]:
+        return {"begin": self._play_begin, "superstep": self._play}
 
     def _play_all(self) -> None:
-        self._begin()
+        self._play_begin()
         for arcs, _, _, parts in self._parts:
             self._launch("pull", 1, 0, arcs, parts, self._payloads, self.work.combined,
                          self.parameters)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ class CudaFrontier(CudaEngine):
 
     def _begin(self) -> None:
         self._counts[:] = 0
-        self._counts[frontier.NOW :] = -frontier.NONE, frontier.NONE
+        self._counts[frontier.NOW :] = -frontier.NONE, frontier.NONE, 1, 0
         self.device.send(self._counts, self.work.counts)
         self._launch(
             "begin", self._words, self.sizes, self.vertices, self.out, self.into, self._values,
@@ -110,19 +111,16 @@ class CudaFrontier(CudaEngine):
 
     def _superstep(self) -> None:
         if self.program.schedule == "bucket":
-            rounds = self._recorded("push", self._push)
             while not self.has_ended:
-                for _ in range(ROUNDS):
-                    rounds()
-                self._take_counts()
+                self._repeats["rounds"]()
+                self._read_counts()
             self.device.launch(count_up, 1, self.work.steps)
             return
         pulls = self.control[DIRECTION] == PULL
         if not pulls:
             self.control[LEFT] -= self.control[SCOUTED]
-        self._recorded(*(("pull", self._pull) if pulls else ("push", self._push)))()
-        self.device.launch(count_up, 1, self.work.steps)
-        self._take_counts()
+        self._repeats["pull" if pulls else "push"]()
+        self._read_counts()
         if pulls:
             self.control[SCOUTED] = 1  # as Engine: what a pull finds is not counted
 
@@ -152,9 +150,34 @@ class CudaFrontier(CudaEngine):
                 self._launch("pull", group * length, *sent, *given, self.parameters)
         self._launch("settle", self._words, *given, self.parameters)
 
+    def _repeated(self) -> Mapping[str, Callable[[], None]]:
+        def superstep(play: Callable[[], None]) -> Callable[[], None]:
+            def work() -> None:
+                play()
+                self.device.launch(count_up, 1, self.work.steps)
+                self._fetch_counts()
+
+            return work
+
+        def rounds() -> None:
+            for _ in range(ROUNDS):
+                self._push()
+            self._fetch_counts()
+
+        if self.program.schedule == "bucket":
+            return {"rounds": rounds}
+        return {"push": superstep(self._push), "pull": superstep(self._pull)}
+
+    def _fetch_counts(self) -> None:
+        self.device.fetch(self.work.counts, self._counts)
+
     def _take_counts(self) -> None:
         """Bring the counts here and into `control`. Raises InputError for a wrong priority."""
-        self.device.fetch(self.work.counts, self._counts)
+        self._fetch_counts()
+        self._read_counts()
+
+    def _read_counts(self) -> None:
+        """Set `control` by the counts, once they are here."""
         self.device.wait()
         self.control[LENGTH] = self._counts[: frontier.CLASSES].sum()
         self.control[SCOUTED] = self._counts[frontier.DEGREES]

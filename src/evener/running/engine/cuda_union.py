@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,10 @@ class CudaUnion(CudaEngine):
         self._counts = device.pinned(union.COUNTS, np.int64)
 
     def _begin(self) -> None:
+        self._repeats["begin"]()
+        self.control[EDGES] += sum(self._arcs if self.sizes.is_directed else self._arcs[:1])
+
+    def _play_begin(self) -> None:
         sizes, n_local = self.sizes, self.sizes.n_local
         self._launch("begin", n_local, sizes, self.vertices, self._values, self.work)
         ways = (self.out, self.into) if sizes.is_directed else (self.out,)
@@ -43,13 +48,18 @@ class CudaUnion(CudaEngine):
         for arcs, count in zip(ways, self._arcs, strict=False):
             if count or not n_local:
                 self._launch("hook", -(-count // union.ARCS), sizes, arcs, self.work)
-                self.control[EDGES] += count if n_local else 0
         self._launch("compress", n_local, sizes, self.work)
 
     def _superstep(self) -> None:
+        self._repeats["superstep"]()
+        self.control[ENDED] = 1
+
+    def _play(self) -> None:
         for name in ("lower", "spread"):
             self._launch(name, self.sizes.n_local, self.sizes, self._values, self.work)
-        self.control[ENDED] = 1
+
+    def _repeated(self) -> Mapping[str, Callable[[], None]]:
+        return {"begin": self._play_begin, "superstep": self._play}
 
     def _count(self) -> int:
         self.device.fetch(self.work.counts, self._counts)
@@ -69,9 +79,8 @@ class CudaUnion(CudaEngine):
             self.control[ENDED] = 0
 
     def _play_all(self) -> None:
-        self._begin()
-        for name in ("lower", "spread"):
-            self._launch(name, 0, self.sizes, self._values, self.work)
+        self._play_begin()
+        self._play()
         (places, _), (sent, _) = self._places, self._sent
         self._launch("collect", 0, self.sizes, self._values, self.work, places, sent)
         self._launch("receive", 0, 0, self._values, self.work, places, sent)

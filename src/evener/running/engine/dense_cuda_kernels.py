@@ -78,12 +78,18 @@ def pull(n_parts, arcs, parts, payloads, combined, parameters):
     first, last = np.int64(parts.rows[b]), np.int64(parts.rows[b + 1])
     base = np.int64(parts.places[b])
     count = np.int64(parts.places[b + 1]) - base
-    for k in range(ITEMS):
-        i = thread + k * THREADS
-        if i < count:
-            weight = arcs.weights[base + i] if IS_WEIGHTED else np.uint32(1)
-            payload = payloads[np.int64(arcs.ends[base + i])]
-            messages[i] = as_value(message_of(payload, weight, parameters))
+    if count > 0:  # without conditions between loads, so that all are under way together
+        ends = cuda.local.array(ITEMS, np.int64)
+        here = cuda.local.array(ITEMS, as_value)
+        for k in range(ITEMS):
+            ends[k] = np.int64(arcs.ends[base + min(thread + k * THREADS, count - 1)])
+        for k in range(ITEMS):
+            i = base + min(thread + k * THREADS, count - 1)
+            weight = arcs.weights[i] if IS_WEIGHTED else np.uint32(1)
+            here[k] = as_value(message_of(payloads[ends[k]], weight, parameters))
+        for k in range(ITEMS):
+            if thread + k * THREADS < count:
+                messages[thread + k * THREADS] = here[k]
     cuda.syncthreads()
     rest = as_value(IDENTITY)
     if count < np.int64(arcs.offsets[first + 1]) - np.int64(arcs.offsets[first]):

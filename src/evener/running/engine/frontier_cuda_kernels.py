@@ -7,7 +7,8 @@ vertices that changed: the next frontier, which is in `work.bits`, too. So the v
 superstep are the same, in whatever order threads come.
 
 With buckets, vertices that changed wait in `work.bits` until theirs is the lowest: Meyer and
-Sanders, Delta-stepping (2003), in rounds of all that are in the bucket.
+Sanders, Delta-stepping (2003), in rounds of all that are in the bucket. A device with few vertices
+to send from is idle, so it takes several buckets at a time, the more the fewer vertices there were.
 
 Vertices are in three classes by their numbers of arcs, each with a part of the queue: a thread, a
 warp or a block takes one vertex (Merrill, Garland and Grimshaw, Scalable GPU Graph Traversal, 2012,
@@ -45,10 +46,13 @@ from evener.running.engine.hooks_kernels import (
 # arcs leaving these; ARCS: arcs that pushing from them looks at. EDGES: arcs looked at until now.
 # FAILED: 1 if a message was of a lower bucket, 2 if one is no number of a bucket. MARKED: ghosts
 # that `collect` found. NOW: the bucket up to which vertices are taken; NEXT: the lowest of those
-# that wait, or NONE.
+# that wait, or NONE. WIDTH: buckets taken at a time; PEAK: the most vertices that were queued in a
+# round of these.
 CLASSES = 3
-DEGREES, ARCS, EDGES, FAILED, MARKED, NOW, NEXT = range(CLASSES, CLASSES + 7)
-COUNTS = CLASSES + 7
+DEGREES, ARCS, EDGES, FAILED, MARKED, NOW, NEXT, WIDTH, PEAK = range(CLASSES, CLASSES + 9)
+COUNTS = CLASSES + 9
+# WIDTH doubles, up to WIDEST, where PEAK is below FEW; it is halved where PEAK is above MANY.
+FEW, MANY, WIDEST = 1 << 11, 1 << 14, 1 << 40
 NONE = 2**62
 BITS, SHIFT = 32, 5  # of a word; v >> SHIFT is the word of vertex v
 ONE = np.uint32(1)
@@ -184,7 +188,7 @@ def begin(sizes, vertices, out, into, values, work, parameters):
 def turn(is_push, work):
     """Begin a push or pull: those that are queued are sent from, and others will be queued.
 
-    A bucket without vertices is followed by the lowest that has any. One thread.
+    Buckets without vertices are followed by the lowest ones that have any. One thread.
     """
     if cuda.grid(1) > 0:
         return
@@ -195,8 +199,13 @@ def turn(is_push, work):
         counts[kind] = 0
     if is_push:
         counts[EDGES] += counts[ARCS]
-    if total == 0:
-        counts[NOW] = counts[NEXT]
+    counts[PEAK] = max(counts[PEAK], total)
+    if total == 0 and counts[NEXT] < NONE:
+        if counts[PEAK] < FEW:
+            counts[WIDTH] = min(2 * counts[WIDTH], WIDEST)
+        elif counts[PEAK] > MANY:
+            counts[WIDTH] = max(counts[WIDTH] // 2, 1)
+        counts[NOW], counts[PEAK] = counts[NEXT] + counts[WIDTH] - 1, 0
     counts[DEGREES], counts[ARCS], counts[NEXT] = 0, 0, NONE
 
 

@@ -24,6 +24,7 @@ RESIDENT = 2  # blocks of threads for which a multiprocessor is to have room
 # What is staged of an output and of an input, in bytes, by each kernel.
 STAGED = {"by_edges": (ITEM, ITEM), "by_outputs": (0, ITEM), "by_cache": (ITEM, 0)}
 ROWS = ("by_rows", "by_runs", "by_parts")
+MOST_WAITING = 2.0  # steps of a warp's threads over entries, up to which by_rows is faster
 
 
 class StagedKernel:
@@ -112,12 +113,14 @@ def _check_fits(shared: int, threads: int, on: Multiprocessor) -> None:
 class RowsKernel:
     """Products by a matrix, a SciPy array in CSR, by rows: one of ROWS, see rows_cuda_kernels.
 
-    matrix: A. threads: of a block, by_parts apart. run: entries of a block of by_runs.
+    matrix: A. way: None for by_rows where rows are short and even, else by_parts. threads: of a
+    block, by_parts apart. run: entries of a block of by_runs.
     """
 
     def __init__(
-        self, matrix, way: str = "by_parts", threads: int = THREADS, run: int = 4096
+        self, matrix, way: str | None = None, threads: int = THREADS, run: int = 4096
     ) -> None:
+        way = way or ("by_rows" if _is_even(matrix.indptr) else "by_parts")
         self.way, self.threads, self.shared = one_of("kernel", way, ROWS), threads, 0
         n, self._n = matrix.shape[0], matrix.shape[0]
         whole = np.int32 if n + matrix.nnz < 2**31 else np.int64
@@ -158,6 +161,15 @@ class RowsKernel:
         if self._long is not None:
             count, more = len(self._long), (self._given[0], self._long, self._carries, y)
             kernels.launch(by_rows.join_pieces, count, self.threads, 0, *more, stream=stream)
+
+
+def _is_even(offsets) -> bool:
+    """Whether threads of a warp, a row each, wait little for the longest of their rows."""
+    lengths = np.diff(offsets)
+    padded = np.zeros(-(-lengths.size // by_rows.WARP) * by_rows.WARP, lengths.dtype)
+    padded[: lengths.size] = lengths
+    steps = padded.reshape(-1, by_rows.WARP).max(axis=1, initial=0)
+    return bool(steps.sum() * by_rows.WARP <= MOST_WAITING * lengths.sum())
 
 
 def parts_of(offsets):

@@ -103,10 +103,17 @@ def by_parts(offsets, rows, places, columns, entries, x, y, carries):
         n_many[0] = 0
     first, last, base = rows[b], rows[b + 1], places[b]
     count = places[b + 1] - base
-    for k in range(ITEMS):
-        i = thread + k * THREADS
-        if i < count:
-            products[i] = entries[base + i] * x[columns[base + i]]
+    if count > 0:  # without conditions between loads, so that all are under way together
+        here = cuda.local.array(ITEMS, VALUE)
+        ends = cuda.local.array(ITEMS, np.int32)
+        for k in range(ITEMS):
+            i = base + least(thread + k * THREADS, count - 1)
+            here[k], ends[k] = entries[i], columns[i]
+        for k in range(ITEMS):
+            here[k] *= x[ends[k]]
+        for k in range(ITEMS):
+            if thread + k * THREADS < count:
+                products[thread + k * THREADS] = here[k]
     cuda.syncthreads()
     rest = 0.0
     if count < offsets[first + 1] - offsets[first]:

@@ -50,7 +50,7 @@ class Multiprocessor:
         """Return how many blocks of so many bytes and threads run at once; 0: none fits."""
         if n_bytes > self.shared_of_block:
             return 0
-        by_memory = self.shared // (n_bytes + self.reserved)
+        by_memory = self.shared // max(n_bytes + self.reserved, 1)
         return min(by_memory, self.threads // threads, self.blocks)
 
     def occupancy(self, n_bytes: int, threads: int) -> float:
