@@ -10,7 +10,7 @@ import pytest
 
 import evener as ev
 
-HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich")
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "meshlane", "rich")
 
 
 @pytest.mark.parametrize("name", ev.__all__)

@@ -74,7 +74,7 @@ MISSING = [
 ]  # fmt: skip
 # Those that start processes are run twice in test-fast, not four times.
 COSTLY = ("advise", "compare", "doctor", "measure")
-HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich", "jinja2")
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "meshlane", "rich", "jinja2")
 
 
 def fast_but(slow):

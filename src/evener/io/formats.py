@@ -37,7 +37,7 @@ def refuse_foreign(source: Source) -> None:
         )
     if source.suffix == ".unv" or _UNIVERSAL.match(source.head):
         raise source.error(
-            "is an I-DEAS universal file, which neither Evener nor meshio reads",
+            "is an I-DEAS universal file, which neither Evener nor meshlane reads",
             hint="Gmsh makes a mesh of it that is read: gmsh x.unv -save -o x.msh.",
         )
 

@@ -46,11 +46,13 @@ def test_a_broken_core(capsys, monkeypatch):
 
 def test_a_missing_package(capsys, monkeypatch):
     found = doctor._version
-    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "meshio" else found(name))
+    monkeypatch.setattr(
+        doctor, "_version", lambda name: None if name == "meshlane" else found(name)
+    )
     assert main(["doctor", "--json"]) == 5
     captured = capsys.readouterr()
-    assert json.loads(captured.out)["packages"]["meshio"] is None
-    assert "pip install meshio" in captured.err
+    assert json.loads(captured.out)["packages"]["meshlane"] is None
+    assert "pip install meshlane" in captured.err
 
 
 @pytest.mark.parametrize("side", [2, 7])

@@ -1,4 +1,4 @@
-"""Meshes that meshio reads: formats over HDF5, which need h5py; what meshes name in their turn."""
+"""Meshes that meshlane reads: formats over HDF5, which need h5py; files that meshes name."""
 
 import contextlib
 import io

@@ -22,7 +22,7 @@ CORE = (
     "scipy",
     "numba",
     "pymetis",
-    "meshio",
+    "meshlane",
     "rich",
     "jinja2",
     "matplotlib",

@@ -1,4 +1,4 @@
-"""Gmsh's .msh, versions 2.x, 4.0 and 4.1; binary ones of 2.2 and 4.1, others go to meshio.
+"""Gmsh's .msh, versions 2.x, 4.0 and 4.1; binary ones of 2.2 and 4.1, others go to meshlane.
 
 Each cell's physical group is the field `physical`, its partition, from 1, the field `partition`;
 0 where it has none. `read_elements` returns elements of all dimensions.

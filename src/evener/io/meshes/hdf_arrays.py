@@ -1,7 +1,7 @@
 """Meshes in HDF5 and netCDF, for the program of `meshio_child`: CGNS, Exodus, MPAS, UGRID.
 
 Loaded by its path, so that nothing but NumPy, SciPy and h5py needs to be found. A mesh is returned
-as meshio has them; the type of a block of cells is VTK's number.
+as meshlane has them; the type of a block of cells is VTK's number.
 """
 
 from __future__ import annotations

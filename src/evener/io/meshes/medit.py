@@ -1,6 +1,6 @@
 """Medit's .mesh (INRIA) in text: keywords, each followed by a number of entries and the entries.
 
-Each entry ends with a reference, kept as the field `ref`. Binary .meshb goes to meshio.
+Each entry ends with a reference, kept as the field `ref`. Binary .meshb goes to meshlane.
 """
 
 from __future__ import annotations

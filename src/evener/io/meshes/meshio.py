@@ -1,4 +1,4 @@
-"""Reads all other mesh formats, known by suffix, through meshio in a process of its own."""
+"""Reads all other mesh formats, known by suffix, through meshlane in a process of its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evener.io.meshes.polyhedra import is_polyhedral, make_polymesh
 from evener.io.meshes.rows import make_mesh
 from evener.io.sources import Source
 
-# meshio's name of the format by suffix; formats with a reader of ours are not listed.
+# meshlane's name of the format by suffix; formats with a reader of ours are not listed.
 FORMATS = {
     ".vtk": "vtk",
     ".vtu": "vtu",
@@ -62,7 +62,7 @@ _UCD = re.compile(rb"(?:#[^\n]*\n|\s)*\d+(?:[ \t]+\d+){4}[ \t\r]*\n")
 # Where the numbers of an XDMF file are: FILE:/DATA between two tags.
 _HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
 
-# What the process may take: far more than meshio needs for the slowest format of text.
+# What the process may take: far more than meshlane needs for the slowest format of text.
 # Seconds are of CPU; by the clock it may take so many times as long, on a busy computer.
 _SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
 _ROOM, _ROOM_PER_BYTE = 2**30, 100
@@ -71,7 +71,7 @@ _HINT = "The file may be damaged, or of another format than its name says."
 
 
 def recognises(source: Source) -> bool:
-    """Return whether meshio reads the suffix."""
+    """Return whether meshlane reads the suffix."""
     if source.folder or source.suffix not in FORMATS:
         return False
     if source.suffix == ".inp":
@@ -110,15 +110,15 @@ def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
 
 
 def read_as(source: Source, name: str) -> Mesh | PolyMesh:
-    """Return the mesh that meshio's reader of this name finds."""
+    """Return the mesh that meshlane's reader of this name finds."""
     with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
-            raise source.error(f"keeps meshio's reader of {name} busy too long", hint=_HINT)
+            raise source.error(f"keeps meshlane's reader of {name} busy too long", hint=_HINT)
         try:
             facts = json.loads((place / "facts.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
-            what = f"is more than meshio can read: it ended with code {code}"
+            what = f"is more than meshlane can read: it ended with code {code}"
             raise source.error(what, hint=_HINT) from error
         source.notes.extend(facts["said"])
         if "error" in facts:
@@ -151,9 +151,9 @@ def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh
 
 
 def _run(source: Source, name: str, folder: Path) -> int:
-    """Let meshio read the file within its limits; returns its exit code, or _TOO_LONG."""
+    """Let meshlane read the file within its limits; returns its exit code, or _TOO_LONG."""
     path = source.path.resolve()
-    if source.path.name != source.name:  # packed or piped, and meshio takes paths
+    if source.path.name != source.name:  # packed or piped, and meshlane takes paths
         path = folder / f"mesh{source.suffix}"
         path.write_bytes(source.data)
     size = len(source.data)

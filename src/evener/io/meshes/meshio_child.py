@@ -1,9 +1,9 @@
-"""A program of its own: has meshio read a mesh and leaves the arrays in a file.
+"""A program of its own: lets meshlane read a mesh and leaves the arrays in a file.
 
-On bad files meshio's readers raise any exception, exit, print, wait for ever at the end of a file,
-or reserve as much memory as a header asks for. Here, within limits, that harms only this process.
-Run as a script, so that nothing but NumPy and meshio needs to be found; arguments: the mesh file,
-meshio's name of its format, the folder for arrays.npz and facts.json, seconds of CPU, bytes of
+On bad files meshlane's readers raise any exception, exit, print, wait for ever at the end of a
+file, or reserve as much memory as a header asks for. Within limits, that harms only this process.
+Run as a script, so that nothing but NumPy and meshlane needs to be found; arguments: the mesh file,
+meshlane's name of its format, the folder for arrays.npz and facts.json, seconds of CPU, bytes of
 memory.
 """
 
@@ -29,7 +29,7 @@ _REMARK = "Warning:"
 _EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
 
 
-# Readers of ours, by the module that holds them; None of one leaves the file to meshio.
+# Readers of ours, by the module that holds them; None of one leaves the file to meshlane.
 _OWN = {
     **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
     **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _refused(error: BaseException, reader: str) -> dict[str, Any]:
-    """Return the error of what is not read: in the words of our readers, or with meshio's."""
+    """Return the error of what is not read: in the words of our readers, or with meshlane's."""
     if hasattr(error, "way"):
         return {"error": str(error), "hint": error.way or _WAY}
     reason = " ".join(str(error).split())[:160] or type(error).__name__
@@ -106,7 +106,7 @@ def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _read(path: str, reader: str) -> Any:
-    """Return what our reader of this name finds, or meshio's where there is none."""
+    """Return what our reader of this name finds, or meshlane's where there is none."""
     sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -115,8 +115,8 @@ def _read(path: str, reader: str) -> Any:
             found = getattr(own, reader)(path)
             if found is not None:
                 return found
-        import meshio  # noqa: F401  (fills the map of readers)
-        from meshio._helpers import reader_map
+        import meshlane  # noqa: F401  (fills the map of readers)
+        from meshlane._helpers import reader_map
 
         return reader_map[reader](path)
 
@@ -194,8 +194,8 @@ def _cells(found: Any) -> tuple[Any, Any, Any]:
 
 
 def _kind(name: str) -> int:
-    """Return VTK's type of meshio's type of cells; 0 for those that are not known."""
-    from meshio._vtk_common import meshio_to_vtk_type
+    """Return VTK's type of meshlane's type of cells; 0 for those that are not known."""
+    from meshlane._vtk_common import meshio_to_vtk_type
 
     if name.startswith("polyhedron"):
         return 0
@@ -226,21 +226,21 @@ def _numeric(fields: dict[str, Any], n: int, notes: list[str]) -> dict[str, Any]
 
 
 def _lacking(error: ImportError, reader: str) -> dict[str, Any]:
-    """Say which package meshio's reader needs, and how to get it."""
+    """Say which package meshlane's reader needs, and how to get it."""
     if not error.name:
         return {"error": f"cannot be read: {error}"}
     package = error.name.partition(".")[0]
     extra = f" (Evener's extra [{_EXTRAS[package]}])" if package in _EXTRAS else ""
     return {
-        "error": f"cannot be read: meshio's reader of {reader} needs {package}",
+        "error": f"cannot be read: meshlane's reader of {reader} needs {package}",
         "hint": f"pip install {package}{extra}",
     }
 
 
 def _remarks(text: str) -> list[str]:
-    """What meshio warned of, at most three sentences."""
+    """What meshlane warned of, at most three sentences."""
     pieces = " ".join(text.split()).split(_REMARK)[1:]
-    return [f"meshio: {piece.strip()[:160]}" for piece in pieces if piece.strip()][:3]
+    return [f"meshlane: {piece.strip()[:160]}" for piece in pieces if piece.strip()][:3]
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
     if (counts < 0).any():
         raise VtkUnreadError("has cells whose corners end before they begin")
     wedges = ends[(types == _WEDGE) & (counts == 6)] - 6
-    if wedges.size:  # those of meshio turn the other way
+    if wedges.size:  # those of meshlane turn the other way
         place = wedges[:, None] + np.arange(6)
         corners[place] = corners[wedges[:, None] + [0, 2, 1, 3, 5, 4]]
     keep = ~np.isin(types, _LOOSE)
