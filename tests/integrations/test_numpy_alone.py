@@ -12,7 +12,8 @@ from tests.integrations.ranks import SOURCE
 
 # Everything in pyproject.toml but NumPy, and what comes with it.
 OTHERS = ("scipy", "numba", "llvmlite", "pymetis", "meshio", "meshlane", "rich",
-          "jinja2", "matplotlib", "PIL", "tomli_w", "zstandard", "psutil", "networkx", "h5py", "mpi4py")  # fmt: skip
+          "jinja2", "matplotlib", "PIL", "tomli_w", "zstandard", "psutil", "networkx", "h5py",
+          "mpi4py")  # fmt: skip
 PROGRAM = f"""
 import sys
 
