@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.machines import machine_of
 from evener.cli.run_options import RunOptions
 from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.files.opening import is_there
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from evener.running.edge_copies import Copies
     from evener.running.edge_shares import DividedEdges
 
-FAMILIES = ("DP", "PD", "C")
 OWN = "evener"  # name of the division by a plan of ours
 
 
@@ -72,25 +70,6 @@ class Division:
                 "n_bytes": made.n_bytes.tolist(), "memory_left": left}  # fmt: skip
 
 
-def add_policy_options(parser: argparse.ArgumentParser) -> None:
-    """Add the machine and the policy that take the place of a plan."""
-    add_machine_options(parser)
-    group = parser.add_argument_group("policy (without PLAN)")
-    group.add_argument("--family", choices=FAMILIES, help="over machines first (DP), last (PD), C")
-    group.add_argument("--policies", metavar="P", help="its policies, such as OH; with --family")
-    group.add_argument("--policy", metavar="NAME", help="both in one word, such as DP-OH or C-PG")
-    group.add_argument(
-        "--ratio",
-        metavar="R",
-        help="r, how much faster a GPU is; or paper: as it was fitted there; or a file of "
-        "`evener measure pagerank --ratio`; of several kinds of machines one for each, as R,R",
-    )
-    group.add_argument("--cpu-share", type=float, metavar="A", help="part of the arcs for CPUs")
-    group.add_argument(
-        "--no-own", action="store_true", help="do not run a plan of ours beside the policy"
-    )
-
-
 def policy_name(options: RunOptions) -> str | None:
     """Return the policy asked for; None: none. Raises UsageError for half of one and for two."""
     given = options.family is not None, options.policies is not None
@@ -103,8 +82,9 @@ def policy_name(options: RunOptions) -> str | None:
 
 def refuse_beside_plan(options: RunOptions) -> None:
     """Raise UsageError where a plan file and what would take its place are both given."""
-    names = ("machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share")
-    found = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    names = ("family", "policies", "policy", "ratio", "cpu_share")
+    given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    found = [*options.machines.given, *given]
     found += ["--no-own"] * options.no_own
     if found:
         raise UsageError(f"a plan says which device gets what; {found[0]} does not go along")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.edge_options import EdgeOptions, edge_figures, edge_options_from, read_edges_as
+from evener.cli.edge_options import EdgeOptions, edge_figures, read_edges_as
+from evener.cli.options import options_from
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
 
 # Options of `evener compare` that say something of blocks of vertices, and their defaults.
 _OF_VERTICES = {
-    "objective": "cut", "method": "auto", "connected": False, "map": True, "threads": 2,
+    "objective": "cut", "sizing": "auto", "connected": False, "mapping": True, "threads": 2,
     "time_limit": 600.0, "shares": "", "kernel": None, "overlap": None, "bytes_per_value": None,
 }  # fmt: skip
-_WRITTEN = {"shares": "constraints", "map": "no-map"}  # names of options that are not their key's
+_WRITTEN = {
+    "shares": "constraints",
+    "mapping": "no-map",
+    "sizing": "method",
+}  # names of options that are not their key's
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,8 @@ class EdgeComparisonOptions:
     preset: str
     epsilon: float
     seed: int
-    edges: EdgeOptions
     report: str | None
+    edges: EdgeOptions = field(default_factory=EdgeOptions)
 
     def recorded(self) -> dict[str, Any]:
         """Return the options of all methods, as a page shows them."""
@@ -53,15 +58,7 @@ def edge_comparison_options_from(args: argparse.Namespace) -> EdgeComparisonOpti
                 "not go with --edges"
             )
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
-    return EdgeComparisonOptions(
-        args.graph,
-        methods,
-        args.preset,
-        args.epsilon,
-        args.seed,
-        edge_options_from(args),
-        args.report,
-    )
+    return options_from(args, EdgeComparisonOptions, methods=methods)
 
 
 def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out: Output) -> int:

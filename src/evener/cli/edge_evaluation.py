@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evener.cli.edge_options import (
@@ -15,9 +15,10 @@ from evener.cli.edge_options import (
     print_blocks,
     read_edges_as,
 )
-from evener.cli.graph_options import ReadOptions, is_its_input, read_options_from
+from evener.cli.graph_options import ReadOptions, is_its_input
 from evener.cli.judged import OWN
-from evener.cli.machines import MachineOptions, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, machine_of
+from evener.cli.options import options_from
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ class EdgeEvaluationOptions:
     plan: str
     of: str
     weighted: bool
-    machine: MachineOptions
     epsilon: float | None
     bytes_per_value: float | None
-    reading: ReadOptions
+    machine: MachineOptions = field(default_factory=MachineOptions)
+    reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOptions | None:
@@ -64,17 +65,8 @@ def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOpti
         raise UsageError(
             f"--as: {named} is no edge plan, and no kind of edges: {', '.join(ORDERS)}"
         )
-    return EdgeEvaluationOptions(
-        args.graph,
-        args.part,
-        plan,
-        args.plan if args.plan in ORDERS else "",
-        args.weighted,
-        machine_options_from(args),
-        args.epsilon,
-        args.bytes_per_value,
-        read_options_from(args),
-    )
+    of = args.plan if args.plan in ORDERS else ""
+    return options_from(args, EdgeEvaluationOptions, plan=plan, of=of)
 
 
 def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:

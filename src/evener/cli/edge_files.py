@@ -12,9 +12,9 @@ from evener.cli.edge_options import edge_options_of, read_edges_as
 from evener.cli.graph_options import (
     ReadOptions,
     is_its_input,
-    read_options_from,
     refuse_other_input,
 )
+from evener.cli.options import options_from
 from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeF
 
     if not is_edge_plan(args.plan):
         return None
-    return EdgeFileOptions(args.plan, graph, read_options_from(args))
+    return EdgeFileOptions(args.plan, graph, options_from(args, ReadOptions))
 
 
 def replay_edges(options: EdgeFileOptions, out: Output) -> int:

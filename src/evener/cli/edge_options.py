@@ -11,9 +11,9 @@ from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
     beside,
-    read_options_from,
     recorded_options,
 )
+from evener.cli.options import add_options, option
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -28,37 +28,24 @@ SHOWN = 40  # devices in a table
 class EdgeOptions:
     """What of a file is divided: of and weighted as of `read_edges`; reading: as of `read`."""
 
-    of: str = "graph"
-    weighted: bool = False
+    of: str = option(
+        "divide each edge once (graph, default), each arc (arcs: lines and entries have a "
+        "direction), or the stored entries of a matrix (matrix)",
+        "--as",
+        default="graph",
+        choices=KINDS,
+    )
+    weighted: bool = option(
+        "the work of an edge is its weight, that of an entry its value (default: one unit)",
+        default=False,
+    )
     reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 def add_edge_options(parser: argparse.ArgumentParser) -> None:
     """Add --as and --weighted, and the options by which a graph is read."""
-    parser.add_argument(
-        "--as",
-        dest="of",
-        choices=KINDS,
-        default="graph",
-        help="divide each edge once (graph, default), each arc (arcs: lines and entries have a "
-        "direction), or the stored entries of a matrix (matrix)",
-    )
-    add_weighted(parser)
+    add_options(parser, EdgeOptions)
     add_reading_options(parser)
-
-
-def add_weighted(parser: argparse.ArgumentParser) -> None:
-    """Add --weighted."""
-    parser.add_argument(
-        "--weighted",
-        action="store_true",
-        help="the work of an edge is its weight, that of an entry its value (default: one unit)",
-    )
-
-
-def edge_options_from(args: argparse.Namespace) -> EdgeOptions:
-    """Return the options that `add_edge_options` adds."""
-    return EdgeOptions(args.of, args.weighted, read_options_from(args))
 
 
 def read_edges_as(

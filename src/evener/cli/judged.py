@@ -7,7 +7,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.values import share_below_one
+from evener.cli.options import add_options, option
+from evener.cli.values import bytes_per_value, share_below_one
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -25,44 +26,32 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     """Add --epsilon, --constraints and what an iteration does."""
     add_epsilon(parser)
     add_shares(parser)
-    add_workload_options(parser)
-
-
-def add_workload_options(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, --overlap, --exchange and --bytes-per-value."""
-    parser.add_argument(
-        "--kernel",
-        metavar="KERNEL",
-        help="workload of an iteration: weights (default: the vertex weights), spmv, jacobi, "
-        "pagerank, or a kernel file",
-    )
-    parser.add_argument(
-        "--overlap",
-        action=argparse.BooleanOptionalAction,
-        help="compute interior vertices during the exchange (default: as the kernel states)",
-    )
-    parser.add_argument(
-        "--exchange",
-        choices=("vertices", "faces"),
-        help="what is sent: a value for each vertex and neighbouring block, or for each cut edge "
-        "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
-    )
-    parser.add_argument(
-        "--bytes-per-value",
-        type=_bytes_per_value,
-        metavar="B",
-        help="bytes of each value sent (default: as the kernel states, 8 for those built in)",
-    )
+    add_options(parser, WorkloadOptions)
 
 
 @dataclass(frozen=True)
 class WorkloadOptions:
     """What an iteration does; None: not given."""
 
-    kernel: str | None = None
-    overlap: bool | None = None
-    bytes_per_value: float | None = None
-    exchange: str | None = None
+    kernel: str | None = option(
+        "workload of an iteration: weights (default: the vertex weights), spmv, jacobi, pagerank, "
+        "or a kernel file",
+        metavar="KERNEL",
+    )
+    overlap: bool | None = option(
+        "compute interior vertices during the exchange (default: as the kernel states)",
+        action=argparse.BooleanOptionalAction,
+    )
+    exchange: str | None = option(
+        "what is sent: a value for each vertex and neighbouring block, or for each cut edge "
+        "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
+        choices=("vertices", "faces"),
+    )
+    bytes_per_value: float | None = option(
+        "bytes of each value sent (default: as the kernel states, 8 for those built in)",
+        type=bytes_per_value,
+        metavar="B",
+    )
 
     def workload(self, default: Workload | None = None) -> Workload:
         """Return the kernel's workload, else the default, with the changes given."""
@@ -77,11 +66,6 @@ class WorkloadOptions:
         if self.exchange is not None:
             chosen = replace(chosen, exchange=self.exchange)
         return chosen
-
-
-def workload_options_from(args: argparse.Namespace) -> WorkloadOptions:
-    """Return the options that `add_workload_options` adds."""
-    return WorkloadOptions(args.kernel, args.overlap, args.bytes_per_value, args.exchange)
 
 
 def add_shares(parser: argparse.ArgumentParser) -> None:
@@ -212,13 +196,6 @@ def _further(certificate: Certificate, b: int) -> list[dict[str, Any]]:
 
 def _whole(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
-
-
-def _bytes_per_value(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1e18:
-        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
-    return value
 
 
 # A rival of a plan: another tool's partition of the same graph.

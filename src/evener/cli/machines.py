@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
+from evener.cli.options import add_options, option
 from evener.errors import InputError, UsageError
 from evener.files.opening import is_there
 from evener.platforms.platform import MAX_DEVICES, Platform
@@ -25,30 +26,21 @@ if TYPE_CHECKING:
     from evener.platforms.models.samples import DeviceSpeeds
 
 MAX_ROWS = 60  # devices or groups of equal ones that a table on the screen shows
-SPEEDS_HELP = (
-    "devices of these speeds, such as 1,1,4; or a file of speed curves, alone or with --machine"
-)
-
-
-def add_machine_options(parser: argparse.ArgumentParser, speeds_help: str = SPEEDS_HELP) -> None:
-    """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
-    group = parser.add_argument_group("machine (one of these)")
-    group.add_argument(
-        "--machine",
-        metavar="FILE",
-        help="a machine file, see `evener machine`; or a plan, for its machine",
-    )
-    group.add_argument("--k", type=int, metavar="K", help="K equal devices of speed 1")
-    group.add_argument("--speeds", metavar="S,S,...", help=speeds_help)
 
 
 @dataclass(frozen=True)
 class MachineOptions:
     """What says what the devices are; None: not given. speeds: a list of speeds, or a file."""
 
-    machine: str | None = None
-    k: int | None = None
-    speeds: str | None = None
+    machine: str | None = option(
+        "a machine file, see `evener machine`; or a plan, for its machine", metavar="FILE"
+    )
+    k: int | None = option("K equal devices of speed 1", type=int, metavar="K")
+    speeds: str | None = option(
+        "devices of these speeds, such as 1,1,4; or a file of speed curves, alone or with "
+        "--machine",
+        metavar="S,S,...",
+    )
 
     @property
     def given(self) -> list[str]:
@@ -61,9 +53,9 @@ class MachineOptions:
         return self.machine is None and self.k is None and is_speeds_file(self.speeds)
 
 
-def machine_options_from(args: argparse.Namespace) -> MachineOptions:
-    """Return the options that `add_machine_options` adds."""
-    return MachineOptions(args.machine, args.k, args.speeds)
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
+    add_options(parser.add_argument_group("machine (one of these)"), MachineOptions)
 
 
 def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ from evener.cli.graph_options import (
     ReadOptions,
     is_its_input,
     read_again,
-    read_options_from,
     recorded_reading,
 )
 from evener.cli.values import refuse_outputs
@@ -31,16 +29,10 @@ class PartFileOptions:
 
     plan: str
     mesh: str | None
-    reading: ReadOptions
     to: str
     output: str | None
     force: bool
-
-
-def part_file_options_from(args: argparse.Namespace) -> PartFileOptions:
-    """Return the options of `evener export`."""
-    reading = read_options_from(args)
-    return PartFileOptions(args.plan, args.mesh, reading, args.to, args.output, args.force)
+    reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 def export_to_program(options: PartFileOptions, out: Output) -> int:

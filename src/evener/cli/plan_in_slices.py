@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import ReadOptions, beside, read_options_from
+from evener.cli.graph_options import ReadOptions, beside
+from evener.cli.options import options_from
 from evener.cli.values import SIZES, size_in_bytes
 from evener.errors import InputError, UsageError
 
@@ -68,7 +69,7 @@ def slice_words_from(args: argparse.Namespace) -> SliceWords:
     """Return the words given."""
     from evener.files.opening import is_stdin
 
-    reading = read_options_from(args)
+    reading = options_from(args, ReadOptions)
     given = {
         "--versus": args.versus,
         "--cut": None if args.cut == "vertices" else args.cut,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.judged import add_judging_options, workload_options_from
+from evener.cli.judged import WorkloadOptions, add_judging_options
+from evener.cli.options import options_from
 from evener.cli.values import seed, share
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     add_effort_options(parser, "plan")
     parser.add_argument(
         "--method",
+        dest="sizing",
         choices=("auto", "constant", "gpa", "npa", "exact"),
         default="auto",
         help="how speed curves become sizes, with --speeds FILE (default auto)",
@@ -35,6 +37,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     parser.add_argument("--connected", action="store_true", help="make every block connected")
     parser.add_argument(
         "--map",
+        dest="mapping",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="map blocks to devices by their exchange, where links differ (default yes)",
@@ -82,18 +85,5 @@ def plan_options_from(args: argparse.Namespace, tool: str) -> PlanOptions:
 
     if tool != "auto" and tool not in SLICED_TOOLS:
         find_tool(tool)  # before anything is read
-    return PlanOptions(
-        tool=tool,
-        preset=args.preset,
-        objective=args.objective,
-        seed=args.seed,
-        epsilon=args.epsilon,
-        threads=args.threads,
-        connected=args.connected,
-        mapping=args.map,
-        workload=workload_options_from(args).workload(),
-        time_limit=args.time_limit,
-        shares=args.shares,
-        sizing=args.method,
-        alike=getattr(args, "alike", 0.01),
-    )
+    workload = options_from(args, WorkloadOptions).workload()
+    return options_from(args, PlanOptions, tool=tool, workload=workload)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import recorded_reading
 from evener.cli.run_options import RunOptions
-from evener.cli.values import page
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,19 +26,6 @@ if TYPE_CHECKING:
 
 PLAYED = "Threads of this computer stand in for devices that it does not have"
 SAMPLES = "run.samples"  # file of samples in a command, where none was asked for
-
-
-def add_record_options(parser: argparse.ArgumentParser) -> None:
-    """Add --report, --samples and --trace."""
-    parser.add_argument(
-        "--report", type=page, metavar="X.html", help="write a page on where the time went"
-    )
-    parser.add_argument(
-        "--samples", metavar="FILE", help="write measured speeds, for `evener plan --speeds FILE`"
-    )
-    parser.add_argument(
-        "--trace", metavar="FILE.json", help="write a trace that Perfetto and Chrome open"
-    )
 
 
 def records_asked(options: RunOptions) -> list[str]:
@@ -208,9 +193,8 @@ def _workload(plan: Plan) -> list[str]:
 def _reading(options: RunOptions, plan: Plan | EdgePlan) -> list[str]:
     """Return the options by which the plan's graph was read."""
     given = recorded_reading(plan)
-    given |= {
-        key: value for key in ("coords", "weights") if (value := getattr(options, key)) is not None
-    }
+    own = options.reading
+    given |= {key: v for key in ("coords", "weights") if (v := getattr(own, key)) is not None}
     words: list[str] = []
     for key, value in given.items():
         if value is not False and (key, value) != ("by", "cells"):

@@ -12,9 +12,9 @@ from evener.cli.differences import differing_entries, say_replayed
 from evener.cli.graph_options import (
     ReadOptions,
     is_its_input,
-    read_options_from,
     refuse_other_input,
 )
+from evener.cli.options import options_from
 from evener.cli.stream_options import advice_to_dict, print_advice
 from evener.errors import EvenerError, InputError, UsageError
 
@@ -40,7 +40,7 @@ def stream_file_options_from(args: argparse.Namespace, app: str | None) -> Strea
 
     if not is_stream_plan(args.plan):
         return None
-    if read_options_from(args) != ReadOptions():
+    if options_from(args, ReadOptions) != ReadOptions():
         raise UsageError(
             f"{args.plan} is a plan of a stream graph, which has no options on reading"
         )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from evener.cli.machines import MachineOptions, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, machine_of
+from evener.cli.options import options_from
 from evener.cli.stream_options import print_loads, stream_figures
 from evener.cli.values import refuse_outputs
 from evener.errors import InputError, UsageError
@@ -23,7 +25,8 @@ AddArguments = Callable[[argparse.ArgumentParser], None]
 SHARED = ("graph", "stream", "reading", "machine", "k", "speeds")
 
 
-class StreamEvaluationOptions(NamedTuple):
+@dataclass(frozen=True)
+class StreamEvaluationOptions:
     """What is evaluated, on which machine; plan: the stream plan whose machine and reading count.
 
     reading: words of --reading, "" for the plan's.
@@ -32,20 +35,21 @@ class StreamEvaluationOptions(NamedTuple):
     app: str
     part: str
     plan: str
-    machine: MachineOptions
     reading: str
+    machine: MachineOptions = field(default_factory=MachineOptions)
 
 
-class StreamComparisonOptions(NamedTuple):
+@dataclass(frozen=True)
+class StreamComparisonOptions:
     """What is compared on which machine; methods: None for all; report: a page, or None."""
 
     app: str
     methods: list[str] | None
-    machine: MachineOptions
     reading: str
     seconds: float | None
     seed: int
     report: str | None
+    machine: MachineOptions = field(default_factory=MachineOptions)
 
 
 def unfit_options_from(
@@ -85,8 +89,7 @@ def stream_evaluation_options_from(
     if args.plan and plan != args.plan:
         raise UsageError(f"--as: {args.plan} is no plan of a stream graph")
     _refuse(unfit_options_from(args, add_arguments, (*SHARED, "part", "plan")))
-    machine = machine_options_from(args)
-    return StreamEvaluationOptions(args.graph, args.part, plan, machine, args.reading)
+    return options_from(args, StreamEvaluationOptions, app=args.graph, plan=plan)
 
 
 def evaluate_stream(options: StreamEvaluationOptions, out: Output) -> int:
@@ -157,10 +160,7 @@ def stream_comparison_options_from(
         unfit_options_from(args, add_arguments, (*SHARED, "tools", "seconds", "seed", "report"))
     )
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
-    return StreamComparisonOptions(
-        args.graph, methods, machine_options_from(args), args.reading, args.seconds, args.seed,
-        args.report,
-    )  # fmt: skip
+    return options_from(args, StreamComparisonOptions, app=args.graph, methods=methods)
 
 
 def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int:

@@ -21,8 +21,8 @@ ITERATIONS = 100  # where none are asked for
 SHOWN = 40  # processors, and filters, in the tables
 # Options of runs on graphs, which say nothing of stream programs.
 OTHERS = (
-    "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights",
-    "machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share", "no_own",
+    "source", "samples", "checkpoint", "resume", "rebalance", "family", "policies", "policy",
+    "ratio", "cpu_share", "no_own",
 )  # fmt: skip
 
 
@@ -54,11 +54,11 @@ def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -
 
 
 def _refuse_others(options: RunOptions) -> None:
-    for key in OTHERS:
-        if getattr(options, key):
-            raise UsageError(f"--{key.replace('_', '-')} is of runs on graphs, not of --stream")
-    if options.locality != "off":
-        raise UsageError("--locality is of runs on graphs, not of --stream")
+    others = [f"--{key.replace('_', '-')}" for key in OTHERS if getattr(options, key)]
+    others += [f"--{key}" for key in ("coords", "weights") if getattr(options.reading, key)]
+    others += [*options.machines.given, *(["--locality"] if options.locality != "off" else [])]
+    if others:
+        raise UsageError(f"{others[0]} is of runs on graphs, not of --stream")
 
 
 def _program(options: RunOptions) -> StreamProgram:

@@ -124,6 +124,14 @@ def sides(text: str) -> list[int]:
         return []
 
 
+def bytes_per_value(text: str) -> float:
+    """Return a number of bytes from 0 to 1e18."""
+    value = float(text)
+    if not 0 <= value <= 1e18:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
+    return value
+
+
 # Suffixes that are not of an HTML page; any other name is taken.
 _NOT_PAGES = (
     *(".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".md", ".rst", ".txt"),

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from evener.cli.edge_comparison import compare_edge_methods, edge_comparison_options_from
 from evener.cli.edge_options import add_edge_options
 from evener.cli.graph_options import (
+    ReadOptions,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
 from evener.cli.judged import evaluation_to_dict, finite
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.cli.stream_judging import compare_stream_methods, stream_comparison_options_from
 from evener.cli.stream_options import add_search_seconds, add_stream_reading
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return compare_stream_methods(filters, out)
     if args.report is not None:
         refuse_outputs([args.report], [args.graph, args.machine, args.coords])
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.edges:
         return compare_edge_methods(edge_comparison_options_from(args), platform, out)
     if args.weighted or args.of != "graph":
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     for name in named:
         if name not in ("auto", PLAN):
             find_tool(name)
-    how_read = read_options_from(args)
+    how_read = options_from(args, ReadOptions)
     reading = read_workload(args.graph, how_read, out)
     graph = graph_to_divide(reading, out)
     tools = named or available_tools(graph, platform)

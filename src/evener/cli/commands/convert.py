@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import ReadOptions, add_reading_options, read_workload
+from evener.cli.options import options_from
 from evener.cli.values import size_in_bytes
 from evener.errors import UsageError
 from evener.files.writing import refuse_unwritable
 
 if TYPE_CHECKING:
-    from evener.cli.graph_options import ReadOptions
     from evener.cli.output import Output
     from evener.io.converting.convert import Converted
 
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.memory is not None and args.memory < LEAST_MEMORY:
         raise UsageError("--memory must be at least 64MiB")
     if args.stream or args.to in OF_STREAMS or (args.to is None and _names_stream(target)):
-        given = replace(read_options_from(args), by=None).recorded()
+        given = replace(options_from(args, ReadOptions), by=None).recorded()
         if given or args.by != "cells":
             option = next(iter(given), "by").replace("_", "-")
             raise UsageError(f"--{option} is not for stream graphs")
@@ -76,12 +76,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
         is_packed = target.suffix in PACKINGS
         if is_packed and args.memory is not None:
             raise UsageError("with --memory, OUTPUT is not packed")
-        options = read_options_from(args)
+        options = options_from(args, ReadOptions)
         if not is_packed and _convert_in_pieces(args.source, target, options, args.memory, out):
             return 0
     if args.memory is not None and entry.name != "ecsr":
         raise UsageError(f"--memory is for OUTPUT of the format ecsr, not {entry.name}")
-    reading = read_workload(args.source, read_options_from(args), out)
+    reading = read_workload(args.source, options_from(args, ReadOptions), out)
     graph = reading.graph
     left_out = write_graph(target, graph, entry.name)
     for note in left_out:

@@ -7,30 +7,30 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evener.cli.edge_evaluation import edge_evaluation_options_from, evaluate_edge_partition
-from evener.cli.edge_options import add_weighted
+from evener.cli.edge_options import EdgeOptions
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
     read_as,
-    read_options_from,
     recorded_options,
 )
 from evener.cli.judged import (
     OWN,
+    WorkloadOptions,
     add_judging_options,
     evaluation_to_dict,
     figures_of,
     partition_in,
     print_time_remarks,
     say_bottleneck,
-    workload_options_from,
 )
 from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
     machine_of,
-    machine_options_from,
 )
+from evener.cli.options import add_options, options_from
 from evener.cli.stream_judging import evaluate_stream, stream_evaluation_options_from
 from evener.cli.stream_options import add_stream_reading
 
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "PART or X.plan is a plan by `evener map`",
     )
     add_stream_reading(parser)
-    add_weighted(parser)
+    add_options(parser, EdgeOptions, ["weighted"])
     add_machine_options(parser)
     add_judging_options(parser)
     add_reading_options(parser)
@@ -93,10 +93,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if edges is not None:
         return evaluate_edge_partition(edges, out)
     asked = AskedTerms(args.epsilon, args.shares)
-    platform, promise = judging_devices(machine_options_from(args), args.plan, args.part, out)
-    workload = workload_options_from(args).workload(promise.workload if promise else None)
+    platform, promise = judging_devices(
+        options_from(args, MachineOptions), args.plan, args.part, out
+    )
+    workload = options_from(args, WorkloadOptions).workload(promise.workload if promise else None)
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
-    reading = read_as(args.graph, recorded, read_options_from(args), out)
+    reading = read_as(args.graph, recorded, options_from(args, ReadOptions), out)
     graph = graph_to_divide(reading, out)
     workload = workload.settled(reading.exchange)
     partition = partition_in(args.part, graph, platform.k)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from evener.cli.edge_files import edge_file_options_from, export_edges
 from evener.cli.graph_options import add_rereading_options
-from evener.cli.part_files import export_part, export_to_program, part_file_options_from
+from evener.cli.options import options_from
+from evener.cli.part_files import PartFileOptions, export_part, export_to_program
 from evener.cli.stream_files import export_filters, stream_file_options_from
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     edges = edge_file_options_from(args, args.mesh)
     filters = stream_file_options_from(args, args.mesh)
-    options = part_file_options_from(args)
+    options = options_from(args, PartFileOptions)
     if edges is None and filters is None and args.to in EXPORTERS:
         return export_to_program(options, out)
     if args.output is None:

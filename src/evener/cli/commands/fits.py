@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
 from evener.cli.judged import add_epsilon, finite
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.program_bytes import (
     bytes_rows,
     cores_in,
@@ -56,14 +57,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.sizing import contract_for
     from evener.wording import memory
 
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.app is not None or args.program is not None:
-        graph = read_workload(args.graph, read_options_from(args), out).graph
+        graph = read_workload(args.graph, options_from(args, ReadOptions), out).graph
         program = program_of(args.app, args.program, graph)
         return _fits_program(graph, program, _cores(args.devices, platform), platform, out)
     if args.devices is not None:
         raise UsageError("--devices counts with --app and --program alone")
-    graph = graph_to_divide(read_workload(args.graph, read_options_from(args), out), out)
+    graph = graph_to_divide(read_workload(args.graph, options_from(args, ReadOptions), out), out)
     devices = _shares_by_speed(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
               "memory_bytes": finite(platform.memories.sum())}  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import ReadOptions, add_reading_options, read_workload
 from evener.cli.oddities import oddities
+from evener.cli.options import options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the file, describe it, return 0."""
-    reading = read_workload(args.file, read_options_from(args), out)
+    reading = read_workload(args.file, options_from(args, ReadOptions), out)
     facts = describe(reading)
     out.result(facts)
     out.say(f"{args.file}: {facts['format']}")

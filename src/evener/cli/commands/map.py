@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.stream_options import (
     add_search_seconds,
     add_stream_reading,
@@ -71,9 +72,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.app).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output, *filter(None, [args.report])], [args.app, args.machine])
-    options = MapOptions(args.method, args.seconds, args.seed, args.bound, args.replicate)
+    options = options_from(args, MapOptions)
     reading = reading_of(args.reading)
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.gpu_behind_host:
         platform = behind_hosts(platform)
     read = read_stream_graph(args.app)

@@ -12,7 +12,6 @@ from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
 from evener.cli.judged import (
@@ -26,9 +25,9 @@ from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
     machine_of,
-    machine_options_from,
 )
 from evener.cli.oddities import notes_on
+from evener.cli.options import options_from
 from evener.cli.plan_cut import (
     add_cut_option,
     cut_to_dict,
@@ -99,10 +98,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     comm = own_ranks()
     if comm is not None:
-        machine = machine_options_from(args)
+        machine = options_from(args, MachineOptions)
         asked = _words_from(args)
         return answered(comm, lambda: _run_on_ranks(asked, args.only_used, machine, comm, out))
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     options = plan_options_from(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
     report = Path(args.report) if args.report else None
@@ -111,7 +110,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         from evener.partitioning.tools import find_tool
 
         find_tool(args.versus)
-    how_read = read_options_from(args)
+    how_read = options_from(args, ReadOptions)
     beside = {"--report": args.report, "--versus": args.versus}
     refuse_beside_cut(args.cut, args.graph, beside | {"--only-used": args.only_used or None})
     words = slice_words_from(args)
@@ -194,7 +193,9 @@ def alone_options_from(args: argparse.Namespace) -> dict[str, object]:
 def _words_from(args: argparse.Namespace) -> RankWords:
     output = Path(args.output or _default_name(args.graph))
     options = plan_options_from(args, args.tool)
-    return RankWords(args.graph, output, read_options_from(args), options, alone_options_from(args))
+    return RankWords(
+        args.graph, output, options_from(args, ReadOptions), options, alone_options_from(args)
+    )
 
 
 def _run_on_ranks(

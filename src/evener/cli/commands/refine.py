@@ -15,21 +15,22 @@ from evener.cli.commands.evaluate import (
     judging_terms,
 )
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
     read_as,
-    read_options_from,
     recorded_options,
 )
 from evener.cli.judged import (
+    WorkloadOptions,
     add_judging_options,
     evaluation_to_dict,
     figures_of,
     partition_in,
     print_time_remarks,
-    workload_options_from,
 )
-from evener.cli.machines import add_machine_options, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options
+from evener.cli.options import options_from
 from evener.cli.plan_options import add_effort_options
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
@@ -86,10 +87,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
         [args.output], [args.graph, args.part, args.machine, args.coords, args.fixed, args.plan]
     )
     asked = AskedTerms(args.epsilon, args.shares)
-    platform, promise = judging_devices(machine_options_from(args), args.plan, args.part, out)
-    workload = workload_options_from(args).workload(promise.workload if promise else None)
+    platform, promise = judging_devices(
+        options_from(args, MachineOptions), args.plan, args.part, out
+    )
+    workload = options_from(args, WorkloadOptions).workload(promise.workload if promise else None)
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
-    reading = read_as(args.graph, recorded, read_options_from(args), out)
+    reading = read_as(args.graph, recorded, options_from(args, ReadOptions), out)
     graph = graph_to_divide(reading, out)
     workload = workload.settled(reading.exchange)
     given = partition_in(args.part, graph, platform.k)

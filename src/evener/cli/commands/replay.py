@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 from evener.cli.differences import SHOWN, differing_entries, only_known, say_replayed
 from evener.cli.edge_files import edge_file_options_from, replay_edges
 from evener.cli.graph_options import (
+    ReadOptions,
     add_rereading_options,
     read_again,
-    read_options_from,
     recorded_options,
     recorded_reading,
 )
 from evener.cli.oddities import notes_on
+from evener.cli.options import options_from
 from evener.cli.plan_in_slices import SliceWords, planned_in_slices, recorded_memory
 from evener.cli.stream_files import replay_filters, stream_file_options_from
 
@@ -59,10 +60,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     memory = recorded_memory(old, args.plan)
     if memory is not None:
         given = recorded_options(recorded_reading(old), args.plan)
-        words = SliceWords.again(args.graph, given, read_options_from(args), memory)
+        words = SliceWords.again(args.graph, given, options_from(args, ReadOptions), memory)
         new = planned_in_slices(words, memory, None, options, old.platform, out)
         return _said(old, new, args.plan, args.graph, out)
-    reading = read_again(args.graph, old, read_options_from(args), out, args.plan)
+    reading = read_again(args.graph, old, options_from(args, ReadOptions), out, args.plan)
     with out.progress("Planning") as progress:
         new = plan(
             reading.graph,

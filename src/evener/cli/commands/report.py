@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from evener.cli.edge_files import edge_file_options_from, report_edges
 from evener.cli.graph_options import (
+    ReadOptions,
     add_rereading_options,
     read_again,
-    read_options_from,
     refuse_other_input,
 )
 from evener.cli.judged import say_bottleneck
+from evener.cli.options import options_from
 from evener.cli.stream_files import report_filters, stream_file_options_from
 from evener.cli.values import page, refuse_outputs
 from evener.files.opening import is_stdin
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     plan = read_plan(args.plan)
     graph = mesh = None
     if args.mesh is not None:
-        reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
+        reading = read_again(args.mesh, plan, options_from(args, ReadOptions), out, args.plan)
         refuse_other_input(plan, reading.inputs, args.mesh)
         graph, mesh = reading.undirected, reading.mesh
         refuse_forged(plan, graph, args.plan)

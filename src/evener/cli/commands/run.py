@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import (
     Division,
-    add_policy_options,
     divisions_of,
     refuse_beside_plan,
 )
 from evener.cli.edge_divisions import bytes_of_division, edge_division
 from evener.cli.graph_options import (
-    add_directed_option,
-    add_rereading_options,
     is_its_input,
     read_again,
     read_workload,
@@ -26,7 +23,6 @@ from evener.cli.ranks import answered, own_ranks
 from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
 from evener.cli.run_records import (
-    add_record_options,
     records_asked,
     stood_in_for,
     write_records,
@@ -50,13 +46,7 @@ if TYPE_CHECKING:
     from evener.running.slicing import RankParts
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    add_run_options(parser)
-    add_record_options(parser)
-    add_policy_options(parser)
-    add_directed_option(parser)
-    add_rereading_options(parser)
+add_arguments = add_run_options
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -76,7 +66,7 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
     if not speaks:
         out.is_json, out.is_quiet = False, True
     written = [*([] if options.output is None else [options.output]), *records_asked(options)]
-    refuse_outputs(written, [options.plan, options.graph, options.machine])
+    refuse_outputs(written, [options.plan, options.graph, options.machines.machine])
     devices = None if options.devices is None else devices_of(options.devices, comm)
     if options.emulate and (comm is not None or devices is not None):
         raise UsageError("an emulated machine has neither ranks nor devices of this computer")

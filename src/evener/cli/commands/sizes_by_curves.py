@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ from evener.cli.machines import (
     run_name,
     safe,
 )
+from evener.cli.options import option
 from evener.errors import UsageError
 from evener.wording import duration, percent, plural, units
 
@@ -30,13 +30,19 @@ if TYPE_CHECKING:
 class CurveOptions:
     """How curves become sizes; limits and seconds as written, one number for all or one each."""
 
-    method: str
-    epsilon: float
-    low: str | None
-    high: str | None
-    fixed_seconds: str | None
-    shared_seconds: str | None
-    explain: bool
+    method: str = option("constant, gpa, npa, exact or auto (default auto)", metavar="NAME")
+    low: str | None = option("least size, one for all or one each (default 0)", metavar="U,U,...")
+    high: str | None = option(
+        "largest size, one for all or one each (default: the capacity)", metavar="U,U,..."
+    )
+    fixed_seconds: str | None = option(
+        "time that taking part costs a device, one for all or one each", metavar="S,S,..."
+    )
+    shared_seconds: str | None = option(
+        "time that each device taking part costs all devices", metavar="S,S,..."
+    )
+    explain: bool = option("add a column: why a device gets nothing, or no more", default=False)
+    epsilon: float = 0.03
 
     def terms(self, devices: CurvedDevices, n: int) -> Terms:
         """Return the options as numbers, one a device; fixed seconds else from the curves."""
@@ -55,19 +61,6 @@ class Terms(NamedTuple):
     high: list[int]
     fixed: list[float]
     shared: list[float]
-
-
-def curve_options_from(args: argparse.Namespace) -> CurveOptions:
-    """Return the options given."""
-    return CurveOptions(
-        args.method or "auto",
-        args.epsilon,
-        args.low,
-        args.high,
-        args.fixed_seconds,
-        args.shared_seconds,
-        args.explain,
-    )
 
 
 def run_curves(

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.commands.measure_options import processes_in
 from evener.cli.commands.sizes_by_curves import limit_of
 from evener.cli.graph_options import LoadOptions, graph_to_divide, load_of, read_workload
 from evener.cli.machines import MAX_ROWS, MachineOptions, is_speeds_file
@@ -42,7 +41,7 @@ def run_measuring(
         if is_stdout(options.output):
             raise UsageError("-o keeps a journal beside its file: stdout has no place for one")
     samples = _samples(machine)
-    n, graph = _load(options.kernel, load, out)
+    n, graph = _load(options.measure, load, out)
     comm: Comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
         out = Output(quiet=True)  # rank 0 prints for all ranks
@@ -96,17 +95,16 @@ def _settings(
     from evener.measuring.processes import devices_here, memory_here
     from evener.measuring.session import Settings
 
-    devices = devices_here(
-        options.device, comm, processes_in(options.processes, options.device, options.kernel)
-    )
+    devices = devices_here(options.device, comm, options.processes_for(options.measure))
     memory = memory_here(comm, len(devices))
     return Settings(
-        options.kernel,
+        options.measure,
         tuple(devices),
         (n,),
         options.precision,
-        memory if options.memory is None else options.memory,
-        options.options | blas_of(options.kernel, [device.kind for device in devices]),
+        memory if options.own.memory is None else float(options.own.memory),
+        options.own.given_to(options.measure)
+        | blas_of(options.measure, [device.kind for device in devices]),
         graph=graph,
         source="" if source is None else Path(source).name,
         total=n,

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
 
 from evener.cli.commands.measure_options import (
     BLOCK,
-    add_kernel_options,
+    DeviceOptions,
+    KernelOptions,
     add_precision,
-    add_processes,
-    kernel_options_from,
-    memory_from,
-    precision_from,
 )
+from evener.cli.options import add_options, option, options_from
 from evener.cli.values import count
 from evener.errors import UsageError
-
-if TYPE_CHECKING:
-    from evener.measuring.outcomes import Precision
+from evener.measuring.outcomes import Precision
 
 ALONE = (
     "output",
@@ -32,32 +27,6 @@ ALONE = (
     "no_transfers",
 )  # go with --measure
 NEVER = ("matrix", "hierarchical", "fixed_seconds", "shared_seconds", "explain")  # do not
-
-
-def add_measuring_options(parser: argparse.ArgumentParser) -> None:
-    """Add the kernel that is measured, the devices, and when a step is measured well enough."""
-    group = parser.add_argument_group("by measuring this computer, or all ranks of mpiexec")
-    group.add_argument(
-        "--measure", metavar="KERNEL",
-        help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name",
-    )  # fmt: skip
-    group.add_argument(
-        "--dynamic", action="store_true",
-        help="with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
-    )  # fmt: skip
-    group.add_argument(
-        "--device", metavar="D,D,...", help="such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
-    )
-    add_processes(group)
-    group.add_argument(
-        "--max-steps", type=count, metavar="S", help="measurements at most (default 40)"
-    )
-    group.add_argument(
-        "-o", "--output", metavar="FILE",
-        help="write the samples as a speeds file; FILE.journal is kept until all is done",
-    )  # fmt: skip
-    add_precision(parser)
-    add_kernel_options(parser)
 
 
 def given_from(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
@@ -85,21 +54,37 @@ def _refuse(why: str, *given: str) -> None:
 
 
 @dataclass(frozen=True)
-class MeasuringOptions:
-    """What `--measure --dynamic` is asked for; None: not given. memory [B]: of each device."""
+class MeasuringOptions(DeviceOptions):
+    """What `--measure --dynamic` is asked for; None: not given."""
 
-    kernel: str
-    output: str | None
-    device: str | None
-    processes: str | None
-    epsilon: float
-    method: str
-    low: str | None
-    high: str | None
-    max_steps: int | None
-    precision: Precision
-    memory: float | None
-    options: dict[str, Any]
+    measure: str = option(
+        "spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name", metavar="KERNEL"
+    )
+    dynamic: bool = option(
+        "with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
+        default=False,
+    )
+    max_steps: int | None = option("measurements at most (default 40)", type=count, metavar="S")
+    output: str | None = option(
+        "write the samples as a speeds file; FILE.journal is kept until all is done",
+        "-o",
+        "--output",
+        metavar="FILE",
+    )
+    epsilon: float = 0.03
+    method: str = "auto"
+    low: str | None = None
+    high: str | None = None
+    own: KernelOptions = field(default_factory=KernelOptions)
+    precision: Precision = field(default_factory=Precision)
+
+
+def add_measuring_options(parser: argparse.ArgumentParser) -> None:
+    """Add the kernel that is measured, the devices, and when a step is measured well enough."""
+    group = parser.add_argument_group("by measuring this computer, or all ranks of mpiexec")
+    add_options(group, MeasuringOptions)
+    add_precision(parser)
+    add_options(parser, KernelOptions)
 
 
 def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
@@ -119,17 +104,4 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
     _refuse("does not go with --measure: sizes are by what is measured", *given_from(args, NEVER))
     if args.epsilon == 0:
         raise UsageError("--dynamic needs an --epsilon above zero: times agree to that")
-    return MeasuringOptions(
-        args.measure,
-        args.output,
-        args.device,
-        args.processes,
-        args.epsilon,
-        args.method or "auto",
-        args.low,
-        args.high,
-        args.max_steps,
-        precision_from(args),
-        memory_from(args),
-        kernel_options_from(args, args.measure),
-    )
+    return options_from(args, MeasuringOptions, method=args.method or "auto")

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.edge_options import (
+    EdgeOptions,
     add_edge_options,
     edge_figures,
-    edge_options_from,
     print_blocks,
     read_edges_as,
 )
 from evener.cli.judged import add_epsilon
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, seed, size_in_bytes
 from evener.errors import UsageError
 
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.graph).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output], [args.graph, args.machine, args.coords])
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.stream:
         if args.of != "graph" or args.weighted or args.preset != "default" or args.order != "auto":
             raise UsageError(
@@ -91,8 +92,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return 0
     if args.buffer is not None or args.memory is not None:
         raise UsageError("--buffer and --memory are of --stream")
-    options = SplitOptions(args.method or "spac", args.preset, args.epsilon, args.seed, args.order)
-    reading = read_edges_as(args.graph, edge_options_from(args), out)
+    options = options_from(args, SplitOptions, method=args.method or "spac")
+    reading = read_edges_as(args.graph, options_from(args, EdgeOptions), out)
     with out.progress("Splitting") as progress:
         progress(options.method, 0.1)
         made = split(reading, platform, options)
@@ -107,7 +108,7 @@ def stream_options_from(args: argparse.Namespace) -> StreamOptions:
 
     if args.memory is not None and args.memory < LEAST_MEMORY:
         raise UsageError(f"--memory {args.memory} is in bytes: give 1MiB or more, as 4GiB")
-    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer, args.memory)
+    return options_from(args, StreamOptions, method=args.method or "stream")
 
 
 def _streamed(
