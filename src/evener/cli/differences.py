@@ -7,10 +7,42 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evener.arrays import IntArray
     from evener.cli.output import Output
+    from evener.plans.edge_plan import EdgePlan
+    from evener.plans.plan import Plan
+    from evener.plans.stream_plan import StreamPlan
+
+    AnyPlan = Plan | EdgePlan | StreamPlan
 
 SHOWN = 8  # differences on the terminal; all are in the JSON object
 LONGEST = 40  # characters of a value that are shown
+
+
+def differing_parts(
+    plans: tuple[AnyPlan, AnyPlan], parts: tuple[IntArray, IntArray], what: str, where: str
+) -> list[str]:
+    """Return how a plan's inputs, blocks and versions differ from those of the plan made again.
+
+    what: "vertices", for example; where: the place of those that moved.
+    """
+    (old, new), (then, now) = plans, parts
+    found = []
+    if digests(old) != digests(new):
+        found.append("the input files differ (SHA-256)")
+    if then.size != now.size:
+        return [*found, f"{then.size:,} {what} then, {now.size:,} now"]
+    if moved := int((then != now).sum()):
+        found.append(f"{moved:,} of {now.size:,} {what} are {where}")
+    for name, version in old.versions.items():
+        if new.versions.get(name) != version:
+            found.append(f"{name} {version} then, {new.versions.get(name, 'absent')} now")
+    return found
+
+
+def digests(plan: AnyPlan) -> list[str]:
+    """Return the SHA-256 of a plan's inputs, sorted."""
+    return sorted(str(digest) for digest in plan.inputs.values())
 
 
 def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import Division, EdgeDivision
-from evener.cli.edge_options import EdgeOptions, edge_options_of, read_edges_as
+from evener.cli.edges import EdgeOptions, edge_options_of, read_edges_as
 from evener.cli.graph_options import is_its_input, read_workload
 from evener.cli.run_options import RunOptions
 from evener.errors import InputError, UsageError

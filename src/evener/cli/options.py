@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, field, fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -43,6 +43,21 @@ def add_options(
         if title not in groups:
             groups[title] = parser.add_argument_group(title)
         groups[title].add_argument(*flags, **settings)
+
+
+def given_options_from(
+    args: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], object]
+) -> dict[str, str]:
+    """Return the options of a command whose values are not the defaults: name -> as written."""
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(parser)
+    found = {}
+    for action in parser._actions:  # noqa: SLF001
+        value = getattr(args, action.dest, None)
+        if value != parser.get_default(action.dest):
+            flags = action.option_strings or [action.dest]
+            found[action.dest] = flags[-1 if value is False else 0]
+    return found
 
 
 def options_from(args: argparse.Namespace, kind: type[Options], **made: Any) -> Options:

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.edge_options import EdgeOptions, edge_figures, print_blocks, read_edges_as
+from evener.cli.edges import EdgeOptions, edge_figures, print_blocks, read_edges_as
 from evener.cli.graph_options import ReadOptions
 from evener.errors import EvenerError, UsageError
 from evener.files.opening import is_stdin

@@ -8,8 +8,13 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.edge_comparison import compare_edge_methods, edge_comparison_options_from
-from evener.cli.edge_options import add_edge_options
+from evener.cli.edges import add_edge_options, compare_edge_methods, edge_comparison_options_from
+from evener.cli.filters import (
+    add_search_seconds,
+    add_stream_reading,
+    compare_stream_methods,
+    stream_comparison_options_from,
+)
 from evener.cli.graph_options import (
     ReadOptions,
     graph_to_divide,
@@ -19,8 +24,6 @@ from evener.cli.judged import evaluation_to_dict, finite
 from evener.cli.machines import MachineOptions, add_machine_options, machine_of
 from evener.cli.options import options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
-from evener.cli.stream_judging import compare_stream_methods, stream_comparison_options_from
-from evener.cli.stream_options import add_search_seconds, add_stream_reading
 from evener.cli.values import page, refuse_outputs
 from evener.errors import UsageError
 
@@ -70,7 +73,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         refuse_outputs([args.report], [args.graph, args.machine, args.coords])
     platform = machine_of(options_from(args, MachineOptions), out)
     if args.edges:
-        return compare_edge_methods(edge_comparison_options_from(args), platform, out)
+        return compare_edge_methods(
+            edge_comparison_options_from(args, add_arguments), platform, out
+        )
     if args.weighted or args.of != "graph":
         raise UsageError("--as and --weighted go with --edges")
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []

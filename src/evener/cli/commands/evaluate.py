@@ -6,8 +6,8 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evener.cli.edge_evaluation import edge_evaluation_options_from, evaluate_edge_partition
-from evener.cli.edge_options import EdgeOptions
+from evener.cli.edges import EdgeOptions, edge_evaluation_options_from, evaluate_edge_partition
+from evener.cli.filters import add_stream_reading, evaluate_stream, stream_evaluation_options_from
 from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
@@ -31,8 +31,6 @@ from evener.cli.machines import (
     machine_of,
 )
 from evener.cli.options import add_options, options_from
-from evener.cli.stream_judging import evaluate_stream, stream_evaluation_options_from
-from evener.cli.stream_options import add_stream_reading
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.edge_files import edge_file_options_from, export_edges
+from evener.cli.edges import edge_file_options_from, export_edges
+from evener.cli.filters import export_filters, stream_file_options_from
 from evener.cli.graph_options import add_rereading_options
 from evener.cli.options import options_from
 from evener.cli.part_files import PartFileOptions, export_part, export_to_program
-from evener.cli.stream_files import export_filters, stream_file_options_from
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
 

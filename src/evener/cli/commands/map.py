@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.machines import MachineOptions, add_machine_options, machine_of
-from evener.cli.options import options_from
-from evener.cli.stream_options import (
+from evener.cli.filters import (
     add_search_seconds,
     add_stream_reading,
     print_loads,
     stream_figures,
 )
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.values import page, refuse_outputs, seed
 
 if TYPE_CHECKING:

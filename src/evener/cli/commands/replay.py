@@ -7,8 +7,16 @@ import json
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.differences import SHOWN, differing_entries, only_known, say_replayed
-from evener.cli.edge_files import edge_file_options_from, replay_edges
+from evener.cli.differences import (
+    SHOWN,
+    differing_entries,
+    differing_parts,
+    digests,
+    only_known,
+    say_replayed,
+)
+from evener.cli.edges import edge_file_options_from, replay_edges
+from evener.cli.filters import replay_filters, stream_file_options_from
 from evener.cli.graph_options import (
     ReadOptions,
     add_rereading_options,
@@ -19,7 +27,6 @@ from evener.cli.graph_options import (
 from evener.cli.oddities import notes_on
 from evener.cli.options import options_from
 from evener.cli.plan_in_slices import SliceWords, planned_in_slices, recorded_memory
-from evener.cli.stream_files import replay_filters, stream_file_options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -99,7 +106,7 @@ def _said(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
     from evener.io.plans.plan import manifest_in
 
     differences = _differences(old, new, manifest_in(file))
-    same_input = _digests(old) == _digests(new)
+    same_input = digests(old) == digests(new)
     return say_replayed(file, graph, differences, out, is_its_input=same_input)
 
 
@@ -146,10 +153,6 @@ def _options_of(old: Plan, file: str) -> PlanOptions:
         raise InputError(f"holds invalid options: {error}", file=file) from error
 
 
-def _digests(plan: Plan) -> list[str]:
-    return sorted(str(digest) for digest in plan.inputs.values())
-
-
 def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
     """Remove from both records what the version that made the old plan did not predict."""
     if not any(then["prediction"]["interior"]):
@@ -183,19 +186,12 @@ def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
     from evener.io.plans.manifest import manifest_text
     from evener.planning.evaluate import differing
 
-    found = []
-    if _digests(old) != _digests(new):
-        found.append("the input files differ (SHA-256)")
+    parts = old.partition.part, new.partition.part
+    found = differing_parts((old, new), parts, "vertices", "in another block")
     if old.partition.n != new.partition.n:
-        return [*found, f"{old.partition.n:,} vertices then, {new.partition.n:,} now"]
-    moved = int((old.partition.part != new.partition.part).sum())
-    if moved:
-        found.append(f"{moved:,} of {new.partition.n:,} vertices are in another block")
+        return found
     then, now = (json.loads(manifest_text(plan)) for plan in (old, new))
     _leave_out_unknown(then, now)
-    for name, version in then["versions"].items():
-        if now["versions"].get(name) != version:
-            found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
     for record in (then, now, stored):
         for key in WITH_OWN_MESSAGE:
             record.pop(key, None)

@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.edge_files import edge_file_options_from, report_edges
+from evener.cli.edges import edge_file_options_from, report_edges
+from evener.cli.filters import report_filters, stream_file_options_from
 from evener.cli.graph_options import (
     ReadOptions,
     add_rereading_options,
@@ -15,7 +16,6 @@ from evener.cli.graph_options import (
 )
 from evener.cli.judged import say_bottleneck
 from evener.cli.options import options_from
-from evener.cli.stream_files import report_filters, stream_file_options_from
 from evener.cli.values import page, refuse_outputs
 from evener.files.opening import is_stdin
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.edge_options import (
+from evener.cli.edges import (
     EdgeOptions,
     add_edge_options,
     edge_figures,

@@ -154,7 +154,7 @@ def test_methods_side_by_side(evener, here):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--edges", "--objective", "max_volume"], "--objective is of divided vertices"),
+        (["--edges", "--objective", "max_volume"], "--objective applies to blocks of vertices"),
         (["--edges", "--no-map"], "--no-map"),
         (["--edges", "--with", "metis"], "method"),
         (["--as", "arcs"], "go with --edges"),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evener.cli import main
-from evener.cli.run_locality import say_reorderings
+from evener.cli.run_summary import say_reorderings
 from evener.graphs.generating.grid import grid
 from evener.io import write_graph
 from evener.running.engine.recording import Reordering
