@@ -77,7 +77,7 @@ def test_chosen_by_itself_where_the_graph_would_not_fit(graph, capsys, monkeypat
     monkeypatch.setattr(plan_file, "AN_ENTRY", 1e12)
     code, shown, said = run(capsys, *words)
     assert code == 0
-    assert "more than this computer's memory: it is divided slice by slice" in said
+    assert "more than this computer's memory; Evener divides it slice by slice" in said
     assert "All 3 blocks hold their contract" in shown
     # What needs the graph whole is tried as a whole.
     assert "slice by slice" not in run(capsys, *words, "--connected")[2]

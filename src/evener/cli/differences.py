@@ -51,9 +51,9 @@ def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
         for key in [*then, *(key for key in now if key not in then)]:
             inner = f"{place}.{key}" if place else str(key)
             if key not in now:
-                yield f"{inner} differs: it is not there now"
+                yield f"{inner} differs: absent now"
             elif key not in then:
-                yield f"{inner} differs: it was not there then"
+                yield f"{inner} differs: absent then"
             else:
                 yield from differing_entries(then[key], now[key], inner)
     elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
@@ -96,5 +96,5 @@ def say_replayed(
     more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
     message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
     if not is_its_input:
-        raise InputError(message, file=plan, hint="Give the very file the plan was made from.")
+        raise InputError(message, file=plan, hint="Give the file that the plan was made from.")
     raise ToolError(message, file=plan)

@@ -74,9 +74,13 @@ def policy_name(options: RunOptions) -> str | None:
     """Return the policy asked for; None: none. Raises UsageError for half of one and for two."""
     given = options.family is not None, options.policies is not None
     if options.policy is not None and any(given):
-        raise UsageError("--policy NAME is --family and --policies in one word: not beside them")
+        raise UsageError(
+            "--policy NAME does not work with --family or --policies, which it stands for"
+        )
     if given[0] != given[1]:
-        raise UsageError("--family and --policies go together, as in --family DP --policies OH")
+        raise UsageError(
+            "--family and --policies must be given together, as in --family DP --policies OH"
+        )
     return f"{options.family}-{options.policies}" if all(given) else options.policy
 
 
@@ -87,7 +91,7 @@ def refuse_beside_plan(options: RunOptions) -> None:
     found = [*options.machines.given, *given]
     found += ["--no-own"] * options.no_own
     if found:
-        raise UsageError(f"a plan says which device gets what; {found[0]} does not go along")
+        raise UsageError(f"{found[0]} does not work with a plan, which assigns the work to devices")
 
 
 def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output) -> list[Division]:
@@ -108,7 +112,7 @@ def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output)
         try:
             found.append(_own(graph, platform, out))
         except (InfeasibleError, NotFoundError) as error:
-            out.note(f"note: no plan of ours beside it: {error.message}")
+            out.note(f"note: Evener's own plan is not run for comparison: {error.message}")
     return found
 
 

@@ -43,7 +43,7 @@ def edge_division(
     _refuse_beside_edges(options)
     plan = read_edge_plan(path)
     if is_rank:
-        out.note(f"note: each rank reads all of {options.graph}: its edges are divided")
+        out.note(f"note: each rank reads all of {options.graph}, because the plan divides edges")
     how = edge_options_of(plan, options.reading, options.graph, path)
     graph, inputs = _graph_of(plan, how, options.graph, out)
     divided = DividedEdges(plan.partition, plan.of)
@@ -72,7 +72,10 @@ def _graph_of(
         found = _edges_again(how, path, out)
         graph = graph_of_lines(found.edges, directed=bool(reading.directed))
         if graph.labels is not None:
-            out.note(f"note: Numbers that no line names are no vertices: {graph.n:,} are left.")
+            out.note(
+                f"note: Numbers that appear in no line are not vertices; {graph.n:,} vertices "
+                "remain."
+            )
         return graph, found.inputs
     try:
         whole = read_workload(path, reading, out)
@@ -147,6 +150,6 @@ def _refuse_beside_edges(options: RunOptions) -> None:
     for name, is_asked in asked.items():
         if is_asked:
             raise UsageError(
-                f"{name} goes with blocks of vertices, and the plan divides edges",
+                f"{name} works with blocks of vertices only; this plan divides edges",
                 hint="`evener plan` makes blocks of vertices.",
             )

@@ -167,9 +167,7 @@ def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOpti
     if not args.edges and not plan:
         return None
     if named and plan != named:
-        raise UsageError(
-            f"--as: {named} is no edge plan, and no kind of edges: {', '.join(ORDERS)}"
-        )
+        raise UsageError(f"--as: {named} is neither an edge plan nor one of {', '.join(ORDERS)}")
     of = args.plan if args.plan in ORDERS else ""
     return options_from(args, EdgeEvaluationOptions, plan=plan, of=of)
 
@@ -218,7 +216,7 @@ def _judge_of_file(
     from evener.planning.split_file import SurveyedFile, evaluate_file
 
     if asked.weighted:
-        raise UsageError("--weighted does not go with edges in the order of their file")
+        raise UsageError("--weighted does not work with --as file")
     with out.progress(f"Reading {options.graph}") as progress:
         progress("edges", 0.1)
         file = SurveyedFile.at(options.graph)
@@ -279,7 +277,7 @@ def _print(judged: EdgePlan, bytes_per_value: float, out: Output) -> None:
         ["most memory of a block", memory(float(metrics.bytes.max()))],
         ["smallest block / target", f"{relative.min():.3f}"],
         ["largest block / target", f"{relative.max():.3f}"],
-        ["contracts kept", f"{int(judged.holds.sum()):,} of {judged.platform.k:,}"],
+        ["blocks within contract", f"{int(judged.holds.sum()):,} of {judged.platform.k:,}"],
     ]
     out.table(["measure", "value"], rows)
     out.say("")
@@ -411,7 +409,7 @@ def replay_edges(options: EdgeFileOptions, out: Output) -> int:
     from evener.io.plans.edge_plan import read_edge_plan
 
     if options.graph is None:
-        raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
+        raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
     old = read_edge_plan(options.plan)
     with out.progress("Splitting") as progress:
         progress(str(old.options.get("method", "")), 0.1)

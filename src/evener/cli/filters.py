@@ -39,8 +39,9 @@ def add_stream_reading(parser: argparse._ActionsContainer) -> None:
         "--reading",
         default="",
         metavar="WORD,...",
-        help="how the cost of stream graphs is read: ceil (default), literal or max1; both "
-        "(default) or sender pays; sum (default), least or transit; overlap",
+        help="how costs of stream graphs are counted, a word of each group: ceil (default), "
+        "literal or max1; both (default) or sender, who pays for a transfer; sum (default), "
+        "least or transit; overlap",
     )
 
 
@@ -50,8 +51,8 @@ def add_search_seconds(parser: argparse._ActionsContainer) -> None:
         "--seconds",
         type=positive_finite,
         metavar="S",
-        help="search for so long at most (default: to its end, for results that depend on the "
-        "seed alone)",
+        help="stop the search after S seconds (default: no limit, so that the result depends only "
+        "on the seed)",
     )
 
 
@@ -176,10 +177,10 @@ def stream_evaluation_options_from(
     plan = next((one for one in (args.plan, args.part) if one and is_stream_plan(one)), "")
     if not args.stream and not plan:
         if args.reading:
-            raise UsageError("--reading is of stream graphs", hint="Add --stream.")
+            raise UsageError("--reading works with stream graphs only", hint="Add --stream.")
         return None
     if args.plan and plan != args.plan:
-        raise UsageError(f"--as: {args.plan} is no plan of a stream graph")
+        raise UsageError(f"--as: {args.plan} is not a plan of a stream graph")
     _refuse_others_from(args, add_arguments, (*SHARED, "part", "plan"))
     return options_from(args, StreamEvaluationOptions, app=args.graph, plan=plan)
 
@@ -246,7 +247,7 @@ def stream_comparison_options_from(
     if not args.stream:
         if args.reading or args.seconds is not None:
             name = "--reading" if args.reading else "--seconds"
-            raise UsageError(f"{name} is of stream graphs", hint="Add --stream.")
+            raise UsageError(f"{name} works with stream graphs only", hint="Add --stream.")
         return None
     _refuse_others_from(args, add_arguments, (*SHARED, "tools", "seconds", "seed", "report"))
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
@@ -338,9 +339,7 @@ def stream_file_options_from(args: argparse.Namespace, app: str | None) -> Strea
     if not is_stream_plan(args.plan):
         return None
     if options_from(args, ReadOptions) != ReadOptions():
-        raise UsageError(
-            f"{args.plan} is a plan of a stream graph, which has no options on reading"
-        )
+        raise UsageError(f"reading options do not apply to {args.plan}, a plan of a stream graph")
     return StreamFileOptions(args.plan, app)
 
 
@@ -381,7 +380,9 @@ def replay_filters(options: StreamFileOptions, out: Output) -> int:
     from evener.planning.stream import MapOptions, map_filters, problem_of
 
     if options.app is None:
-        raise UsageError("a plan is made again from its stream graph", hint="Give that file, too.")
+        raise UsageError(
+            "a plan is repeated from its stream graph", hint="Give that file after the plan."
+        )
     old = read_stream_plan(options.plan)
     read = _read(options.app)
     try:

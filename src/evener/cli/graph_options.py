@@ -33,30 +33,31 @@ class ReadOptions:
         "the file's format (default: by suffix and first bytes)", metavar="NAME"
     )
     constraint: int | None = option(
-        "which of several vertex weights, from 0", type=int, metavar="I"
+        "which of several vertex weights to use, counted from 0", type=int, metavar="I"
     )
     directed: bool | None = option(
-        "lines of lists and entries of matrices are arcs: what is run follows their direction",
+        "lines of edge lists and entries of matrices are arcs; programs follow their direction",
         action="store_true",
     )
     couplings: bool | None = option(
-        "leave out the periodic and cyclic couplings that a mesh file states",
+        "ignore the periodic and cyclic couplings of a mesh file",
         "--no-couplings",
         action="store_false",
     )
     balance_each: str | None = option(
-        "balance the cells of each region, or type, besides all cells", choices=("region", "type")
+        "also balance the cells of each region, or of each type", choices=("region", "type")
     )
     bytes_per_vertex: float | None = option(
-        "memory that a vertex takes (default 24)", type=float, metavar="B"
+        "bytes of memory for a vertex (default 24)", type=float, metavar="B"
     )
     bytes_per_edge: float | None = option(
-        "memory that an edge takes at each end (default 12)", type=float, metavar="B"
+        "bytes of memory for an edge, at each end (default 12)", type=float, metavar="B"
     )
     coords: str | None = option("coordinates of the vertices", metavar="FILE")
     weights: str | None = option(
-        "work per vertex: a file (FILE:COLUMN for one of several), a unit for each neighbour, a "
-        "mesh file's cell field, or weights by type of cell or by region, 1 for others",
+        "work per vertex: a file (FILE:COLUMN: one of its columns), the number of neighbours "
+        "(degree), a cell field of the mesh file, or weights by cell type or region (1 for "
+        "others)",
         metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...",
     )
 
@@ -147,21 +148,23 @@ class Load(NamedTuple):
 class LoadOptions:
     """The load to divide: n units with some edges, or a graph file; just one of both is given."""
 
-    n: int | None = option("vertices, each of weight 1", type=count, metavar="N")
-    edges: int = option("edges, for memory (default 0)", type=count, default=0, metavar="M")
-    graph: str | None = option("a graph: its vertices, edges and weights", metavar="FILE")
+    n: int | None = option("number of vertices, each of weight 1", type=count, metavar="N")
+    edges: int = option(
+        "number of edges, which take memory (default 0)", type=count, default=0, metavar="M"
+    )
+    graph: str | None = option("take vertices, edges and weights from this graph", metavar="FILE")
     reading: ReadOptions = field(default_factory=ReadOptions)
 
     def __post_init__(self) -> None:
         """Raise UsageError unless the load is just one of --n and --graph."""
         if (self.n is None) == (self.graph is None):
-            raise UsageError("the load is either --n N or --graph FILE")
+            raise UsageError("give the load by either --n N or --graph FILE")
         if self.n is not None and self.n < 1:
             raise UsageError(f"--n must be above zero, not {self.n}")
         if self.edges < 0:
-            raise UsageError(f"--edges must not be negative, is {self.edges}")
+            raise UsageError(f"--edges must not be negative, not {self.edges}")
         if self.graph is not None and self.edges:
-            raise UsageError("--edges goes with --n; a graph file has edges of its own")
+            raise UsageError("--edges works with --n only; a graph file has its own edges")
 
     @property
     def says_bytes(self) -> bool:
@@ -195,7 +198,7 @@ def load_of(options: LoadOptions, out: Output) -> Load:
         raise UsageError(
             f"the vertices of {options.graph} weigh {load:g} in all; sizes by speed curves are "
             "whole numbers of units",
-            hint="`evener plan --speeds` divides any weights.",
+            hint="`evener plan --speeds` accepts any weights.",
         )
     return Load(int(load), graph.total_bytes / load)
 

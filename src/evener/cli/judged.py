@@ -75,8 +75,8 @@ def add_shares(parser: argparse.ArgumentParser) -> None:
         dest="shares",
         default="",
         metavar="SHARE,...",
-        help="what the blocks' shares of each vertex weight follow: speed, memory or equal, such "
-        "as speed,memory (default: speed for all)",
+        help="for several vertex weights, what the shares of each follow: speed, memory or equal, "
+        "such as speed,memory (default: speed for all)",
     )
 
 
@@ -87,7 +87,7 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
         type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance around each target, as 0.03 or 3%% (default 0.03)",
+        help="tolerance around each target, such as 0.03 or 3%% (default 0.03)",
     )
 
 
@@ -120,7 +120,7 @@ def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
         "boundary vertices": f"{judged.boundary:,}",
         "imbalance against targets": signed_percent(judged.imbalance),
         "predicted": judged.prediction.clock(judged.prediction.makespan),
-        "contracts kept": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
+        "blocks within contract": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
     }
 
 
@@ -217,7 +217,10 @@ def print_versus(made: Plan, rival: Rival, out: Output) -> None:
         theirs = rival.nearest.edge_cut
         if not made.is_for_seconds and theirs < made.evaluation.edge_cut:
             less = percent(1 - theirs / made.evaluation.edge_cut)
-            out.say(f"{rival.tool} cuts {less} less: --with {rival.tool} takes its blocks.")
+            out.say(
+                f"The edge cut of {rival.tool} is {less} lower; --with {rival.tool} uses its "
+                "blocks."
+            )
     if rival.note:
         out.say(f"{rival.tool}: {rival.note}")
 

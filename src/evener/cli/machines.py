@@ -33,7 +33,7 @@ class MachineOptions:
     """What says what the devices are; None: not given. speeds: a list of speeds, or a file."""
 
     machine: str | None = option(
-        "a machine file, see `evener machine`; or a plan, for its machine", metavar="FILE"
+        "a machine file (see `evener machine`), or a plan, whose machine is taken", metavar="FILE"
     )
     k: int | None = option("K equal devices of speed 1", type=int, metavar="K")
     speeds: str | None = option(
@@ -69,7 +69,7 @@ def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
     if len(options.given) != 1:
         given = " and ".join(options.given) or "nothing"
         raise UsageError(
-            f"exactly one of --machine, --k and --speeds says what the devices are; {given} given",
+            f"exactly one of --machine, --k and --speeds must be given, not {given}",
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
     if options.machine is not None:
@@ -86,7 +86,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 
     assert options.speeds is not None
     if options.k is not None:
-        raise UsageError("--speeds FILE says what the devices are; --k does not go along")
+        raise UsageError("--k does not work with --speeds FILE, which names the devices")
     speeds = read_speeds(options.speeds)
     try:
         if options.machine is None:

@@ -114,7 +114,7 @@ def idle_devices(plan: Plan) -> str | None:
     whose = "its rank has" if len(unused) == 1 else "their ranks have"
     return (
         f"note: {ranges(unused)}: no block, so that {whose} nothing to do; `evener plan "
-        "--only-used` leaves such devices out"
+        "--only-used` leaves out such devices"
     )
 
 

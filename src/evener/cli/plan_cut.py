@@ -32,8 +32,8 @@ def add_cut_option(parser: argparse.ArgumentParser) -> None:
         "--cut",
         choices=CUTS,
         default="vertices",
-        help="what is divided: vertices (default), edges, as `evener split` does, or auto: what is "
-        "predicted to take less time, with the reason",
+        help="what to divide: vertices (default), edges (as `evener split` does), or auto (what "
+        "is predicted to be faster; prints the reason)",
     )
 
 
@@ -42,10 +42,10 @@ def refuse_beside_cut(cut: str, graph: str, others: dict[str, str | None]) -> No
     if cut == "vertices":
         return
     if is_stdin(graph):
-        raise UsageError(f"--cut {cut} reads the graph a second time: it is to be a file")
+        raise UsageError(f"--cut {cut} reads the graph twice, so it must be a file")
     for name, value in others.items():
         if value is not None:
-            raise UsageError(f"{name} goes with blocks of vertices: leave out --cut {cut}")
+            raise UsageError(f"{name} does not work with --cut {cut}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,8 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help=f"memory that may be taken, as {SIZES}: the file is read slice by slice, again and "
-        "again (default: only where its graph would not fit in this computer's memory)",
+        help=f"use at most this much memory, such as {SIZES}: the file is read slice by slice, "
+        "many times (default: only if the graph does not fit in memory)",
     )
 
 
@@ -90,7 +90,7 @@ def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | No
     """
     if words.memory is not None:
         if words.whole is not None:
-            raise UsageError(f"{WHOLE}, and does not go with {words.whole}")
+            raise UsageError(f"{WHOLE}, and does not work with {words.whole}")
         return words.memory
     if words.whole is not None or options.tool not in ("auto", "evener") or options.connected:
         return None
@@ -105,8 +105,8 @@ def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | No
     if needed is None:
         return None
     out.note(
-        f"note: the graph would take about {memory(needed)}, more than this computer's memory: it "
-        f"is divided slice by slice, within {memory(room)} (--memory)"
+        f"note: the graph needs about {memory(needed)}, more than this computer's memory; "
+        f"Evener divides it slice by slice, within {memory(room)} (--memory)"
     )
     return room
 

@@ -22,7 +22,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         "--objective",
         choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
         default="auto" if seconds else "cut",
-        help="what is minimised (default seconds if the machine file has links, else cut)"
+        help="what to minimise (default seconds if the machine file has links, else cut)"
         if seconds
         else "what the partitioner minimises (default cut)",
     )
@@ -40,7 +40,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         dest="mapping",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="map blocks to devices by their exchange, where links differ (default yes)",
+        help="if links differ, place blocks on devices by what they exchange (default yes)",
     )
     if seconds:
         parser.add_argument(
@@ -48,15 +48,15 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
             type=share,
             default=0.01,
             metavar="A",
-            help="plans whose predicted seconds differ by less than this share count as equal; the "
-            "one with least volume and cut is taken (default 0.01)",
+            help="plans whose predicted seconds differ by less than this share count as equally "
+            "fast; of these, take the plan with the least volume and cut (default 0.01)",
         )
     parser.add_argument(
         "--time-limit",
         type=float,
         default=600.0,
         metavar="S",
-        help="seconds a tool may take (default 600)",
+        help="stop a tool after S seconds (default 600)",
     )
     add_judging_options(parser)
 
@@ -69,10 +69,13 @@ def add_effort_options(
         "--preset",
         choices=("fast", "default", "strong"),
         default="default",
-        help=f"{preset} (default default)",
+        help=f"{preset} (default: default)",
     )
     parser.add_argument(
-        "--seed", type=seed, default=7, help=f"same seed, same {result} (default 7)"
+        "--seed",
+        type=seed,
+        default=7,
+        help=f"random seed; the same seed gives the same {result} (default 7)",
     )
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
 

@@ -63,7 +63,7 @@ def _refuse_to_divide(options: RunOptions, app: App | None) -> None:
     if options.verify:
         raise WholeNeeded("--verify compares with another algorithm on one computer")
     if options.checkpoint is not None or options.resume is not None:
-        raise WholeNeeded("a checkpoint names the graph that it is of")
+        raise WholeNeeded("a checkpoint records its graph")
     if options.rebalance:
         raise WholeNeeded("vertices that change device take their arcs from it")
     if app is not None and app.program_for is not None:

@@ -24,7 +24,9 @@ def supersteps_or_seconds(text: str) -> tuple[int | None, float | None]:
         return None, positive_finite(text[:-1])
     found = count(text)
     if found < 1:
-        raise argparse.ArgumentTypeError(f"{text} supersteps: at least 1 is needed")
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a number of supersteps: at least 1 is needed"
+        )
     return found, None
 
 
@@ -38,57 +40,56 @@ class RunOptions:
     """
 
     plan: str | None = option(
-        "a plan file (or a machine, below)", "plan", metavar="PLAN", nargs="?"
+        "a plan file (or give a machine, see below)", "plan", metavar="PLAN", nargs="?"
     )
     graph: str = option("the file that the plan was made from", "graph", metavar="GRAPH", nargs="?")
     app: str | None = None
     program: str | None = None
     iterations: int | None = option(
-        "supersteps at most (pagerank, spmv: 10)", type=count, metavar="N"
+        "maximum number of supersteps (default for pagerank and spmv: 10)", type=count, metavar="N"
     )
     source: int | None = option(
-        "the vertex where bfs and sssp start, from 0", type=int, metavar="V"
+        "the vertex where bfs and sssp start, counted from 0", type=int, metavar="V"
     )
     set: tuple[str, ...] = option(
         "a parameter of the program, such as damping=0.9", action="append", metavar="NAME=VALUE"
     )
     devices: str | None = option(
-        "such as cpu:0-1,cpu:2,cuda:0: cores, GPUs (default: a thread each, not bound)",
+        "cores or GPU of each device, such as cpu:0-1,cpu:2,cuda:0 (default: a thread for "
+        "each device, not bound to a core)",
         metavar="LIST",
     )
     output: str | None = option(
-        "a value for each vertex, in the file's order", "-o", "--output", metavar="FILE.npy"
+        "write a value for each vertex, in the file's order", "-o", "--output", metavar="FILE.npy"
     )
     verify: bool = option("check the values by another algorithm", default=False)
     emulate: bool = option(
-        "execute here, and say how long the machine, with arcs/s as speeds, would have taken",
+        "run here, and predict how long the machine, with speeds in arcs/s, would take",
         default=False,
     )
     timeout: float = option(
-        f"how long a device waits for another before the run ends (default {TIMEOUT:.0f}), or a "
-        f"filter has for an iteration (default {FILTER_TIMEOUT:.0f})",
+        f"end the run when a device has waited this long for another (default {TIMEOUT:.0f}), "
+        f"or a filter has taken this long for an iteration (default {FILTER_TIMEOUT:.0f})",
         type=waiting,
         metavar="SECONDS",
     )
-    checkpoint: str | None = option(
-        "keep what is needed to continue in this folder", metavar="FOLDER"
-    )
+    checkpoint: str | None = option("write checkpoints to this folder", metavar="FOLDER")
     every: tuple[int | None, float | None] = option(
-        f"how often: after so many supersteps, or seconds (default {EVERY})",
+        f"write a checkpoint every N supersteps or T seconds (default {EVERY})",
         type=supersteps_or_seconds,
         metavar="N|Ts",
     )
     resume: str | None = option(
-        "continue from the checkpoint there, with this plan's devices, also others or fewer",
+        "continue from the checkpoint in this folder; the plan may have other or fewer devices",
         metavar="FOLDER",
     )
     rebalance: bool = option(
-        "move vertices to other devices meanwhile, where that pays by the measured seconds",
+        "during the run, move vertices to other devices if that pays by the measured seconds",
         default=False,
     )
     locality: str = option(
-        "let each device order its vertices so that less memory is read: on, before the run; auto, "
-        "while it runs, if that is faster",
+        "reorder the vertices of each device so that it reads less memory: before the run "
+        "(on), or during the run if that is faster (auto)",
         default="off",
         choices=("off", "on", "auto"),
     )
@@ -98,39 +99,43 @@ class RunOptions:
         default=False,
     )
     calibrate: bool = option(
-        "measure its filters here, and write its graph with their costs to -o FILE.toml",
+        "with --stream: measure the filters here, and write the stream graph with their "
+        "costs to -o FILE.toml",
         default=False,
     )
     cores: str | None = option(
-        "with --calibrate: write the machine file of these cores, too, with what a byte that "
-        "passes between two of them takes",
+        "with --calibrate: also write a machine file of these cores, with the time of a byte "
+        "between two of them",
         metavar="FILE.toml",
     )
-    report: str | None = option("write a page on where the time went", type=page, metavar="X.html")
+    report: str | None = option(
+        "write a page that shows where the time went", type=page, metavar="X.html"
+    )
     samples: str | None = option(
         "write measured speeds, for `evener plan --speeds FILE`", metavar="FILE"
     )
-    trace: str | None = option("write a trace that Perfetto and Chrome open", metavar="FILE.json")
+    trace: str | None = option("write a trace for Perfetto and Chrome", metavar="FILE.json")
     family: str | None = option(
-        "over machines first (DP), last (PD), C", choices=FAMILIES, group=POLICY
+        "family of policies: over machines first (DP) or last (PD), or C",
+        choices=FAMILIES,
+        group=POLICY,
     )
-    policies: str | None = option(
-        "its policies, such as OH; with --family", metavar="P", group=POLICY
-    )
+    policies: str | None = option("policies of --family, such as OH", metavar="P", group=POLICY)
     policy: str | None = option(
-        "both in one word, such as DP-OH or C-PG", metavar="NAME", group=POLICY
+        "family and policies in one word, such as DP-OH or C-PG", metavar="NAME", group=POLICY
     )
     ratio: str | None = option(
-        "r, how much faster a GPU is; or paper: as it was fitted there; or a file of `evener "
-        "measure pagerank --ratio`; of several kinds of machines one for each, as R,R",
+        "r, how many times as fast a GPU is as a CPU: a number, paper (the fit of the "
+        "paper), or a file of `evener measure pagerank --ratio`; R,R for several kinds of "
+        "machines",
         metavar="R",
         group=POLICY,
     )
     cpu_share: float | None = option(
-        "part of the arcs for CPUs", type=float, metavar="A", group=POLICY
+        "fraction of the arcs for CPUs", type=float, metavar="A", group=POLICY
     )
     no_own: bool = option(
-        "do not run a plan of ours beside the policy", default=False, group=POLICY
+        "do not run Evener's own plan for comparison", default=False, group=POLICY
     )
     machines: MachineOptions = field(default_factory=MachineOptions)
     reading: ReadOptions = field(default_factory=ReadOptions)
@@ -154,13 +159,13 @@ def run_options_from(args: argparse.Namespace) -> RunOptions:
     # Of one file, the graph is named: a plan is not needed where a machine is given.
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
     if args.calibrate and not args.stream:
-        raise UsageError("--calibrate measures the filters of --stream")
+        raise UsageError("--calibrate works with --stream only")
     if args.cores is not None and not args.calibrate:
-        raise UsageError("--cores is where --calibrate writes the machine file")
+        raise UsageError("--cores works with --calibrate only")
     if graph is None and not args.calibrate:
         raise UsageError("GRAPH is required" if not args.stream else "PLAN is required")
     if args.every is not None and args.checkpoint is None:
-        raise UsageError("--every says how often to write the --checkpoint; none is asked for")
+        raise UsageError("--every works with --checkpoint only")
     return options_from(
         args,
         RunOptions,

@@ -32,12 +32,10 @@ def records_asked(options: RunOptions) -> list[str]:
     """Return the files asked for. Raises UsageError where the run cannot fill them."""
     asked = [one for one in (options.report, options.samples, options.trace) if one is not None]
     if options.samples is not None and options.emulate:
-        raise UsageError(
-            "samples are of runs on devices, not of emulated ones, whose speeds are given"
-        )
+        raise UsageError("--samples does not work with --emulate, whose speeds are given")
     if options.samples is not None and options.plan is None:
         raise UsageError(
-            "samples are in the units of a plan's loads: there is no plan",
+            "--samples needs a plan, whose loads have the units of the samples",
             hint="Plan first: evener plan GRAPH --machine FILE --kernel pagerank -o X.plan",
         )
     return asked
@@ -91,7 +89,7 @@ def write_records(
         commands.pop("loads", None)
     advice = advice_of(breakdown, platform.names, commands)
     if played:
-        advice = RunAdvice(f"{PLAYED}: these seconds say nothing of {ranges(played)}", "")
+        advice = RunAdvice(f"{PLAYED}: these seconds do not describe {ranges(played)}", "")
     if options.samples is None and f"--speeds {SAMPLES}" in advice.command:
         written = f"{advice.sentence}, which this run writes with --samples {SAMPLES}"
         advice = advice._replace(sentence=written)

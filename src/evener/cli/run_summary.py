@@ -86,7 +86,9 @@ def say(
     for what, number in summary.items():
         out.say(f"{what.capitalize()}: {number:,}.")
     if right is not None:
-        out.say("Verified by another algorithm." if right else "WRONG, by another algorithm.")
+        out.say(
+            "Verified by another algorithm." if right else "WRONG according to another algorithm."
+        )
     by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
     if found.kept is not None:
         by |= {"checkpoints": found.kept.written, "checkpoint_seconds": found.kept.took}
@@ -118,7 +120,7 @@ def _say_moves(run: ProgramRun, adviser: RunRebalancer, out: Output) -> list[dic
         own = {name: learnt and learnt[name] for name in ("realized", "share", "trust")}
         told.append(asdict(move) | own)
     done = "" if run.moves else "No vertex changed device. "
-    out.say(f"{done}Asking whether that pays took {duration(run.asking)} in all.")
+    out.say(f"{done}Checking whether that pays took {duration(run.asking)} in all.")
     return told
 
 
@@ -158,16 +160,16 @@ def _sentence(one: Reordering) -> str:
     from evener.wording import duration
 
     if one.step is None and not one.seconds > 0:
-        return "the order of its vertices was kept; the run was too short to look for a better one."
+        return "vertices keep their order; the run was too short to look for a better one."
     search = f"{duration(one.seconds)} of CPU time"
     if one.step is None:
-        return f"the order of its vertices was kept; looking for a better one took {search}."
+        return f"vertices keep their order; looking for a better one took {search}."
     when = "before the run" if one.step == 0 else f"after superstep {one.step:,}"
     if not one.before > 0 or not one.after > 0:
         return f"vertices were put in another order {when}, which took {search}."
     change = f"computing {duration(one.before)} a superstep before, {duration(one.after)} then"
     if not one.is_kept:
-        return f"another order {when} was slower ({change}) and was given up; it took {search}."
+        return f"another order {when} was slower ({change}) and was undone; it took {search}."
     paid = f"paid for after {one.break_even:,.0f} supersteps"
     return f"vertices were put in another order {when}: {change}; it took {search}, {paid}."
 

@@ -58,7 +58,7 @@ def _refuse_others(options: RunOptions) -> None:
     others += [f"--{key}" for key in ("coords", "weights") if getattr(options.reading, key)]
     others += [*options.machines.given, *(["--locality"] if options.locality != "off" else [])]
     if others:
-        raise UsageError(f"{others[0]} is of runs on graphs, not of --stream")
+        raise UsageError(f"{others[0]} does not work with --stream")
 
 
 def _program(options: RunOptions) -> StreamProgram:
@@ -84,14 +84,14 @@ def _calibrate(
     from evener.wording import duration
 
     if options.report is not None:
-        raise UsageError("--report is of a run: --calibrate measures filters")
+        raise UsageError("--report does not work with --calibrate")
     if options.graph:
-        raise UsageError(f"--calibrate needs no plan: {options.graph} is not read")
+        raise UsageError(f"--calibrate takes no plan: leave out {options.graph}")
     if options.output is None:
-        raise UsageError("--calibrate writes a graph", hint="-o FILE.toml says where.")
+        raise UsageError("--calibrate needs an output file", hint="Give -o FILE.toml.")
     stream_writer_for(options.output)  # refuses other formats before anything is measured
     if comm is not None:
-        raise UsageError("filters are measured by one process: run it without mpiexec")
+        raise UsageError("--calibrate does not work under mpiexec")
     written = [one for one in (options.output, options.cores) if one is not None]
     refuse_outputs(written, [options.program])
     repeats = REPEATS if options.iterations is None else options.iterations
@@ -148,12 +148,13 @@ def _run(
     for one in program.filters:
         if getattr(one.work, "targetoptions", {"nogil": True}).get("nogil") is not True:
             out.note(
-                f"note: {one.name!r} is compiled without nogil: no other filter runs meanwhile"
+                f"note: {one.name!r} is compiled without nogil, so that no other filter runs "
+                "at the same time"
             )
     iterations = ITERATIONS if options.iterations is None else options.iterations
     if options.emulate:
         if comm is not None or options.devices is not None:
-            raise UsageError("an emulated machine has neither ranks nor devices of this computer")
+            raise UsageError("--emulate does not work with --devices or under mpiexec")
         with out.progress(f"Emulating {program.name}"):
             return emulate_stream(program, plan, iterations)
     devices = None if options.devices is None else devices_of(options.devices, comm)
@@ -222,7 +223,7 @@ def _say(
         )
     if right is not None:
         by = "another algorithm" if program.verify else "one filter after the other"
-        out.say(f"Verified by {by}." if right else f"WRONG, by {by}.")
+        out.say(f"Verified by {by}." if right else f"WRONG according to {by}.")
     return {
         "program": program.name, "iterations": found.iterations, "seconds": seconds,
         "period": found.period, "predicted": found.predicted, "throughput": found.throughput,

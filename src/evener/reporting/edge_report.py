@@ -22,7 +22,7 @@ from evener.wording import NOTHING, count, memory, percent, signed_percent, unit
 KINDS = {"graph": "edges", "arcs": "arcs", "matrix": "entries", "file": "edges"}
 COLUMNS = (
     CertificateColumn("device", "name in the machine file"),
-    CertificateColumn("holds", "whether the block keeps to low, high and cap"),
+    CertificateColumn("holds", "whether the block is within low, high and cap"),
     CertificateColumn("low", "least work allowed [units]"),
     CertificateColumn("target", "work at which all devices finish together [units]"),
     CertificateColumn("high", "most work allowed [units]"),

@@ -119,9 +119,9 @@ def evaluation_html(judged: Evaluation) -> str:
                "compute", "exchange", "total"]  # fmt: skip
     kept, k = int(certificate.holds.sum()), certificate.contract.k
     said = (
-        f"{kept:,} of {plural(k, 'block')} keep their contract; slowest block "
-        f"{prediction.bottleneck}: {clock(prediction.makespan)}, "
-        f"edge cut {count(judged.edge_cut)}, {plural(judged.total_volume, 'value')} sent."
+        f"{kept:,} of {plural(k, 'block')} are within their contract; slowest block "
+        f"{prediction.bottleneck}: {clock(prediction.makespan)}, edge cut "
+        f"{count(judged.edge_cut)}, {plural(judged.total_volume, 'value')} sent."
     )
     table = ShownTable("Blocks", columns, rows, left=2, rest=_rest(k, "block"))
     return _fragment("Evaluation", said, good=judged.holds, tables=[table])

@@ -153,7 +153,7 @@ def _choice(plan: Plan, stages: Sequence[Stage]) -> str:
     if not isinstance(alike, float) or last.seconds > (1 + alike) * fastest.seconds:
         return said
     sends = ", which sends less" if last.total_volume < fastest.total_volume else ""
-    return f"{said}{sends}: a difference of up to {percent(alike)} counts as none"
+    return f"{said}{sends}: a difference of up to {percent(alike)} counts as equal"
 
 
 def beside(plan: Plan) -> str:

@@ -188,7 +188,7 @@ def test_a_process_file_of_this_computer(evener, tmp_path):
     code, _, said = evener(
         "measure", "axpy", "--processes", file, "--device", "cpu0", "-o", "s.toml"
     )
-    assert (code, "--device does not go along" in said) == (2, True)
+    assert (code, "--device does not work with" in said) == (2, True)
     file.write_text(file.read_text() + "[process.options]\nblok = 3\n")
     code, _, said = evener("measure", "gemm", "--processes", file, "-o", tmp_path / "s.toml")
     assert (code, "kernel gemm takes no option 'blok' on cpu devices" in said) == (2, True)

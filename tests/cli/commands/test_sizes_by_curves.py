@@ -81,12 +81,12 @@ def test_table(evener, curves):
     ("words", "code", "message"),
     [
         (["--n", 500, "--method", "best"], 2, "There are: auto, constant"),
-        (["--n", 500, "--k", 3], 2, "--k does not go along"),
+        (["--n", 500, "--k", 3], 2, "--k does not work with"),
         (["--n", 500, "--edges", 3], 2, "capacities"),
         (["--n", 0], 2, "--n must be above zero"),
-        (["--n", "1e18"], 2, "lies beyond 2^53"),
+        (["--n", "1e18"], 2, "is above 2^53"),
         (["--n", "nan"], 2, "is not a whole number"),
-        ([], 2, "the load is either --n N or --graph FILE"),
+        ([], 2, "give the load by either --n N or --graph FILE"),
     ],
 )
 def test_refused_as_usage(evener, curves, words, code, message):
@@ -221,12 +221,12 @@ def test_a_matrix_over_nodes(evener, curves, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--matrix", 64], "--matrix goes with --hierarchical"),
-        (["--matrix", 64, "--hierarchical", "--n", 5], "--n does not go with --matrix"),
-        (["--matrix", 64, "--hierarchical", "--low", 1], "--low does not go with --matrix"),
+        (["--matrix", 64], "--matrix works with --hierarchical"),
+        (["--matrix", 64, "--hierarchical", "--n", 5], "--n does not work with --matrix"),
+        (["--matrix", 64, "--hierarchical", "--low", 1], "--low does not work with --matrix"),
         (["--matrix", 64, "--hierarchical", "--epsilon", 0], "an --epsilon above zero"),
         (["--matrix", 9, "--hierarchical"], "a matrix of side 9 has no blocks of side 64"),
-        (["--matrix", 64, "--hierarchical"], "no device says where it is"),
+        (["--matrix", 64, "--hierarchical"], "no device has a place"),
         (["--block", 9, "--n", 5], "--block goes with --measure"),
     ],
 )

@@ -58,7 +58,7 @@ def test_entries_of_a_matrix_with_values_as_work(tmp_path, capsys):
     ("words", "code", "reason"),
     [
         (["--k", "2", "--method", "spak"], 2, "did you mean spac"),
-        (["--k", "2", "-o", "GRAPH"], 2, "is an input"),
+        (["--k", "2", "-o", "GRAPH"], 2, "is also an input"),
         (["--k", "2", "--epsilon", "x"], 2, "--epsilon"),
         ([], 2, "machine"),
     ],

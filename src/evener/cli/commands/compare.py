@@ -43,16 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL,TOOL,...",
         help="partitioners (default: all installed), or methods of --edges or --stream",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
     parser.add_argument(
         "--edges",
         action="store_true",
-        help="divide edges in place of vertices: --with names methods of `evener split`",
+        help="divide edges instead of vertices; --with names methods of `evener split`",
     )
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="place the filters of a stream graph: --with names methods of `evener map`",
+        help="place the filters of a stream graph; --with names methods of `evener map`",
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             edge_comparison_options_from(args, add_arguments), platform, out
         )
     if args.weighted or args.of != "graph":
-        raise UsageError("--as and --weighted go with --edges")
+        raise UsageError("--as and --weighted work with --edges only")
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
         if name not in ("auto", PLAN):
@@ -100,9 +100,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(rows, platform, work, out)
     if planned:
         out.say(
-            "plan: what `evener plan` makes, with sizes of its own; all others have the sizes of "
-            "`evener sizes`. Figures are of blocks after repair and mapping; in brackets, as the "
-            "tool returned them."
+            "plan: the plan of `evener plan`, with its own sizes; all others have the sizes "
+            "of `evener sizes`. Figures are after repair and mapping; in brackets, before "
+            "both."
         )
     if args.report:
         from evener.reporting.html import write_comparison

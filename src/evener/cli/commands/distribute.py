@@ -110,7 +110,8 @@ def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[st
     except WholeNeeded as reason:
         raise UsageError(
             f"{options.mesh} cannot be read in pieces: {reason}",
-            hint="Without --out-of-core it is read whole; `evener convert` makes a .graph of it.",
+            hint="Leave out --out-of-core to read it whole, or write it as .graph by `evener "
+            "convert`.",
         ) from None
     for note in stream.notes:
         out.note(f"note: {note}")

@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="evaluate with this plan's machine, kernel, contract and reading options; of --edges "
-        "also graph, arcs, matrix or file",
+        help="evaluate with this plan's machine, kernel, contract and reading options; with "
+        "--edges also graph, arcs, matrix or file",
     )
     parser.add_argument(
         "--edges",
@@ -67,8 +67,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="GRAPH is a stream graph, and PART holds the device of each filter; so it is where "
-        "PART or X.plan is a plan by `evener map`",
+        help="GRAPH is a stream graph, and PART holds the device of each filter (implied if PART "
+        "or X.plan is a plan of `evener map`)",
     )
     add_stream_reading(parser)
     add_options(parser, EdgeOptions, ["weighted"])
@@ -190,7 +190,8 @@ def judging_terms(
             if promise.contract.may_be_unused:
                 contract = replace(contract_for_seconds(graph, platform, workload), further=())
                 return JudgingTerms(
-                    contract, "the plan's contract without its time: another kernel"
+                    contract,
+                    "the plan's contract without its time limit, because the kernel differs",
                 )
     options = {} if promise is None or by_speed else dict(promise.options)
     seconds = options.get("objective") == "seconds" or (
@@ -255,7 +256,7 @@ def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
         ["  lower bound", prediction.clock(prediction.bound)],
         ["  above the bound", percent(judged.above_bound)],
         ["  slowest device", platform.names[prediction.bottleneck]],
-        ["contracts kept", figures["contracts kept"]],
+        ["blocks within contract", figures["blocks within contract"]],
     ]
     out.table(["measure", "value"], rows)
     print_time_remarks(judged, platform, out)

@@ -28,12 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
     parser.add_argument(
-        "-o", "--output", metavar="TARGET", help="file or folder; openfoam: default the case MESH"
+        "-o",
+        "--output",
+        metavar="TARGET",
+        help="file or folder (default for openfoam: the case MESH)",
     )
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace files in a case, or several together, where they exist",
+        help="replace existing files",
     )
     add_rereading_options(parser)
 

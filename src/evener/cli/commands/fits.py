@@ -40,9 +40,11 @@ MAX_ROWS = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
-    parser.add_argument("--app", metavar="NAME", help="for what `evener run --app NAME` allocates")
     parser.add_argument(
-        "--program", metavar="FILE.py", help="for what `evener run --program FILE.py` allocates"
+        "--app", metavar="NAME", help="check what `evener run --app NAME` allocates"
+    )
+    parser.add_argument(
+        "--program", metavar="FILE.py", help="check what `evener run --program FILE.py` allocates"
     )
     parser.add_argument(
         "--devices", metavar="LIST", help="cores of each device, as of `evener run` (default: one)"
@@ -63,7 +65,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         program = program_of(args.app, args.program, graph)
         return _fits_program(graph, program, _cores(args.devices, platform), platform, out)
     if args.devices is not None:
-        raise UsageError("--devices counts with --app and --program alone")
+        raise UsageError("--devices works with --app and --program only")
     graph = graph_to_divide(read_workload(args.graph, options_from(args, ReadOptions), out), out)
     devices = _shares_by_speed(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
@@ -157,7 +159,7 @@ def _cores(devices: str | None, platform: Platform) -> list[int]:
         return cores_of_kinds(platform)
     cores = cores_in(devices_named(devices))
     if len(cores) != platform.k:
-        raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")
+        raise UsageError(f"--devices names {len(cores)} devices, but the machine has {platform.k}")
     return cores
 
 
@@ -210,6 +212,6 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
          memory(d["short_bytes"])]
         for d in lacking
     ]  # fmt: skip
-    columns = ["device", "share by speed", "room [units]", "beyond it [units]", "beyond it"]
+    columns = ["device", "share by speed", "capacity [units]", "excess [units]", "beyond it"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
     out.say("By speed alone, these devices would get more than their memory holds.")

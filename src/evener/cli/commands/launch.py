@@ -29,24 +29,28 @@ class LaunchOptions:
     options, or nothing. ranks: the number that a plan must have; None: any.
     """
 
-    machine: str = option("a plan; or a machine file", "machine", metavar="PLAN")
+    machine: str = option("a plan or a machine file", "machine", metavar="PLAN")
     program: tuple[str, ...] = ()
-    run: bool = option("run it; its exit code is handed on", default=False)
+    run: bool = option("run the program, and return its exit code", default=False)
     launcher: str | None = option(
-        f"{', '.join(KINDS)} (default: what mpirun says that it is)",
+        f"{', '.join(KINDS)} (default: as mpirun identifies itself)",
         "--with",
         choices=KINDS,
         metavar="LAUNCHER",
     )
     mpirun: tuple[str, ...] = option(
-        "this mpirun, mpiexec or srun, and options of it, as 'srun --mpi=pmix'",
+        "the mpirun, mpiexec or srun to use, with its options, such as 'srun --mpi=pmix'",
         default="",
         metavar="WORDS",
     )
-    hosts: str | None = option("a hostfile: no other hosts are used", metavar="FILE")
-    ranks: int | None = option("refuse a plan for another number of devices", type=int, metavar="K")
-    output: str | None = option("write the files there", "-o", "--output", metavar="FOLDER")
-    force: bool = option("replace files that are there", default=False)
+    hosts: str | None = option("a hostfile; only its hosts are used", metavar="FILE")
+    ranks: int | None = option(
+        "number of ranks; a plan for another number of devices is refused", type=int, metavar="K"
+    )
+    output: str | None = option(
+        "write the files to this folder", "-o", "--output", metavar="FOLDER"
+    )
+    force: bool = option("replace existing files", default=False)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +108,7 @@ def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
 
     if n_ranks() > 1:
         raise UsageError(
-            f"{n_ranks():,} ranks run this command: it starts the ranks itself",
+            f"this command starts the ranks itself, but {n_ranks():,} ranks run it",
             hint="Run it without mpirun, mpiexec or srun.",
         )
     from evener.plans.plan import Plan
@@ -115,8 +119,8 @@ def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
         out.note(idle)
     if options.ranks not in (None, platform.k):
         raise UsageError(
-            f"--ranks {options.ranks:,}, and {options.machine} is for {platform.k:,} devices",
-            hint="Each device has one rank: make a plan for so many devices.",
+            f"--ranks is {options.ranks:,}, but {options.machine} is for {platform.k:,} devices",
+            hint="Each device has one rank: make a plan for that many devices.",
         )
     places = placing.places_of(platform)
     if options.hosts is not None:

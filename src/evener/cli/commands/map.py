@@ -39,23 +39,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
-    parser.add_argument("--seed", type=seed, default=7)
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=7,
+        help="random seed; the same seed gives the same plan (default 7)",
+    )
     parser.add_argument(
         "--bound",
         default="quick",
         metavar="NAME",
-        help="the lower bound beside the period: quick (default), or strong, which takes longer",
+        help="lower bound of the period: quick (default), or strong, which takes longer",
     )
     parser.add_argument(
         "--gpu-behind-host",
         action="store_true",
-        help="devices that the machine file gives a host are reached through its link alone",
+        help="reach devices that have a host in the machine file through the host's link only",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
     parser.add_argument(
         "--replicate",
         action="store_true",
-        help="filters without state may have copies on several devices, which share their data",
+        help="allow copies of stateless filters on several devices, which share the data",
     )
     add_machine_options(parser)
 

@@ -39,17 +39,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_unwritable(args.output)
     if is_stdout(args.output) and not args.trace and args.kernel != "link":
         raise UsageError(
-            "a measurement keeps a journal beside its file: stdout has no place for one",
+            "a measurement writes a journal next to its file, so the file cannot be stdout",
             hint="Name a file with -o.",
         )
     if (args.kernel is None) != bool(args.trace):
-        raise UsageError("either a KERNEL is measured or a --trace FILE is read")
+        raise UsageError("give either a KERNEL or --trace FILE")
     if args.trace:
         return _read_traces(options_from(args, TraceOptions), args.output, out)
     if args.ratio:
         return _measure_ratio(options_from(args, RatioOptions), out)
     if args.machine is not None or args.fast:
-        raise UsageError("--machine and --fast go with --ratio")
+        raise UsageError("--machine and --fast work with --ratio only")
     options = measure_options_from(args)
     comm: Comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
@@ -104,7 +104,7 @@ def _measure_ratio(options: RatioOptions, out: Output) -> int:
     from evener.measuring.ratio import FEW_SCALES, SCALES, fit_ratio, ratio_points, write_ratio
 
     if options.kernel != "pagerank":
-        raise UsageError(f"--ratio is of pagerank, not of {options.kernel}")
+        raise UsageError(f"--ratio works with pagerank only, not with {options.kernel}")
     timed, names, how = _two_devices(options)
     with out.progress("Measuring r") as progress:
         points = ratio_points(timed, FEW_SCALES if options.fast else SCALES, tell=progress)
@@ -132,7 +132,7 @@ def _two_devices(options: RatioOptions) -> tuple[Timed, list[str], str]:
         from evener.io.machines.platforms import read_platform
 
         if options.device is not None:
-            raise UsageError("--machine is emulated: --device does not go along")
+            raise UsageError("--device does not work with --machine, which is emulated")
         platform = read_platform(options.machine)
         return emulated_timer(platform), list(platform.names), "emulated"
     devices = devices_of(options.device)

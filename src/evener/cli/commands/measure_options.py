@@ -32,7 +32,7 @@ class DeviceOptions:
         "such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)", metavar="D,D,..."
     )
     processes: str | None = option(
-        "devices, bindings and options by a process file (`evener machine processes`)",
+        "take devices, bindings and options from a process file (`evener machine processes`)",
         metavar="FILE",
     )
 
@@ -44,7 +44,7 @@ class DeviceOptions:
         if self.processes is None:
             return ()
         if self.device is not None:
-            raise UsageError("--processes says what the devices are; --device does not go along")
+            raise UsageError("--device does not work with --processes, which names the devices")
         from evener.io.machines.processes import read_processes
         from evener.measuring.kernels import refuse_options
 
@@ -74,12 +74,15 @@ class KernelOptions:
     def __post_init__(self) -> None:
         """Raise UsageError for less than LEAST_MEMORY, as where its unit is missing."""
         if self.memory is not None and self.memory < LEAST_MEMORY:
-            raise UsageError(f"--memory {self.memory} is in bytes: give 1MiB or more, as 4GiB")
+            raise UsageError(
+                f"--memory {self.memory} is in bytes, and too small: give 1MiB or more, such as "
+                "4GiB"
+            )
 
     def given_to(self, kernel: str) -> dict[str, Any]:
         """Return the options as the kernel takes them."""
         if self.block is not None and kernel not in BLOCKED:
-            raise UsageError("--block is of the kernel gemm")
+            raise UsageError("--block works with the kernel gemm only")
         block = BLOCK if self.block is None else self.block
         options: dict[str, Any] = {"block": block} if kernel in BLOCKED else {}
         if kernel == "gemm-streamed" and self.memory is not None:
@@ -110,13 +113,13 @@ class MeasureOptions(DeviceOptions):
         "loads in units (default 1e3:1e6)", default="1e3:1e6", metavar="LOW:HIGH", group=LOADS
     )
     second: str | None = option(
-        "measure surfaces, for `evener tile`: --range are heights, these widths",
+        "measure surfaces for `evener tile`: --range are the heights, --second the widths",
         metavar="LOW:HIGH",
         group=LOADS,
     )
     points: int | None = option(
-        f"number (default {POINTS}); with --adaptive at most (default {MAX_ADAPTIVE}); with "
-        f"--second, of heights and of widths each (default {SIDE})",
+        f"number of loads (default {POINTS}); with --adaptive the maximum (default "
+        f"{MAX_ADAPTIVE}); with --second, the number of heights and of widths (default {SIDE})",
         type=int,
         metavar="P",
         group=LOADS,
@@ -125,7 +128,7 @@ class MeasureOptions(DeviceOptions):
         "choose each load where the model is least certain", default=False, group=LOADS
     )
     n: int | None = option(
-        "adaptive, around the sizes into which N units are divided",
+        "adaptive, near the sizes into which N units are divided",
         type=count,
         metavar="N",
         group=LOADS,
@@ -150,7 +153,7 @@ class MeasureOptions(DeviceOptions):
         from evener.measuring.loads import range_of
 
         if self.adaptive and self.second is not None:
-            raise UsageError("--second measures a grid: neither --adaptive nor --n goes with it")
+            raise UsageError("--second measures a grid: it does not work with --adaptive or --n")
         usual = MAX_ADAPTIVE if self.adaptive else POINTS if self.second is None else SIDE
         points = self.points if self.points is not None else usual
         if not 1 <= points <= 10_000:
@@ -181,14 +184,16 @@ class RatioOptions:
     """What `--ratio` measures: with which kernel, on which devices, how long, to which file."""
 
     ratio: bool = option(
-        "r by arcs: parts of R-MAT graphs on the two devices of --device in turn",
+        "measure r by arcs: run parts of R-MAT graphs on the two devices of --device in turn",
         default=False,
         group=RATIO,
     )
     machine: str | None = option(
-        "a machine of a CPU and a GPU to emulate, in arcs/s", metavar="FILE", group=RATIO
+        "emulate this machine of a CPU and a GPU, with speeds in arcs/s",
+        metavar="FILE",
+        group=RATIO,
     )
-    fast: bool = option("smaller graphs", default=False, group=RATIO)
+    fast: bool = option("use smaller graphs", default=False, group=RATIO)
     kernel: str = ""
     output: str = ""
     device: str | None = None
@@ -235,7 +240,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_precision(parser: argparse.ArgumentParser) -> None:
     """Add when a load is measured well enough: interval, repetitions, seconds."""
     default = Precision()
-    group = parser.add_argument_group("when a point is measured well enough")
+    group = parser.add_argument_group("precision of a measured point")
     group.add_argument(
         "--precision", type=share, default=default.precision, metavar="P",
         help="half the confidence interval over the mean (default 0.025)",
@@ -245,22 +250,22 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
         type=share,
         default=default.confidence,
         metavar="C",
-        help="level of that interval (default 0.95)",
+        help="confidence level of that interval (default 0.95)",
     )
     group.add_argument(
         "--repetitions",
         type=int,
         default=default.repetitions,
         metavar="R",
-        help="max. repetitions of a load (default 100)",
+        help="maximum number of repetitions of a load (default 100)",
     )
     group.add_argument(
         "--time-limit", dest="seconds", type=float, default=default.seconds, metavar="S",
-        help="for all repetitions of a load (default 5); a longer one is stopped",
+        help="seconds for all repetitions of a load (default 5); longer ones are stopped",
     )  # fmt: skip
     group.add_argument(
         "--slowest", type=float, default=default.slowest, metavar="SPEED",
-        help="units/s below which a repetition is stopped (default none)",
+        help="stop repetitions that are slower than this [units/s] (default: none)",
     )  # fmt: skip
 
 
@@ -268,7 +273,7 @@ def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
     """Return the options given. Raises UsageError for a memory or a precision out of range."""
     adaptive = args.adaptive or args.n is not None
     if args.tolerance is not None and not adaptive:
-        raise UsageError("--tolerance goes with --adaptive or --n")
+        raise UsageError("--tolerance works with --adaptive or --n only")
     tolerance = TOLERANCE if args.tolerance is None else args.tolerance
     return options_from(
         args, MeasureOptions, together=not args.alone, adaptive=adaptive, tolerance=tolerance

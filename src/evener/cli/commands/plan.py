@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
     )
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only-used",
         action="store_true",
-        help="leave devices that the plan does not use out of it: nothing is exported, reserved or "
+        help="leave out devices that the plan does not use: nothing is exported, reserved or "
         "started for them",
     )
     add_machine_options(parser)

@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser)
     parser.add_argument(
         "--objective", choices=("cut", "total_volume", "max_volume"), default="cut",
-        help="what is lowered, or stays, within the contract (default cut); other figures, as "
+        help="what to minimise within the contract (default cut); other figures, such as "
         "predicted seconds, may get worse",
     )  # fmt: skip
     parser.add_argument(
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(before, after, platform, out)
     out.say(f"Judged by {terms.said}.")
     if kept.moved:
-        out.say(f"Before that, {kept.moved:,} vertices moved to keep every contract.")
+        out.say(f"Before that, {kept.moved:,} vertices moved to meet every contract.")
     out.say(f"Written: {args.output}")
     moved = int((best.part != given.part).sum())
     out.result({"objective": args.objective, "moved": moved, "repaired": kept.moved,
@@ -130,7 +130,7 @@ def _refuse_plan(output: str, to: str) -> None:
     """Raise UsageError for the name of a plan, which the other commands would read as one."""
     if output.lower().endswith(".plan"):
         raise UsageError(
-            f"{output} would be no plan: a partition is written, in the format {to}",
+            f"{output} would not be a plan: refine writes a partition in the format {to}",
             hint="Name it X.part, for example. `evener evaluate GRAPH X.part --as OLD.plan` judges "
             "it by the plan it comes from.",
         )

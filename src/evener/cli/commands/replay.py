@@ -39,7 +39,7 @@ WITH_OWN_MESSAGE = ("versions", "inputs")  # entries of a plan's record
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file or a decision log")
     parser.add_argument("graph", nargs="?", metavar="GRAPH", help="the file a plan was made from")
     add_rereading_options(parser)
 
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return replay_edges(edges, out)
     old = read_plan(args.plan)
     if args.graph is None:
-        raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
+        raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
     options = _options_of(old, args.plan)
     _refuse_of_ranks(old, args.plan)
     memory = recorded_memory(old, args.plan)
@@ -94,9 +94,9 @@ def _refuse_of_ranks(old: Plan, file: str) -> None:
 
     if old.options.get("sliced") == {}:
         raise UsageError(
-            "was made on ranks of mpiexec; replay, which is one process, cannot make it again",
+            "was made on ranks of mpiexec; replay runs in one process and cannot repeat it",
             file=file,
-            hint="`mpiexec -n 2 evener plan` does, with the same options; `evener evaluate` "
+            hint="Run `mpiexec -n 2 evener plan` with the same options; `evener evaluate` "
             "recounts this plan.",
         )
 
@@ -116,7 +116,7 @@ def _decisions(file: str, graph: str | None, out: Output) -> int:
     from evener.rebalancing.decision_log import read_decisions, replay
 
     if graph is not None:
-        raise UsageError("decisions are made again from their file", hint=f"Leave out {graph}.")
+        raise UsageError("a decision log is repeated from its own file", hint=f"Leave out {graph}.")
     log = read_decisions(file)
     made = replay(log)
     out.result({"identical": not made.differences, "differences": made.differences,

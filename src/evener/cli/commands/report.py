@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file or a decision log")
     parser.add_argument(
         "mesh", nargs="?", metavar="MESH", help="the file it was made from, for the picture"
     )
@@ -82,7 +82,7 @@ def _of_decisions(file: str, mesh: str | None, output: str, out: Output) -> int:
     from evener.reporting.decisions import write_decisions
 
     if mesh is not None:
-        raise UsageError("the report of decisions shows no mesh", hint=f"Leave out {mesh}.")
+        raise UsageError("the report of a decision log shows no mesh", hint=f"Leave out {mesh}.")
     verdict = write_decisions(output, read_decisions(file))
     out.say(f"{verdict}.")
     out.say(f"Written: {output}")

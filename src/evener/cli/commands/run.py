@@ -69,13 +69,13 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
     refuse_outputs(written, [options.plan, options.graph, options.machines.machine])
     devices = None if options.devices is None else devices_of(options.devices, comm)
     if options.emulate and (comm is not None or devices is not None):
-        raise UsageError("an emulated machine has neither ranks nor devices of this computer")
+        raise UsageError("--emulate does not work with --devices or under mpiexec")
     if (options.checkpoint or options.resume) and (options.emulate or options.plan is None):
-        raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
+        raise UsageError("--checkpoint and --resume need a plan, and do not work with --emulate")
     if options.rebalance and (options.emulate or options.plan is None):
-        raise UsageError("runs of a plan are rebalanced, on this computer or under MPI")
+        raise UsageError("--rebalance needs a plan, and does not work with --emulate")
     if options.locality != "off" and options.emulate:
-        raise UsageError("vertices are ordered for locality where a run takes real seconds")
+        raise UsageError("--locality does not work with --emulate")
     graph, divisions = _divided(options, asked, comm, out)
     if comm is not None:
         _describe(comm, divisions[0].platform.names, options)

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     for option in ("method", "low", "high", "fixed_seconds", "shared_seconds", "explain"):
         if getattr(args, option):
             name = option.replace("_", "-")
-            raise UsageError(f"--{name} goes with --speeds FILE, a file of speed curves")
+            raise UsageError(f"--{name} works only with --speeds FILE, a file of speed curves")
     platform = machine_of(machine)
     sizes = _sizes(load, platform, args.epsilon, out)
     _show(platform, sizes, out)

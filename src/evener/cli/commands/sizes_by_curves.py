@@ -31,17 +31,20 @@ class CurveOptions:
     """How curves become sizes; limits and seconds as written, one number for all or one each."""
 
     method: str = option("constant, gpa, npa, exact or auto (default auto)", metavar="NAME")
-    low: str | None = option("least size, one for all or one each (default 0)", metavar="U,U,...")
+    low: str | None = option("minimum size, one for all or one each (default 0)", metavar="U,U,...")
     high: str | None = option(
-        "largest size, one for all or one each (default: the capacity)", metavar="U,U,..."
+        "maximum size, one for all or one each (default: the capacity)", metavar="U,U,..."
     )
     fixed_seconds: str | None = option(
-        "time that taking part costs a device, one for all or one each", metavar="S,S,..."
+        "time that each iteration costs a device that takes part, one for all or one each",
+        metavar="S,S,...",
     )
     shared_seconds: str | None = option(
-        "time that each device taking part costs all devices", metavar="S,S,..."
+        "time that each device that takes part costs all devices", metavar="S,S,..."
     )
-    explain: bool = option("add a column: why a device gets nothing, or no more", default=False)
+    explain: bool = option(
+        "add a column that says why a device gets nothing, or no more", default=False
+    )
     epsilon: float = 0.03
 
     def terms(self, devices: CurvedDevices, n: int) -> Terms:
@@ -70,7 +73,9 @@ def run_curves(
     from evener.sizing import explain_sizes, solve_sizes
 
     if machine.machine is None and load_options.says_bytes:
-        raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
+        raise UsageError(
+            "--edges and bytes work only with a machine; a file of curves has capacities"
+        )
     devices = curved_devices(machine, out)
     load = load_of(load_options, out)
     devices = devices.holding(load.bytes_per_unit)
@@ -240,15 +245,15 @@ def run_by_level(
     from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
 
     if options.shared_seconds or options.explain:
-        raise UsageError("--shared-seconds and --explain go with sizes for all devices at once")
+        raise UsageError("--shared-seconds and --explain do not work with --hierarchical")
     if options.epsilon == 0:
-        raise UsageError("--hierarchical needs an --epsilon above zero: times agree to that")
+        raise UsageError("--hierarchical needs an --epsilon above zero, to which times must agree")
     devices = curved_devices(machine, out)
     platform = devices.platform
     places = [] if platform is None else _places(platform)
     if platform is None or not places:
         raise UsageError(
-            "hierarchical goes along the machine's tree, and no device says where it is",
+            "hierarchical needs the machine's tree, but no device has a place in it",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     load = load_of(load_options, out)

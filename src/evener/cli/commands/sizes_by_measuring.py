@@ -39,7 +39,7 @@ def run_measuring(
     if options.output is not None:
         refuse_unwritable(options.output)
         if is_stdout(options.output):
-            raise UsageError("-o keeps a journal beside its file: stdout has no place for one")
+            raise UsageError("-o writes a journal next to its file, so the file cannot be stdout")
     samples = _samples(machine)
     n, graph = _load(options.measure, load, out)
     comm: Comm = world() if n_ranks() > 1 else one_rank()
@@ -62,7 +62,7 @@ def _samples(machine: MachineOptions) -> dict[str, Sequence[Sample]]:
     """Return the samples of --speeds FILE by device; none where there is no file."""
     if machine.machine is not None or machine.k is not None:
         raise UsageError(
-            "--measure measures the devices that are here: --machine and --k do not go along"
+            "--measure measures this computer, and does not work with --machine or --k"
         )
     if machine.speeds is None:
         return {}

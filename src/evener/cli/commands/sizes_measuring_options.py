@@ -38,10 +38,10 @@ def matrix_block_from(args: argparse.Namespace) -> int:
     """Return the side of the blocks of --matrix; UsageError for what does not go with it."""
     if not args.hierarchical:
         raise UsageError(
-            "--matrix goes with --hierarchical: nodes first, then the devices of each",
+            "--matrix works with --hierarchical only: nodes first, then the devices of each",
             hint="`evener tile` divides a matrix over all devices at once.",
         )
-    _refuse("does not go with --matrix", *given_from(args, ("n", "graph", "edges")))
+    _refuse("does not work with --matrix", *given_from(args, ("n", "graph", "edges")))
     block = BLOCK if args.block is None else int(args.block)
     if args.matrix < 1 or not 1 <= block <= args.matrix:
         raise UsageError(f"a matrix of side {args.matrix} has no blocks of side {block}")
@@ -64,7 +64,9 @@ class MeasuringOptions(DeviceOptions):
         "with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
         default=False,
     )
-    max_steps: int | None = option("measurements at most (default 40)", type=count, metavar="S")
+    max_steps: int | None = option(
+        "maximum number of measurements (default 40)", type=count, metavar="S"
+    )
     output: str | None = option(
         "write the samples as a speeds file; FILE.journal is kept until all is done",
         "-o",
@@ -94,14 +96,14 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
     """
     if args.measure is None and not args.dynamic:
         alone = [name for name in ALONE if name != "block" or args.matrix is None]
-        _refuse("goes with --measure KERNEL --dynamic", *given_from(args, alone))
+        _refuse("works with --measure KERNEL --dynamic only", *given_from(args, alone))
         return None
     if args.measure is None or not args.dynamic:
         raise UsageError(
-            "--measure KERNEL and --dynamic go together",
+            "--measure KERNEL and --dynamic must be given together",
             hint="`evener measure` makes a file of speeds for sizes of many loads.",
         )
-    _refuse("does not go with --measure: sizes are by what is measured", *given_from(args, NEVER))
+    _refuse("does not work with --measure", *given_from(args, NEVER))
     if args.epsilon == 0:
-        raise UsageError("--dynamic needs an --epsilon above zero: times agree to that")
+        raise UsageError("--dynamic needs an --epsilon above zero, to which times must agree")
     return options_from(args, MeasuringOptions, method=args.method or "auto")

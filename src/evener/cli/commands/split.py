@@ -39,34 +39,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stream, 2ps, hdrf, greedy, greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, "
         "bourse, mtkahypar",
     )
-    parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
+    parser.add_argument(
+        "--preset",
+        default="default",
+        choices=("fast", "default", "strong"),
+        help="effort (default: default)",
+    )
     add_epsilon(parser)
-    parser.add_argument("--seed", type=seed, default=7)
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=7,
+        help="random seed; the same seed gives the same plan (default 7)",
+    )
     parser.add_argument(
         "--order",
         default="auto",
         choices=("auto", "neighbour", "degree", "block", "coordinate"),
-        help="in which spac-path, -ring and -contracted join clones (default: by neighbour)",
+        help="order in which spac-path, -ring and -contracted join clones (default: by neighbour)",
     )
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="divide the lines of an edge list, or an .npy array (m, 2), as they are read, never "
-        "all in memory; methods: stream (default), hep, 2ps, hdrf, greedy, dbh, random, order",
+        help="divide the lines of an edge list, or an .npy array (m, 2), while reading, without "
+        "holding all in memory; methods: stream (default), hep, 2ps, hdrf, greedy, dbh, "
+        "random, order",
     )
     parser.add_argument(
         "--buffer",
         type=count,
         metavar="EDGES",
-        help="edges that wait in memory, of --stream --method stream, 70 bytes each (default: a "
+        help="with --stream --method stream: edges held in memory, 70 bytes each (default: a "
         "million, or an eighth of all)",
     )
     parser.add_argument(
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="for edges in memory, as 4GiB, of --stream --method hep: those between hubs stay in "
-        "the file (default: hubs have 10 times the mean degree)",
+        help="with --stream --method hep: memory for edges, such as 4GiB; edges between hubs stay "
+        "in the file (default: hubs have 10 times the mean degree)",
     )
     add_machine_options(parser)
     add_edge_options(parser)
@@ -84,14 +95,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(options_from(args, MachineOptions), out)
     if args.stream:
         if args.of != "graph" or args.weighted or args.preset != "default" or args.order != "auto":
-            raise UsageError(
-                "--stream takes lines as they are: no --as, --weighted, --preset, --order"
-            )
+            raise UsageError("--stream does not work with --as, --weighted, --preset or --order")
         made = _streamed(args.graph, platform, stream_options_from(args), output, out)
         _say(made, made.notes, output, out)
         return 0
     if args.buffer is not None or args.memory is not None:
-        raise UsageError("--buffer and --memory are of --stream")
+        raise UsageError("--buffer and --memory work with --stream only")
     options = options_from(args, SplitOptions, method=args.method or "spac")
     reading = read_edges_as(args.graph, options_from(args, EdgeOptions), out)
     with out.progress("Splitting") as progress:
@@ -107,7 +116,9 @@ def stream_options_from(args: argparse.Namespace) -> StreamOptions:
     from evener.planning.split_file import StreamOptions
 
     if args.memory is not None and args.memory < LEAST_MEMORY:
-        raise UsageError(f"--memory {args.memory} is in bytes: give 1MiB or more, as 4GiB")
+        raise UsageError(
+            f"--memory {args.memory} is in bytes, and too small: give 1MiB or more, such as 4GiB"
+        )
     return options_from(args, StreamOptions, method=args.method or "stream")
 
 

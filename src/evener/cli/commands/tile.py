@@ -56,7 +56,7 @@ class TileOptions:
     )
     method: str = option("algorithm (default auto)", choices=METHODS, default="auto")
     columns: int | Sequence[int] | None = option(
-        "kl and fpm-kl: how many columns, or how many devices each has, as 3,2,2",
+        "kl and fpm-kl: number of columns, or of devices in each column, such as 3,2,2",
         type=columns_of,
         metavar="C",
     )
@@ -65,9 +65,9 @@ class TileOptions:
         choices=SIZES,
         default="exact",
     )
-    slices: bool = option("hierarchical: cut each node into columns only", default=False)
+    slices: bool = option("hierarchical: divide each node into columns only", default=False)
     bytes_per_element: float = option(
-        "memory that a device needs for an element (default 24: of A, B and C)",
+        "bytes of memory for an element (default 24, for A, B and C)",
         type=float,
         default=24.0,
         metavar="B",
@@ -180,7 +180,7 @@ def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> T
 
     if options.method == "hierarchical" and not any(devices.places):
         raise UsageError(
-            "hierarchical goes along the machine's tree, and no device says where it is",
+            "hierarchical needs the machine's tree, but no device has a place in it",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     return tile(

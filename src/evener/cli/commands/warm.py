@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first",
         action="store_true",
-        help="only what the first plan of a mesh needs: a quarter of the time",
+        help="compile only what the first plan of a mesh needs, in a quarter of the time",
     )
     parser.add_argument(
         "--pack",
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError(f"--processes must be one or more, not {args.processes}")
     if args.level and not args.pack:
         raise UsageError(
-            "--level is for --pack: commands look for machine code of this very processor",
+            "--level works with --pack only: commands look for machine code of this processor",
             hint="Name the pack's folder: --pack FOLDER.",
         )
     if args.pack and not Path(args.pack).is_dir():
