@@ -86,8 +86,8 @@ def test_page_samples_and_trace(case, tmp_path):
     ("words", "reason"),
     [
         (["--app", "cg"], "cg runs on blocks of vertices, not of edges"),
-        (["--app", "bfs", "--rebalance"], "--rebalance goes with blocks of vertices"),
-        (["--app", "bfs", "--locality", "on"], "--locality goes with blocks of vertices"),
+        (["--app", "bfs", "--rebalance"], "--rebalance works with blocks of vertices"),
+        (["--app", "bfs", "--locality", "on"], "--locality works with blocks of vertices"),
     ],
 )
 def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):

@@ -53,11 +53,11 @@ def test_a_plan_its_report_and_json(graph, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--versus", "metis"], "does not go with --versus"),
-        (["--cut", "edges"], "does not go with --cut"),
+        (["--versus", "metis"], "does not work with --versus"),
+        (["--cut", "edges"], "does not work with --cut"),
         (["--constraint", "1"], "there is no weight number 1"),
-        (["--directed"], "does not go with --directed"),
-        (["--by", "points"], "does not go with --by points"),
+        (["--directed"], "does not work with --directed"),
+        (["--by", "points"], "does not work with --by points"),
         (["--with", "metis"], "not slice by slice"),
         (["--connected"], "connected"),
         (["--memory", "20MB"], "at least"),

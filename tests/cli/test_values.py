@@ -55,8 +55,8 @@ def test_through_a_pipe(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("report g.plan -o - --json", "stdout cannot take - and --json"),
-        ("plan g.graph --k 3 -o - --report -", "stdout cannot take - and another file"),
+        ("report g.plan -o - --json", "- and --json cannot both go to stdout"),
+        ("plan g.graph --k 3 -o - --report -", "- and another file cannot both go to stdout"),
         ("generate grid --shape 4x5 -o -", "stdout has no suffix to choose the format by"),
         ("convert g.graph -", "the suffix of stdout is of no format"),
         ("measure axpy -o -", "writes a journal next to its file"),

@@ -85,7 +85,7 @@ def say_replayed(
 ) -> int:
     """Say whether a plan that was made again from `graph` is identical.
 
-    Raises ToolError where it is not, InputError where that is another file than the plan's.
+    Raises ToolError where it is not, InputError where `graph` is not the plan's file.
     """
     from evener.errors import InputError, ToolError
 

@@ -1,4 +1,4 @@
-"""What `evener run` divides a graph by: a plan file, a policy of DP, PD or C, or a plan of ours."""
+"""What divides the graph of `evener run`: a plan file, a policy of DP, PD or C, or a new plan."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EdgeDivision:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Blocks for the devices of a platform, what they were made by, and what a policy says of it.
+    """Blocks for the devices of a platform, what they were made by, and figures of the policy.
 
     made: None unless a policy made them. is_made_here: not read from a plan file. plan: that was
     read, else None. edges: an edge plan that was read, else None; partition: where the vertices'
@@ -53,7 +53,7 @@ class Division:
     edges: EdgeDivision | None = None
 
     def said(self) -> str:
-        """Return the CPUs' share and r of each kind of machine, in words."""
+        """Return the CPUs' share and r of each kind of machine as a sentence."""
         assert self.made is not None
         share = self.made.cpu_share
         of_cpus = "" if share is None else f"CPUs' share of arcs {share:.3g}, "
@@ -71,7 +71,7 @@ class Division:
 
 
 def policy_name(options: RunOptions) -> str | None:
-    """Return the policy asked for; None: none. Raises UsageError for half of one and for two."""
+    """Return the policy's name, or None. Raises UsageError for half a name and for two names."""
     given = options.family is not None, options.policies is not None
     if options.policy is not None and any(given):
         raise UsageError(
@@ -95,9 +95,9 @@ def refuse_beside_plan(options: RunOptions) -> None:
 
 
 def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output) -> list[Division]:
-    """Return the policy's blocks and, beside them unless --no-own, those of our plan for seconds.
+    """Return the policy's blocks and, unless --no-own, those of Evener's own plan for seconds.
 
-    Without a policy our plan alone.
+    Without a policy, only Evener's own plan.
     """
     name = policy_name(options)
     platform = machine_of(options.machines, out)

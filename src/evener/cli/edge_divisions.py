@@ -87,7 +87,7 @@ def _graph_of(
 
 
 def _edges_again(how: EdgeOptions, path: str, out: Output) -> EdgeReading:
-    """Return the edges as the plan has them; what is odd in the file was said of the graph."""
+    """Return the edges as the plan has them; notes on the file were printed with the graph."""
     return read_edges_as(path, how, out, has_notes=False)
 
 

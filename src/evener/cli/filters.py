@@ -169,8 +169,8 @@ def stream_evaluation_options_from(
 ) -> StreamEvaluationOptions | None:
     """Return the options where filters have devices; None where vertices or edges are divided.
 
-    Filters have where --stream says so, or PART or the plan of --as is a stream plan. Raises
-    UsageError for options that say nothing of them.
+    Filters have devices with --stream, or if PART or the plan of --as is a stream plan. Raises
+    UsageError for options that do not apply to them.
     """
     from evener.io.plans.stream_plan import is_stream_plan
 

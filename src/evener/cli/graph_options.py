@@ -146,7 +146,7 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """The load to divide: n units with some edges, or a graph file; just one of both is given."""
+    """The load to divide: n units with some edges, or a graph file; exactly one is given."""
 
     n: int | None = option("number of vertices, each of weight 1", type=count, metavar="N")
     edges: int = option(
@@ -233,14 +233,14 @@ def read_options_of(plan: Plan, given: ReadOptions, file: str) -> dict[str, Any]
 def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -> Reading:
     """Read `path` with the recorded options, and those given in their place.
 
-    Records name files without folders: they are looked for beside `path`, then here.
+    Records name files without folders: they are looked for in the folder of `path`, then here.
     """
     chosen = {key: value for key, value in asdict(given).items() if value is not None}
     return read_workload(path, replace(recorded, **{**beside(path, recorded), **chosen}), out)
 
 
 def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
-    """Return the recorded files of coordinates and weights as they lie beside `path`, or here."""
+    """Return the recorded files of coordinates and weights, in the folder of `path` or here."""
     return {
         key: _beside(path, name)
         for key in ("coords", "weights")

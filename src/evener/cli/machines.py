@@ -30,7 +30,7 @@ MAX_ROWS = 60  # devices or groups of equal ones that a table on the screen show
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """What says what the devices are; None: not given. speeds: a list of speeds, or a file."""
+    """How the user named the devices; None: not given. speeds: a list of speeds, or a file."""
 
     machine: str | None = option(
         "a machine file (see `evener machine`), or a plan, whose machine is taken", metavar="FILE"
@@ -61,15 +61,15 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
 def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
     """Return the machine asked for. Raises UsageError unless exactly one option gives it.
 
-    A file of speed curves may stand alone or beside --machine; curves of devices that the machine
-    does not have are named in a note to `out`.
+    A file of speed curves may be given alone or with --machine; a note to `out` names curves of
+    devices that the machine does not have.
     """
     if is_speeds_file(options.speeds):
         return _curved(options, out)
     if len(options.given) != 1:
         given = " and ".join(options.given) or "nothing"
         raise UsageError(
-            f"exactly one of --machine, --k and --speeds must be given, not {given}",
+            f"exactly one of --machine, --k and --speeds is needed; {given} given",
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
     if options.machine is not None:

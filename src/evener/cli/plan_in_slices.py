@@ -53,8 +53,9 @@ class SliceWords:
 
 
 def recorded_memory(plan: Plan, file: str) -> int | None:
-    """Return within how much memory the plan in `file` was made slice by slice [B]; None: it was
-    not. Raises InputError where the record is none.
+    """Return the memory limit [B] of a plan that was made slice by slice, or None.
+
+    Raises InputError where the record in `file` is invalid.
     """
     record = plan.options.get("sliced", {})
     memory = record.get("memory") if isinstance(record, Mapping) else record
@@ -119,8 +120,8 @@ def planned_in_slices(
     platform: Platform,
     out: Output,
 ) -> Plan:
-    """Return a plan of the graph in a file; a binary copy of other formats lies beside `output`, or
-    the file.
+    """Return a plan of the graph in a file; the binary copy of another format lies in the folder of
+    `output`, or of the file.
     """
     from evener.files.writing import is_stdout
     from evener.planning.plan_file import FileReading, FileRequest, plan_file
@@ -149,7 +150,7 @@ def planned_in_slices(
 
 
 def memory_taken(memory: int) -> str:
-    """Return how much memory this process has taken at most, beside what it may; "" if unknown."""
+    """Return the peak memory of this process and its limit as a sentence; "" if unknown."""
     from evener.planning.plan_file import peak_bytes
     from evener.wording import memory as shown
 

@@ -1,4 +1,4 @@
-"""Bytes that a run of a program allocates on each device, beside the memory that it has."""
+"""Bytes that a run of a program allocates on each device, and the memory of the device."""
 
 from __future__ import annotations
 

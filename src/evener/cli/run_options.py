@@ -1,4 +1,4 @@
-"""RunOptions: what `evener run` is asked for, as its modules take it."""
+"""RunOptions: the options of `evener run`, as its modules take them."""
 
 from __future__ import annotations
 

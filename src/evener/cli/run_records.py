@@ -29,7 +29,7 @@ SAMPLES = "run.samples"  # file of samples in a command, where none was asked fo
 
 
 def records_asked(options: RunOptions) -> list[str]:
-    """Return the files asked for. Raises UsageError where the run cannot fill them."""
+    """Return the files to write. Raises UsageError where the run cannot fill them."""
     asked = [one for one in (options.report, options.samples, options.trace) if one is not None]
     if options.samples is not None and options.emulate:
         raise UsageError("--samples does not work with --emulate, whose speeds are given")
@@ -65,7 +65,7 @@ def write_records(
     run: ProgramRun,
     played: Sequence[str],
 ) -> RunAdvice:
-    """Write page, samples and trace as far as they are asked for; return what would help.
+    """Write page, samples and trace if requested; return what would help.
 
     run: on an emulated machine, as EmulatedMachineRun.recorded. played: see `stood_in_for`.
     """

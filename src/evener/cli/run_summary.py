@@ -1,4 +1,4 @@
-"""What `evener run` says of a run: a row for each device, and a summary; the same for --json."""
+"""What `evener run` prints of a run: a row for each device, and a summary; the same for --json."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ EMULATED_TIMES = ("computing", "communicating", "waiting")
 
 @dataclass(frozen=True)
 class RunFound:
-    """A run, the same on an emulated machine, its checkpoints, whether vertices were to move.
+    """A run, the same on an emulated machine, its checkpoints, and its rebalancer.
 
-    Each is None where it was not asked for.
+    Each is None where it was not requested.
     """
 
     run: ProgramRun

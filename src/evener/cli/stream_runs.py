@@ -27,7 +27,7 @@ OTHERS = (
 
 
 def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
-    """Run or measure what is asked for; exit 5 where what the program gives is found wrong."""
+    """Run or measure a stream program; exit 5 where its results are found wrong."""
     _refuse_others(options)
     if comm is not None and comm.rank > 0:
         out.is_json, out.is_quiet = False, True
@@ -245,7 +245,7 @@ def _processors(found: StreamRun, plan: StreamPlan) -> list[dict[str, Any]]:
 
 
 def _write(options: RunOptions, program: StreamProgram, plan: StreamPlan, found: StreamRun) -> None:
-    """Write outputs, page and trace as far as they are asked for."""
+    """Write outputs, page and trace if requested."""
     import numpy as np
 
     from evener.files.writing import atomic_write

@@ -178,7 +178,7 @@ def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | 
 
 
 def refuse_picture(output: str, inputs: Iterable[str | Path | None]) -> None:
-    """Raise UsageError for a picture that is not .png or .svg; as `refuse_outputs` besides."""
+    """Raise UsageError for a picture that is not .png or .svg, and what `refuse_outputs` raises."""
     from evener.reporting.plots import checked_kind
 
     checked_kind(output)

@@ -65,7 +65,7 @@ class CopiesBar(NamedTuple):
 class CopiesCharts:
     """How vertices are copied: in how many blocks they are, and copies by degree.
 
-    sentence: the mean degree of those that are copied beside that of all.
+    sentence: the mean degree of copied vertices, and of all.
     """
 
     blocks: list[CopiesBar]
@@ -191,7 +191,7 @@ def _classes(numbers: IntArray) -> IntArray:
 
 
 def _range_of(i: int) -> str:
-    """Return the numbers of a class in words."""
+    """Return the numbers of a class as text."""
     low, high = (2 ** (i - 1) + 1 if i else 1), 2**i
     return count(high) if low == high else f"{count(low)} to {count(high)}"
 

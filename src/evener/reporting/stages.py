@@ -181,7 +181,7 @@ def against(
     rival: Rival,
     clock: Clock = duration,
 ) -> Stages | None:
-    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none.
+    """Return Evener's partition (tool, figures, CPU [s]) and the rival's; None where it has none.
 
     clock: what turns predicted seconds into text.
     """

@@ -180,11 +180,11 @@ def test_in_pieces_as_whole(convert, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("g.graph o.npz --memory 1GiB", "--memory is for OUTPUT of the format ecsr, not npz"),
+        ("g.graph o.npz --memory 1GiB", "--memory works with the format ecsr only, not npz"),
         ("g.graph o.ecsr --memory 1KiB", "--memory must be at least 64MiB"),
-        ("g.graph o.ecsr --memory much", "'much' is no size"),
+        ("g.graph o.ecsr --memory much", "'much' is not a size"),
         ("g.graph o.ecsr.gz --memory 1GiB", "--memory does not work with a compressed OUTPUT"),
-        ("g.csv o.ecsr --memory 1GiB", "must be read whole, whatever memory that takes: its ver"),
+        ("g.csv o.ecsr --memory 1GiB", "cannot be read in pieces: its ver"),
         ("- o.ecsr --memory 1GiB", "standard input is read once"),
     ],
 )

@@ -122,5 +122,5 @@ def test_a_wrong_partition_is_named(evener, grid_file, part_file, tmp_path):
 def test_a_partition_is_not_written_as_a_plan(evener, grid_file, part_file, tmp_path):
     said = evener("refine", grid_file, part_file, "--k", 2, "-o", tmp_path / "y.plan")
     assert said.code == 2
-    assert "y.plan would be no plan" in said.err
+    assert "y.plan would not be a plan" in said.err
     assert not (tmp_path / "y.plan").exists()

@@ -77,7 +77,10 @@ def test_a_list_is_divided_as_it_is_read(tmp_path, capsys):
     assert (found["of"], found["method"], found["holds"]) == ("file", "stream", True)
     assert np.bincount(np.load(output)["part"]).tolist() == found["edges"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.edges", "x.plan"]
-    for more, reason in ((["--as", "arcs"], "no --as"), (["--method", "ne"], "stream")):
+    for more, reason in (
+        (["--as", "arcs"], "does not work with --as"),
+        (["--method", "ne"], "stream"),
+    ):
         assert main([*words, *more]) == 2
         assert reason in capsys.readouterr().err
     assert main(["split", str(lines), "--k", "2", "--buffer", "9"]) == 2

@@ -20,7 +20,7 @@ def test_all_is_said(evener, monkeypatch):
     said = evener("warm", "--processes", 1)
     assert said.code == 0
     assert "kernels were compiled already." in said.out
-    assert "Kept in " in said.out
+    assert "Stored in " in said.out
 
 
 def test_json(evener, monkeypatch):

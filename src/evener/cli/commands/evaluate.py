@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "part",
         metavar="PART",
-        help="a partition file: METIS, Scotch, npy, npz, csv, json, OpenFOAM or a plan",
+        help="a partition file: METIS, Scotch, npy, npz, csv, json, OpenFOAM, or a plan",
     )
     parser.add_argument(
         "--as",
@@ -142,9 +142,9 @@ def judging_devices(
 
 
 def _refuse_broken_plan(part: str) -> None:
-    """Raise InputError where a file cannot be read, or has the name of a plan and is none.
+    """Raise InputError where a file cannot be read, or has the name of a plan but is not one.
 
-    Else it would be said that a machine is missing, which a plan has in it.
+    Otherwise the error would be that no machine is given, though a plan contains one.
     """
     from evener.io.plans.plan import read_plan
     from evener.io.sources import open_source
@@ -157,7 +157,7 @@ def _refuse_broken_plan(part: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class JudgingTerms:
-    """A contract, and in words where it comes from."""
+    """A contract, and a phrase that says where it comes from."""
 
     contract: Contract
     said: str
@@ -170,7 +170,7 @@ def judging_terms(
     platform: Platform,
     workload: Workload,
 ) -> JudgingTerms:
-    """Return the plan's own contract if graph, machine and workload are the same, else a like one.
+    """Return the plan's contract if graph, machine and workload are the same, else a similar one.
 
     Without a plan: the contract that `evener plan` would make. --epsilon and --constraints ask for
     sizes by speed.

@@ -67,7 +67,7 @@ def describe(reading: Reading) -> dict[str, Any]:
 
 
 def _directed_facts(reading: Reading) -> dict[str, Any]:
-    """Return what a directed graph has besides; its degree is how many arcs leave a vertex."""
+    """Return further facts of a directed graph; its degree counts arcs that leave a vertex."""
     import numpy as np
 
     graph = reading.graph
@@ -155,9 +155,9 @@ def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
     graph_rows.append((what, "1 each" if edge is None else _spread_text(edge)))
     graph_rows.append(("coordinates", _box_text(facts["coordinates"])))
     if facts["labels"]:
-        graph_rows.append(("labels", "the vertices' own names are kept"))
+        graph_rows.append(("labels", "the vertices' own names are stored"))
     costs = f"{facts['bytes_per_vertex']:g} B a vertex, {facts['bytes_per_edge']:g} B an edge's end"
-    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB to compute with, at {costs}"))
+    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB while computing, at {costs}"))
     return _mesh_rows(facts["mesh"]) + graph_rows
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evener.cli.commands.export import idle_devices
 from evener.cli.machines import MAX_ROWS, plan_in, platform_in
 from evener.cli.options import add_options, option, options_from
-from evener.cli.part_files import idle_devices
 from evener.errors import UsageError
 from evener.integrations.launching.launchers import KINDS
 
@@ -73,7 +73,7 @@ def launch_options_from(args: argparse.Namespace) -> LaunchOptions:
 
 
 class Prepared(NamedTuple):
-    """A job, its launcher, its launch, and the files that are kept of it."""
+    """A job, its launcher, its launch, and the files of it that stay."""
 
     job: RankJob
     launcher: Launcher

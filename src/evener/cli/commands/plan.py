@@ -274,7 +274,7 @@ def _refuse_sliced_tool(tool: str) -> None:
 
 
 def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Output) -> Plan:
-    """Return the plan with that of another partitioner beside it."""
+    """Return the plan together with that of another partitioner."""
     from evener.planning.compare import own_cpu_seconds, rival_of
 
     with out.progress("Comparing") as progress:
@@ -340,7 +340,7 @@ def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str
 
 
 def _sent(made: Plan) -> str:
-    """Return what is lowered beside time: the cut and the volumes, by the names of evaluate."""
+    """Return the edge cut and the volumes as text, by the names that evaluate uses."""
     figures = figures_of(made.evaluation, made.platform)
     names = "edge cut", "total volume", "largest volume"
     text = ", ".join(f"{name} {figures[name]}" for name in names)

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
-        "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json or a plan"
+        "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json, or a plan"
     )
     parser.add_argument(
         "--as", dest="plan", metavar="X.plan",

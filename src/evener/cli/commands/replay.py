@@ -86,9 +86,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _refuse_of_ranks(old: Plan, file: str) -> None:
-    """Raise UsageError for a plan that ranks made: one process would make other blocks.
+    """Raise UsageError for a plan made on ranks: one process would make other blocks.
 
-    Its record says that the graph was divided in slices, and nothing of how they were read.
+    Its record says that the graph was divided in slices, but not how they were read.
     """
     from evener.errors import UsageError
 

@@ -16,9 +16,9 @@ from evener.cli.edge_divisions import bytes_of_division, edge_division
 from evener.cli.graph_options import (
     is_its_input,
     read_again,
+    read_options_of,
     read_workload,
 )
-from evener.cli.rank_parts import read_by_ranks
 from evener.cli.ranks import answered, own_ranks
 from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
+    from evener.plans.plan import Plan
     from evener.rebalancing.run_rebalancer import RunRebalancer
+    from evener.running.apps.registry import App
     from evener.running.devices import Cuda
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
@@ -108,7 +110,7 @@ def _divided(
 ) -> tuple[Graph | DirectedGraph | RankParts, list[Division]]:
     """Return the graph, and the blocks to be run: of the plan, or those made for the machine.
 
-    Of a plan's graph, ranks read their own parts alone where that is possible.
+    With a plan, each rank reads only its own part of the graph where that is possible.
     """
     if options.plan is None:
         graph = read_workload(options.graph, options.reading, out).graph
@@ -136,7 +138,7 @@ def _divided(
 
 
 def _whole(graph: Graph | DirectedGraph | RankParts) -> Graph | DirectedGraph:
-    """Return the graph, where it is not the parts that ranks have read: `read_by_ranks` says."""
+    """Return the graph, which is not the parts that ranks read: see `read_by_ranks`."""
     from evener.running.slicing import RankParts
 
     assert not isinstance(graph, RankParts)
@@ -210,7 +212,7 @@ def _watch(
 def _adviser(
     options: RunOptions, graph: Graph | DirectedGraph | RankParts, division: Division
 ) -> RunRebalancer | None:
-    """Return who is asked whether vertices are to change device, if that is asked for."""
+    """Return what decides whether vertices change device, or None without --rebalance."""
     from evener.rebalancing.run_rebalancer import RunRebalancer
 
     if not options.rebalance or division.plan is None:
@@ -272,7 +274,7 @@ def _write(
     played: Sequence[str],
     out: Output,
 ) -> dict[str, Any]:
-    """Write what is asked for of a run; print what would make it faster, and return it."""
+    """Write the requested files of a run; print what would make it faster, and return it."""
     import numpy as np
 
     from evener.files.writing import atomic_write
@@ -287,3 +289,56 @@ def _write(
     advice = write_records(options, asked.program, graph, division, run, played)
     out.say(f"{advice.sentence}: {advice.command}" if advice.command else advice.sentence)
     return {"advice": advice._asdict()}
+
+
+def read_by_ranks(
+    options: RunOptions,
+    plan: Plan,
+    run: tuple[App | None, VertexProgram | Solver],
+    comm: MpiComm,
+    out: Output,
+) -> RankParts | None:
+    """Return the parts of this rank's devices; None where each rank must read the whole file.
+
+    run: the app, if it is one, and its program. A note says why the whole file is read. All ranks
+    call. Raises InputError for what is wrong in the file.
+    """
+    from evener.io.graphs.streams import WholeNeeded
+    from evener.io.streaming import digest_of, open_stream
+    from evener.running.hybrid import devices_of_process
+    from evener.running.on_device import wanted_arcs
+    from evener.running.slicing import read_parts
+
+    app, program = run
+    devices_of_process(comm, plan.partition.k)  # refuses more ranks than devices
+    asked = read_options_of(plan, options.reading, str(options.plan))
+    try:
+        _refuse_to_divide(options, app)
+        with out.progress(f"Reading {options.graph}") as progress:
+            progress("pieces", 0.0)
+            stream = open_stream(options.graph, plan.partition.n, asked)
+            parts = read_parts(stream, plan.partition, comm, want=wanted_arcs(program))
+    except WholeNeeded as reason:
+        out.note(f"note: each rank reads all of {options.graph}: {reason}")
+        return None
+    for note in parts.notes:
+        out.note(f"note: {note}")
+    if plan.inputs and comm.rank == 0:
+        name = stream.source.name
+        if not is_its_input(plan, {name: digest_of(options.graph)}):
+            out.note(f"note: the plan was not made from {options.graph}")
+    return parts
+
+
+def _refuse_to_divide(options: RunOptions, app: App | None) -> None:
+    """Raise WholeNeeded where something else than the run needs the graph."""
+    from evener.io.graphs.streams import WholeNeeded
+
+    if options.verify:
+        raise WholeNeeded("--verify compares with another algorithm on one computer")
+    if options.checkpoint is not None or options.resume is not None:
+        raise WholeNeeded("a checkpoint records its graph")
+    if options.rebalance:
+        raise WholeNeeded("vertices that change device take their arcs from it")
+    if app is not None and app.program_for is not None:
+        raise WholeNeeded(f"the type of {app.program.name}'s values depends on all weights")

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from evener.cli.commands.sizes_by_curves import CurveOptions, run_by_level, run_curves
-from evener.cli.commands.sizes_measuring_options import (
+from evener.cli.commands.sizes_by_measuring import (
     add_measuring_options,
     matrix_block_from,
     measuring_options_from,

@@ -150,7 +150,7 @@ def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float])
     if chosen is None or not any(shared):
         return reasons
     return [
-        reason if used or not cost else f"not worth the {duration(cost)} that it costs all"
+        reason if used or not cost else f"not worth the {duration(cost)} that it costs all others"
         for reason, used, cost in zip(reasons, chosen.used.tolist(), shared, strict=True)
     ]
 
@@ -212,7 +212,10 @@ def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
         return
     if chosen.used.all():
         if chosen.makespan > makespan:
-            out.say(f"With what taking part costs all: {duration(chosen.makespan)} an iteration")
+            out.say(
+                f"With the time that devices cost all others: {duration(chosen.makespan)} an "
+                "iteration"
+            )
         return
     used, k = int(chosen.used.sum()), chosen.used.size
     if math.isinf(chosen.makespan_of_all):

@@ -211,7 +211,7 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
     if not any(devices.places):
         return None
     shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
-    out.say(f"Nodes as wholes need {shared:,} rows and columns of blocks in a step")
+    out.say(f"Whole nodes need {shared:,} rows and columns of blocks in a step")
     return shared
 
 

@@ -1,6 +1,6 @@
 """`evener warm`: compile all kernels now, so that later commands start at once.
 
---pack puts them into one file besides, which Evener finds in the user's own folder or in a wheel.
+--pack also puts them into one file, which Evener finds in the user's own folder or in a wheel.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     else:
         which = "The kernels of a first plan" if args.first else f"All {done.n_kernels} kernels"
         out.say(f"{which} were compiled already.")
-    out.say(f"Kept in {done.folder} ({_whose(done.place)}).")
+    out.say(f"Stored in {done.folder} ({_whose(done.place)}).")
     pack = write_pack(args.pack, done.used) if args.pack else None
     if pack is not None:
         out.say(f"Written: {pack}, {plural(len(done.used), 'combination')} of kernels and types.")
