@@ -52,7 +52,7 @@ class Division:
     plan: Plan | None = None
     edges: EdgeDivision | None = None
 
-    def said(self) -> str:
+    def sentence(self) -> str:
         """Return the CPUs' share and r of each kind of machine as a sentence."""
         assert self.made is not None
         share = self.made.cpu_share
@@ -84,7 +84,7 @@ def policy_name(options: RunOptions) -> str | None:
     return f"{options.family}-{options.policies}" if all(given) else options.policy
 
 
-def refuse_beside_plan(options: RunOptions) -> None:
+def refuse_with_plan(options: RunOptions) -> None:
     """Raise UsageError where a plan file and what would take its place are both given."""
     names = ("family", "policies", "policy", "ratio", "cpu_share")
     given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]

@@ -40,7 +40,7 @@ def edge_division(
     from evener.running.edge_copies import copies_of
     from evener.running.edge_shares import DividedEdges, dealt_edges, has_other_edges
 
-    _refuse_beside_edges(options)
+    _refuse_with_edges(options)
     plan = read_edge_plan(path)
     if is_rank:
         out.note(f"note: each rank reads all of {options.graph}, because the plan divides edges")
@@ -141,7 +141,7 @@ def bytes_of_division(
     return bytes_on_edges(*dealt, edges.copies, program, n_arcs, cores=cores)
 
 
-def _refuse_beside_edges(options: RunOptions) -> None:
+def _refuse_with_edges(options: RunOptions) -> None:
     """Raise UsageError for options that go with blocks of vertices alone."""
     asked = {
         "--rebalance": options.rebalance,

@@ -12,8 +12,8 @@ from evener.cli.differences import differing_entries, differing_parts, say_repla
 from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
-    beside,
     is_its_input,
+    located,
     recorded_options,
     refuse_other_input,
 )
@@ -87,7 +87,7 @@ def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) ->
     record = plan.options.get("reading", {})
     recorded = recorded_options(record if isinstance(record, Mapping) else {}, file)
     chosen = {key: value for key, value in asdict(given).items() if value is not None}
-    reading = replace(recorded, **{**beside(path, recorded), **chosen})
+    reading = replace(recorded, **{**located(path, recorded), **chosen})
     return EdgeOptions(plan.of, bool(plan.options.get("weighted", False)), reading)
 
 

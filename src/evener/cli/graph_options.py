@@ -236,13 +236,13 @@ def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -
     Records name files without folders: they are looked for in the folder of `path`, then here.
     """
     chosen = {key: value for key, value in asdict(given).items() if value is not None}
-    return read_workload(path, replace(recorded, **{**beside(path, recorded), **chosen}), out)
+    return read_workload(path, replace(recorded, **{**located(path, recorded), **chosen}), out)
 
 
-def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
+def located(path: str, recorded: ReadOptions) -> dict[str, str]:
     """Return the recorded files of coordinates and weights, in the folder of `path` or here."""
     return {
-        key: _beside(path, name)
+        key: _located(path, name)
         for key in ("coords", "weights")
         if (name := getattr(recorded, key)) is not None
     }
@@ -277,12 +277,12 @@ def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
     return dict(record) if isinstance(record, dict) else {}
 
 
-def _beside(path: str, name: str) -> str:
+def _located(path: str, name: str) -> str:
     """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
     from evener.io.weights import DEGREE, OF_MESH, split_weights
 
     if name.startswith(OF_MESH) or name == DEGREE:
         return name
-    beside = str(Path(path).parent / name)
-    return beside if find_file(Path(split_weights(beside)[0])) is not None else name
+    near = str(Path(path).parent / name)
+    return near if find_file(Path(split_weights(near)[0])) is not None else name

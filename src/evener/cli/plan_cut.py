@@ -37,7 +37,7 @@ def add_cut_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def refuse_beside_cut(cut: str, graph: str, others: dict[str, str | None]) -> None:
+def refuse_with_cut(cut: str, graph: str, others: dict[str, str | None]) -> None:
     """Raise UsageError for options (name -> value) that go with blocks of vertices alone."""
     if cut == "vertices":
         return

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import ReadOptions, beside
+from evener.cli.graph_options import ReadOptions, located
 from evener.cli.options import options_from
 from evener.cli.values import SIZES, size_in_bytes
 from evener.errors import InputError, UsageError
@@ -49,7 +49,7 @@ class SliceWords:
     def again(cls, path: str, recorded: ReadOptions, given: ReadOptions, memory: int) -> SliceWords:
         """Return the words of a plan's record for its file, which may be in another folder now."""
         chosen = {key: value for key, value in asdict(given).items() if value is not None}
-        return cls(path, replace(recorded, **{**beside(path, recorded), **chosen}), memory, None)
+        return cls(path, replace(recorded, **{**located(path, recorded), **chosen}), memory, None)
 
 
 def recorded_memory(plan: Plan, file: str) -> int | None:

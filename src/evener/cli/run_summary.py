@@ -79,7 +79,7 @@ def say(
         written = plural(found.kept.written, "checkpoint")
         out.say(f"{written} written in {duration(found.kept.took)}{spent}.")
     if division.made is not None:
-        out.say(division.said())
+        out.say(division.sentence())
     summary = (
         {} if asked.app is None or asked.app.summary is None else asked.app.summary(run.values)
     )

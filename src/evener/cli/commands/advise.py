@@ -45,12 +45,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(options_from(args, MachineOptions), out)
     if args.output:
         refuse_picture(args.output, [args.graph, args.machine])
-    options = PlanOptions(
-        preset=args.preset,
-        seed=args.seed,
-        threads=args.threads,
-        workload=options_from(args, WorkloadOptions).workload(),
-    )
+    workload = options_from(args, WorkloadOptions).workload()
+    options = options_from(args, PlanOptions, workload=workload)
     reading = read_workload(args.graph, options_from(args, ReadOptions), out)
     graph = graph_to_divide(reading, out)
     options = options.sending(reading.exchange)

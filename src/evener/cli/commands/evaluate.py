@@ -107,10 +107,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if remark := arcs_remark(judged, platform, workload, describe(graph)):
         verdict = f"{verdict} {remark}"
     out.say(verdict)
-    out.say(f"Judged by {terms.said}.")
+    out.say(f"Judged by {terms.source}.")
     bottleneck = say_bottleneck(judged, platform, workload, out)
-    said = {"verdict": verdict, "judged_by": terms.said}
-    out.result({**evaluation_to_dict(judged, platform), **said, "limits": bottleneck})
+    out.result({**evaluation_to_dict(judged, platform), "verdict": verdict,
+                "judged_by": terms.source, "limits": bottleneck})  # fmt: skip
     return 0
 
 
@@ -160,7 +160,7 @@ class JudgingTerms:
     """A contract, and a phrase that says where it comes from."""
 
     contract: Contract
-    said: str
+    source: str
 
 
 def judging_terms(

@@ -31,7 +31,7 @@ from evener.cli.options import options_from
 from evener.cli.plan_cut import (
     add_cut_option,
     cut_to_dict,
-    refuse_beside_cut,
+    refuse_with_cut,
     split_for,
     without_vertices,
     write_edges,
@@ -111,8 +111,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         find_tool(args.versus)
     how_read = options_from(args, ReadOptions)
-    beside = {"--report": args.report, "--versus": args.versus}
-    refuse_beside_cut(args.cut, args.graph, beside | {"--only-used": args.only_used or None})
+    only_used = args.only_used or None
+    others = {"--report": args.report, "--versus": args.versus, "--only-used": only_used}
+    refuse_with_cut(args.cut, args.graph, others)
     words = slice_words_from(args)
     memory = memory_for(words, options, out)
     if memory is None:

@@ -106,7 +106,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     with out.progress("Refining") as progress:
         progress("refining", 0.1)
         kept, best = _refined(
-            (graph, workload), given, terms, effort_from(args, fixed), platform.names
+            (graph, workload),
+            given,
+            terms,
+            options_from(args, RefineEffort, fixed=fixed),
+            platform.names,
         )
     before, after = (
         evaluate(graph, partition, platform, terms.contract, workload=workload)
@@ -114,13 +118,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
     write_part(args.output, best.part, args.to, graph=graph, devices=platform.names)
     _print(before, after, platform, out)
-    out.say(f"Judged by {terms.said}.")
+    out.say(f"Judged by {terms.source}.")
     if kept.moved:
         out.say(f"Before that, {kept.moved:,} vertices moved to meet every contract.")
     out.say(f"Written: {args.output}")
     moved = int((best.part != given.part).sum())
     out.result({"objective": args.objective, "moved": moved, "repaired": kept.moved,
-                "judged_by": terms.said, "written": args.output,
+                "judged_by": terms.source, "written": args.output,
                 "before": evaluation_to_dict(before, platform),
                 "after": evaluation_to_dict(after, platform)})  # fmt: skip
     return 0
@@ -138,18 +142,13 @@ def _refuse_plan(output: str, to: str) -> None:
 
 @dataclass(frozen=True)
 class RefineEffort:
-    """What is lowered, and how: arguments of `evener.refine`."""
+    """What to minimise, and how: arguments of `evener.refine`; fixed (n,): vertices that stay."""
 
     objective: str
     preset: str
     seed: int
     threads: int
     fixed: BoolArray | None
-
-
-def effort_from(args: argparse.Namespace, fixed: BoolArray | None) -> RefineEffort:
-    """Return the options given, and flags (n,) of vertices that keep their block."""
-    return RefineEffort(args.objective, args.preset, args.seed, args.threads, fixed)
 
 
 def _refined(

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         given = recorded_options(recorded_reading(old), args.plan)
         words = SliceWords.again(args.graph, given, options_from(args, ReadOptions), memory)
         new = planned_in_slices(words, memory, None, options, old.platform, out)
-        return _said(old, new, args.plan, args.graph, out)
+        return _say_replayed(old, new, args.plan, args.graph, out)
     reading = read_again(args.graph, old, options_from(args, ReadOptions), out, args.plan)
     with out.progress("Planning") as progress:
         new = plan(
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress=progress,
         )
         new = _with_rival(old, new, reading.undirected, options)
-    return _said(old, new, args.plan, args.graph, out)
+    return _say_replayed(old, new, args.plan, args.graph, out)
 
 
 def _refuse_of_ranks(old: Plan, file: str) -> None:
@@ -101,7 +101,7 @@ def _refuse_of_ranks(old: Plan, file: str) -> None:
         )
 
 
-def _said(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
+def _say_replayed(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
     """Say whether two plans, the old one of `file`, are identical; return the exit code."""
     from evener.io.plans.plan import manifest_in
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evener.cli.divisions import (
     Division,
     divisions_of,
-    refuse_beside_plan,
+    refuse_with_plan,
 )
 from evener.cli.edge_divisions import bytes_of_division, edge_division
 from evener.cli.graph_options import (
@@ -119,7 +119,7 @@ def _divided(
     from evener.io.plans.plan import read_plan
     from evener.running.on_edges import refuse_on_edges
 
-    refuse_beside_plan(options)
+    refuse_with_plan(options)
     if is_edge_plan(options.plan):
         refuse_on_edges(asked.program)
         whole, division = edge_division(options.plan, options, out, is_rank=comm is not None)

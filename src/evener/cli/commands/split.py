@@ -131,12 +131,12 @@ def _streamed(
     from evener.io.plans.edge_plan import write_edge_plan
     from evener.planning.split_file import split_file
 
-    beside = None if is_stdout(output) else output.absolute().parent
-    with private_folder(beside) as folder, out.progress("Splitting") as progress:
+    parent = None if is_stdout(output) else output.absolute().parent
+    with private_folder(parent) as folder, out.progress("Splitting") as progress:
         progress(options.method, 0.1)
         try:
             made = split_file(path, platform, options, part_file=folder / "part")
-        except OSError as error:  # beside the plan its blocks are kept, as large as it will be
+        except OSError as error:  # the blocks are in the plan's folder, as large as the plan
             raise refusal(error, output) from error
         write_edge_plan(output, made, level=0)
     return made
