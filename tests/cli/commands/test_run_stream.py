@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -131,8 +132,8 @@ def test_what_goes_wrong_is_said(evener, here, words, code, said):
 
 
 @pytest.mark.slow
-def test_a_filter_that_holds_pythons_lock_for_ever_is_named(here):
-    """No thread of the process can end it: another process does."""
+def test_a_filter_that_holds_pythons_lock_for_ever_ends_the_process(here):
+    """No thread can raise an error: faulthandler prints where each one is."""
     text = OWN.replace("raise ValueError", "stuck(x); raise ValueError")
     stuck = "import numba\n@numba.njit('f8(f8[:])')\ndef stuck(x):\n    while x[0] >= 0:\n"
     stuck += "        x[1] = x[1] * 0.5 + 1\n    return x[1]\n"
@@ -143,9 +144,9 @@ def test_a_filter_that_holds_pythons_lock_for_ever_is_named(here):
         [sys.executable, "-m", "evener", *words], capture_output=True, text=True, check=False,
         timeout=60,
     )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL
-    assert "filter 'through' on cpu" in done.stderr
-    assert "has not ended iteration 7 within 1 s\nIt holds Python's lock" in done.stderr
+    assert done.returncode == 1
+    assert "Timeout (0:00:02)!" in done.stderr
+    assert re.search(r'own.py", line \d+ in through', done.stderr)
     assert time.monotonic() - began < 50
 
 
