@@ -20,8 +20,8 @@ from evener.errors import InfeasibleError, NotFoundError
 from evener.io.machines.speeds import write_speeds
 from evener.measuring.campaign import DeviceRecord, outcomes_of
 from evener.measuring.outcomes import Gap, Outcome, Point
-from evener.measuring.ranks import RankBench, one_rank
 from evener.measuring.session import Running, Settings, notes_of, running
+from evener.measuring.together import RankBench, one_rank
 from evener.platforms.models.fitting import SLOWER, pooled
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.running.comm import Comm

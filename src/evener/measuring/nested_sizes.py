@@ -14,7 +14,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.errors import UsageError
 from evener.measuring.benchmark import is_lack_of_memory
-from evener.measuring.ranks import together
+from evener.measuring.together import together
 from evener.running.apps.matmul_nested import NodeDevices
 from evener.running.comm import Comm
 from evener.sizing.nested import NestedTiling, Slices, SliceSearch, tiling_of_nodes

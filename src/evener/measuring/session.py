@@ -23,8 +23,7 @@ from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
 from evener.measuring.loads import GridPlan, LoadPlan
 from evener.measuring.outcomes import Point, Precision
-from evener.measuring.ranks import RankBench, give_up, one_rank, together
-from evener.measuring.together import Bench
+from evener.measuring.together import Bench, RankBench, give_up, one_rank, together
 from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.models.samples import DeviceSpeeds
 from evener.running.comm import Comm
