@@ -2,8 +2,7 @@
 
 comm.py       ranks as threads of this process; mpi_comm.py: as processes of MPI; hybrid.py: as
               both; swaps.py: their exchanges that are made once and repeated
-failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed;
-              pipes.py: what a rank said is read before it ends all
+failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
 edge_copies.py  masters and mirrors where edges are divided; edge_shares.py: each device's edges;

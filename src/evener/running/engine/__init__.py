@@ -5,9 +5,8 @@ program.py          VertexProgram: the functions and traits that a user writes
                     pulling_kernels.py, pushing_kernels.py, pulled_front_kernels.py: parts of
                     templates; fronts_kernels.py, buckets_kernels.py: lists of vertices;
                     atomics_kernels.py: what threads share
-generating.py       a module for each program: its schedule with its functions; program_files.py:
-                    where these modules are kept
-engine.py, work.py  Engine: a program on one device's part of a graph, which checking.py looks at
+generating.py       a module for each program: its schedule with its functions
+engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
 cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedule cuda_*.py with
                     templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device

@@ -18,6 +18,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -28,10 +29,14 @@ from typing import Any
 import numpy as np
 
 from evener.errors import InputError
+from evener.files.writing import write_text
+from evener.graphs.graph_kernels import components
 from evener.jit import inner, njit
 from evener.running.engine.program import MOST_PRIORITY, SCHEDULES, VertexProgram, arguments_of
-from evener.running.engine.program_files import program_file
 
+ENDING = ".program"  # not .py: such files beside the package would seem to be modules of it
+# Kept at a time, each with some 0.3 MB of machine code; those of Evener itself are a tenth.
+MOST_PROGRAMS = 100
 ROOM = "evener.running.engine"
 # What each hook of hooks_kernels calls: the program's function, and what it returns without one.
 HOOKS = {
@@ -360,3 +365,39 @@ def _gist(said: str) -> str:
         if line and not line.startswith(("Failed in", "During", "File ", "def ", "<source", "^"))
     ]
     return telling[0] if telling else lines[0]
+
+
+def program_file(name: str, text: str) -> Path:
+    """Return the file of a module; write it unless it is there, and remove the oldest then."""
+    path = _folder() / f"{name}{ENDING}"
+    if path.exists():
+        with suppress(PermissionError):  # another user's: it is that user's to say when it was used
+            os.utime(path)
+    else:
+        remove_oldest(path.parent, MOST_PROGRAMS - 1)
+        write_text(path, text)
+    return path
+
+
+def remove_oldest(folder: Path, kept: int) -> None:
+    """Remove all but the `kept` programs of a folder that were used last, with machine code."""
+    programs = sorted(folder.glob(f"*{ENDING}"), key=_last_used, reverse=True)
+    for program in programs[kept:]:
+        machine_code = (folder / "__pycache__").glob(f"{program.stem}.*")
+        for file in (*machine_code, program):
+            file.unlink(missing_ok=True)  # another process may remove the same
+
+
+def _last_used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # another process removed it
+        return 0.0
+
+
+@cache
+def _folder() -> Path:
+    """Return the folder of programs, which lies where machine code is kept."""
+    folder = Path(components.stats.cache_path) / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -10,7 +10,7 @@ other copies. So all copies are alike when a superstep begins, in the frontier o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -22,19 +22,15 @@ from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import Engine
 from evener.running.engine.gathering import GatherEngine
-from evener.running.engine.mirror_states import (
-    restore_copies,
-    restore_gathering,
-    state_of_copies,
-    state_of_gathering,
-)
-from evener.running.engine.mirror_updates import MirrorUpdates
+from evener.running.engine.mirror_updates import MirrorUpdates, Read
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
+from evener.running.engine.states import RunState, restore
 from evener.running.engine.supersteps import WHOLE, Stretch, Totals, next_direction
 from evener.running.halos import Op
 
+Numbers = npt.NDArray[Any]
 Numbers = npt.NDArray[Any]
 Tell = Callable[[int], None]
 
@@ -256,3 +252,56 @@ class FrontierLoop(CopiesLoop):
         counts = own.size, int(self._degrees[own].sum())
         length, scouted = (sum(c) for c in zip(*self.steps.gathered(counts), strict=True))
         return length, scouted, left
+
+
+def state_of_gathering(engine: GatherEngine, share: EdgeShare, step: int) -> RunState:
+    """Return the state of a device's masters in the dense schedule."""
+    m = share.n_masters
+    return RunState(step, engine.values[:m], engine.payloads[:m])
+
+
+def state_of_copies(
+    engine: Engine,
+    share: EdgeShare,
+    steps: StepRecorder,
+    read: Read,
+    numbers: Mapping[str, int],
+) -> RunState:
+    """Return the state of a device's masters in the other schedules; all devices call.
+
+    read: what copies have when each device has told its own ones. A vertex is active if it is on
+    any device.
+    """
+    m, active = share.n_masters, None
+    if engine.program.schedule != "union":
+        active = np.zeros(share.computed.n_local, np.uint8)
+        if engine.program.schedule == "frontier":
+            engine.show(active)
+        else:
+            bits = np.unpackbits(engine.work.bits.view(np.uint8), bitorder="little")
+            active[:] = bits[: active.size]
+            steps.halo.reduce(active, "max")
+        active = active[:m]
+    return RunState(steps.done, read(np.arange(m)), None, active, numbers)
+
+
+def restore_gathering(engine: GatherEngine, share: EdgeShare, start: RunState) -> None:
+    """Put an engine of the dense schedule that has computed nothing in a state."""
+    engine.begin()
+    engine.continue_after(start.step)
+    m = share.n_masters
+    engine.values[:m], engine.payloads[:m] = start.values, start.payloads
+
+
+def restore_copies(engine: Engine, share: EdgeShare, steps: StepRecorder, start: RunState) -> None:
+    """Put an engine of the other schedules in a state, mirrors as their masters; all call."""
+    m, n = share.n_masters, share.computed.n_local
+    whole: dict[str, Numbers] = {}
+    for name in ("values", "active"):
+        given = getattr(start, name)
+        if given is not None:
+            whole[name] = np.empty(n, given.dtype)
+            whole[name][:m] = given
+            steps.halo.exchange(whole[name])
+    restore(engine, steps.halo, RunState(start.step, numbers=start.numbers, **whole))
+    engine.control[places.LEFT] = 0  # which the loop counts
