@@ -46,7 +46,7 @@ def test_speeds_of_cores_add_up_and_what_could_not_be_measured_is_said():
     said = []
     speeds = machine.speeds_of_devices(DEVICES, {"cpu0": 5.0, "two.1": 7.0}, said.append)
     assert speeds == {"cpu0": 5.0, "two": 13.0}
-    assert said == ["two.2: taken as fast as the others usually are"]
+    assert said == ["two.2 was not measured: it counts as fast as the median core"]
     both = {"cpu0": 5.0, "two.1": 7.0, "two.2": 8.0, "cuda0": 90.0}
     assert machine.speeds_of_devices(DEVICES, both, said.append) == {
         "cpu0": 5.0, "two": 15.0, "cuda0": 90.0

@@ -205,11 +205,11 @@ def test_what_does_not_fit_is_refused_on_all_ranks():
     }
     assert refused(2, nothing, (2, {}, {0: (2, 5)})).pop().startswith("rank 0 sends 0 values")
     assert refused(2, (2, {1: [2]}, {}), nothing) == {
-        "what goes to rank 1 is not all of 2 vertices"
+        "rank 1 is sent values of vertices beyond the 2 own ones"
     }
-    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"a value goes to rank 1 twice"}
+    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"a value is sent to rank 1 twice"}
     assert refused(2, (2, {}, {1: [3]}), nothing) == {
-        "ghosts are numbered from n_owned on, each received once"
+        "ghosts must be numbered from n_owned on, and each must be received once"
     }
     assert refused(2, (2, {2: [0]}, {}), nothing) == {"rank 0 of 2 has no neighbour 2"}
     assert refused(2, (2, {1: [0.5]}, {}), nothing).pop().endswith("whole numbers, not float64")
@@ -219,7 +219,9 @@ def test_arrays_that_do_not_fit_are_refused():
     def work(comm):
         local = path()[0]
         halo = Halo(comm, 4, {}, {})
-        with pytest.raises(InputError, match="part of device 0 of 2 is not that of rank 0 of 1"):
+        with pytest.raises(
+            InputError, match="part of device 0 of 2 does not belong to rank 0 of 1"
+        ):
             Halo.of(comm, local)
         for wrong in (np.zeros(3), np.zeros((4, 1, 1)), np.float64(1)):
             with pytest.raises(InputError, match="an array of shape"):
@@ -227,7 +229,7 @@ def test_arrays_that_do_not_fit_are_refused():
         fixed = np.zeros(4)
         fixed.flags.writeable = False
         for wrong in (np.zeros((4, 2), order="F"), np.zeros(4, object), fixed):
-            with pytest.raises(InputError, match="C-contiguous, without objects"):
+            with pytest.raises(InputError, match="C-contiguous, and contain no objects"):
                 halo.exchange(wrong)
         with pytest.raises(InputError, match="bitwise_or is not defined for float64"):
             halo.reduce(np.zeros(4), "or")

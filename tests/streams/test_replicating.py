@@ -124,12 +124,12 @@ def test_random_copies_have_all_data_and_all_bytes():
 
 
 def test_copies_that_cannot_be():
-    with pytest.raises(InputError, match="filter 'b' is stateful, and has copies"):
+    with pytest.raises(InputError, match="filter 'b' has state, so it cannot have copies"):
         with_copies(
             graph_of((1, 1), np.array([False, True])),
             copies_of((0, 0, 1), (1, 0, 0.5), (1, 0.5, 1)),
         )
-    with pytest.raises(InputError, match="a copy of filter 'a' is idle"):
+    with pytest.raises(InputError, match="a copy of filter 'a' has no data"):
         with_copies(graph_of((3,)), copies_of((0, 0, 0.5), (0, 0.5, 3)))
 
 

@@ -63,7 +63,7 @@ def measured_platform(
 def bench_of(devices: Sequence[Device], say: Say, meet: Callable[[], None] = lambda: None) -> Bench:
     """Return the processes that measure these devices: one for each core, one for each GPU.
 
-    A device that cannot be measured is said, and left out. meet: as for Bench.
+    A device that cannot be measured is reported and left out. meet: as for Bench.
     """
     workers = _workers(devices, say)
     for worker in workers:
@@ -80,11 +80,11 @@ def bench_of(devices: Sequence[Device], say: Say, meet: Callable[[], None] = lam
 def _workers(devices: Sequence[Device], say: Say) -> list[Worker]:
     """Return a process for each core and each GPU, each with an equal share of the memory.
 
-    Where a GPU is cut into instances none is measured: CUDA shows one of them alone to a process.
+    If a GPU is cut into instances, no GPU is measured: CUDA shows only one instance to a process.
     """
     gpus = [device for device in devices if device.kind == "cuda"]
     if any(isinstance(gpu.gpu, str) for gpu in gpus):
-        say("GPUs are not measured, as some are instances of a GPU: their speeds stay guessed")
+        say("GPUs are not measured, because some are instances of a GPU: their speeds stay guessed")
         gpus = []
     cores = [(device, cpu) for device in devices if device.kind == "cpu" for cpu in device.cores]
     share = memory_share(max(len(cores) + len(gpus), 1))
@@ -156,7 +156,7 @@ def speeds_of_devices(
     speeds = {d.name: measured[d.name] for d in devices if d.name in measured}
     for device, own in names.items():
         for core in (core for core in own if core not in measured):
-            say(f"{core}: taken as fast as the others usually are")
+            say(f"{core} was not measured: it counts as fast as the median core")
         speeds[device] = rounded(sum(measured.get(core, statistics.median(known)) for core in own))
     return speeds
 
@@ -189,7 +189,7 @@ def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
         ends = [platform.devices[i].cores[0] for i in pair]
         found.append(_link(ends, platform.levels[number].name, say) if ends else None)
     if not any(found):
-        say("only one device of cores: no link is measured")
+        say("no link is measured: there is only one device of cores")
         return {}
     filled = {}
     for number, level in enumerate(platform.levels):

@@ -43,7 +43,7 @@ def measure_nested(
     Raises what tiling_of_nodes does, on all ranks.
     """
     if repetitions < 1:
-        raise UsageError(f"a product is measured once or more, not {repetitions} times")
+        raise UsageError(f"a product must be measured at least once, not {repetitions} times")
 
     def measure(_: IntArray, rows: int, columns: IntArray) -> FloatArray:
         return product_seconds(node, rows, columns, block, repetitions)

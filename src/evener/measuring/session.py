@@ -124,8 +124,8 @@ def running(
 ) -> Iterator[Running]:
     """Keep the journal of a measurement while it runs; remove it where all went well.
 
-    output: the file beside which it is; None keeps it in memory. more: what else must be equal for
-    its outcomes to be reused. An error that only this rank met ends the other ranks too.
+    output: the file next to which it lies; None: it stays in memory. more: what else must be equal
+    for its outcomes to be reused. An error that only this rank met ends the other ranks too.
     """
     names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
     lasting = settings.lasting | more | {"devices": names}

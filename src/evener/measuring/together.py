@@ -1,7 +1,7 @@
 """Measures several devices at the same time, each in a process bound to its cores.
 
-Devices of a computer share memory, caches and buses, so that a device is faster alone than beside
-others (A.2 of [Cla14]_). So all start at one moment, and a device that has its result goes on
+Devices of a computer share memory, caches and buses, so that a device is faster alone than together
+with others (A.2 of [Cla14]_). So all start at one moment, and a device that has its result goes on
 executing until the slowest has its own, too.
 """
 

@@ -15,7 +15,7 @@ emulation.py  devices with given speed models, noise and drift, on a virtual clo
 executing.py  a vertex program on all devices of a partition; on_device.py: on one of them;
               program_run.py: the result; devices.py: cores by words; records.py: what supersteps
               took, as samples of speeds and as a trace; moving.py: vertices that change device
-checkpoints.py   what is needed to continue a run, kept in a folder
+checkpoints.py   what is needed to continue a run, in a folder
 emulated_run.py  the same, with a virtual clock for the devices of a platform that is not here
 engine/       vertex programs, compiled, on the threads of one device
 apps/         programs on unequal devices, each with run() and verify()

@@ -76,7 +76,7 @@ def bytes_of_run(
 ) -> list[RunBytes]:
     """Return what a run with these arrays allocates on each device of a plan or partition.
 
-    Arguments and errors as of `distribute`; nothing of the size of the parts is made.
+    Arguments and errors as in `distribute`; nothing of the size of the parts is made.
     """
     taken = as_graph_or_arcs(graph)
     weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize
@@ -96,7 +96,7 @@ def bytes_of_program(
 
     graph: or the parts that ranks have read of it, which are counted as they are. cores: of each
     device, one by default, 0 for a CUDA device, of which the bytes in its own memory are counted;
-    the rest is as of `bytes_of_run`. A search has buffers for supersteps that pull, whether there
+    the rest is as in `bytes_of_run`. A search has buffers for supersteps that pull, whether there
     are any or not.
     """
     if isinstance(graph, RankParts):
@@ -154,7 +154,7 @@ def _bytes_of_part(
 
 
 def _cuda_bytes(size: PartSize, graph: GraphSize, program: VertexProgram) -> RunBytes:
-    """Return what CudaEngine allocates on its device; messages are kept elsewhere."""
+    """Return what CudaEngine allocates on its device; messages are elsewhere."""
     from evener.running.engine.cuda_engine import device_bytes
 
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
@@ -226,7 +226,7 @@ def bytes_on_edges(
 ) -> list[RunBytes]:
     """Return what a run of a program allocates on each device, until it has exchanged all it does.
 
-    edges, partition: as of `dealt_edges`; copies: of their vertices. n_arcs: of the graph; twice
+    edges, partition: as in `dealt_edges`; copies: of their vertices. n_arcs: of the graph; twice
     the edges where these are dealt with both arcs. cores: of each device, one by default.
     """
     weight = 0 if edges.weights is None else edges.weights.dtype.itemsize

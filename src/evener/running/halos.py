@@ -41,8 +41,8 @@ class Halo:
     many values to another as that one expects. times: a HaloTimes, which may be replaced.
 
     Arrays are of shape (n_local,) or (n_local, c), writable, C-contiguous, of any type but objects.
-    Buffers are made at the first exchange of a type and number of columns, and kept. An array that
-    is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
+    Buffers are made at the first exchange of a type and number of columns, and reused. An array
+    that is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
     arrays are held. All ranks make the same calls in the same order. Raises InputError, on all
     ranks, for lists that do not fit.
     """
@@ -79,8 +79,8 @@ class Halo:
         known = comm_of(comm)
         if (known.rank, known.size) != (local.rank, local.k):
             raise InputError(
-                f"the part of device {local.rank} of {local.k} is not that of rank {known.rank} "
-                f"of {known.size}"
+                f"the part of device {local.rank} of {local.k} does not belong to rank "
+                f"{known.rank} of {known.size}"
             )
         return cls(known, local.n_owned, local.sends, local.receives)
 
@@ -148,7 +148,7 @@ class Halo:
         self.finish(rest)
 
     def start_reduce(self, x: Values, op: Op = "sum") -> None:
-        """Begin a reduction, as of `reduce`; until `finish`, x may be read and changed.
+        """Begin a reduction, as in `reduce`; until `finish`, x may be read and changed.
 
         What is sent are the ghosts' values as they are now. They are combined with own values as
         these are at `finish`: those that no ghost adds to can be computed meanwhile. Raises
@@ -163,7 +163,7 @@ class Halo:
 
     def _check_idle(self) -> None:
         if self._pending is not None:
-            raise UsageError("an exchange or a reduction has been started and not finished")
+            raise UsageError("an exchange or reduction has been started but not finished")
 
     def _start(self, made: HaloBuffers, x: Values) -> None:
         """Send values of x, once the last exchange is settled: both may have the same buffers."""
@@ -234,11 +234,13 @@ class Halo:
     def _check_array(self, x: Values) -> None:
         if x.ndim not in (1, 2) or x.shape[0] != self.n_local:
             raise InputError(
-                f"an array of shape {x.shape}: ({self.n_local:,},) or ({self.n_local:,}, c) is "
-                "needed, own vertices and ghosts"
+                f"an array of shape {x.shape} does not fit own vertices and ghosts, which "
+                f"need ({self.n_local:,},) or ({self.n_local:,}, c)"
             )
         if x.dtype.hasobject or not x.flags.carray:
-            raise InputError("an array to be exchanged is writable, C-contiguous, without objects")
+            raise InputError(
+                "an array to exchange must be writable and C-contiguous, and contain no objects"
+            )
 
     def _check_numbers(self) -> None:
         """Raise InputError unless all numbers are of own vertices or of ghosts."""
@@ -247,17 +249,21 @@ class Halo:
                 raise InputError(f"rank {self.comm.rank} of {self.comm.size} has no neighbour {q}")
         for q, numbers in self._sends.items():
             if not are_within(numbers, 0, self.n_owned):
-                raise InputError(f"what goes to rank {q} is not all of {self.n_owned:,} vertices")
+                raise InputError(
+                    f"rank {q} is sent values of vertices beyond the {self.n_owned:,} own ones"
+                )
             goes = np.zeros(self.n_owned, np.bool_)
             goes[numbers] = True
             if np.count_nonzero(goes) < count_of(numbers):
-                raise InputError(f"a value goes to rank {q} twice")
+                raise InputError(f"a value is sent to rank {q} twice")
         comes, known = np.zeros(self.n_local, np.bool_), self._receives.values()
         for numbers in known:
             if are_within(numbers, self.n_owned, self.n_local):
                 comes[numbers] = True
         if np.count_nonzero(comes) < self.n_local - self.n_owned:
-            raise InputError("ghosts are numbered from n_owned on, each received once")
+            raise InputError(
+                "ghosts must be numbered from n_owned on, and each must be received once"
+            )
 
     def _check_counts(self) -> None:
         """Compare what this rank sends with what the others expect. Raises InputError."""

@@ -138,13 +138,13 @@ class MpiComm:
         return any(kind.split(":")[0] == "cuda" for kind in kinds)
 
     def check_threads(self, devices: int, most: int) -> None:
-        """Raise ToolError unless a process may have so many devices, each with a thread."""
+        """Raise ToolError unless a process may have this number of devices, each with a thread."""
         if devices > most:
-            raise UsageError(f"{devices} devices in a process: {most} at most")
+            raise UsageError(f"a process can have at most {most} devices, not {devices}")
         if devices > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
             raise ToolError(
-                "this MPI lets one thread of a process send alone (no MPI_THREAD_MULTIPLE)",
-                hint="Start a rank for each device.",
+                "this MPI lets only one thread of a process send (it lacks MPI_THREAD_MULTIPLE)",
+                hint="Start one rank for each device.",
             )
 
     def beside(self) -> tuple[int, int]:
@@ -160,7 +160,7 @@ class MpiComm:
         return self.beside() == (0, self.size) and is_free
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory in common, or None; all ranks of `beside` call."""
+        """Return shared memory, or None; all ranks of `beside` call."""
         return in_common(n_bytes, self.rank, range(*self.beside()), self._tell)
 
     def _tell(self, outgoing: Buffers, incoming: Buffers) -> None:
@@ -194,7 +194,7 @@ class MpiComm:
         self._whose = None
 
     def abort(self, code: int = 1) -> NoReturn:
-        """End all ranks, after this one has said why."""
+        """End all ranks, after this rank has printed why."""
         sys.stderr.flush()
         wait_until_read(STDERR)
         if self._guard is not None:
@@ -257,7 +257,7 @@ def comm_of(given: Any) -> Comm:
 def wait_until_read(file: int) -> bool:
     """Return whether the reader of this pipe has taken all that was written, within LONGEST.
 
-    True at once for what is no pipe. MPICH's launcher, told to end all ranks, no longer reads what
+    True at once for what is no pipe. MPICH's launcher, asked to end all ranks, no longer reads what
     a rank has written just before.
     """
     if sys.platform != "linux" or not stat.S_ISFIFO(os.fstat(file).st_mode):

@@ -203,11 +203,11 @@ def with_copies(graph: StreamGraph, copies: FilterCopies) -> StreamGraph:
     stateful = np.asarray(graph.stateful)
     if (many & stateful).any():
         name = graph.names[int(np.argmax(many & stateful))]
-        raise InputError(f"filter {name!r} is stateful, and has copies")
+        raise InputError(f"filter {name!r} has state, so it cannot have copies")
     size = copies.high - copies.low
     if size.min(initial=LEAST) < LEAST:
         raise InputError(
-            f"a copy of filter {graph.names[copies.of[int(np.argmin(size))]]!r} is idle"
+            f"a copy of filter {graph.names[copies.of[int(np.argmin(size))]]!r} has no data"
         )
     first = np.concatenate([[0], np.cumsum(counts)])
     number = np.arange(copies.of.size) - first[copies.of]

@@ -111,10 +111,10 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--set", "bad=7"], 5, "filter 'through' on cpu"),
         (["--set", "bad=7"], 5, "failed in iteration 7: ValueError: bad luck"),
         (["--set", "bad=7"], 5, "own.py:15"),
-        (["--set", "text=7"], 3, "returned float64 (3,), where the channel from 'through'"),
+        (["--set", "text=7"], 3, "returned float64 (3,), but the channel from 'through'"),
         (["--set", "n=7"], 3, "own has no parameter n"),
         (["--iterations", "0"], 2, "0 iterations"),
-        (["--devices", "cpu:0"], 2, "1 devices for 2"),
+        (["--devices", "cpu:0"], 2, "has 2 devices, but 1 are given"),
         (["--report", "x.txt"], 2, "html"),
         (["--samples", "x"], 2, "--samples is of runs on graphs"),
         (["--rebalance"], 2, "--rebalance is of runs on graphs"),
@@ -175,8 +175,8 @@ def test_which_program_and_which_plan(evener, here):
     assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     done = evener(*words, "--cores", "j.toml")
     assert (done.code, "j.toml" in done.err) == (2, True)
-    assert "there is no core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err
+    assert "may not use core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err
     done = evener("run", "own.plan", "--stream", "--app", "jacobi")
-    assert (done.code, "the plan is of 3 filters" in done.err) == (2, True)
+    assert (done.code, "the plan has 3 filters" in done.err) == (2, True)
     done = evener("run", "own.plan", "--stream", "--app", "jacob")
     assert "did you mean jacobi" in done.err

@@ -149,7 +149,7 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_a_part_that_does_not_hold_together_is_refused(what):
     part = WRONG[what](whole(random_graph(30, 80)))
-    with pytest.raises(InputError, match=f"does not hold together: .*{what.strip()}"):
+    with pytest.raises(InputError, match=f"is inconsistent: .*{what.strip()}"):
         run_on(wcc.PROGRAM, part)
 
 

@@ -114,7 +114,7 @@ def edge_products(
 
     The entries of A, the graph's arcs, are divided over devices. Each device multiplies by its own
     entries; a row's sum is that of its master, then those of its mirrors by rising device. So a
-    superstep sends a value each way for each copy of a vertex. Other arguments, and A, as of
+    superstep sends a value each way for each copy of a vertex. Other arguments, and A, as in
     `products`.
     """
     assert share.computed.out is not None
@@ -169,7 +169,7 @@ SPMV = Solver(
 def verify_products(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], count: int, averaging: int = 1
 ) -> bool:
-    """Whether SciPy gets the same x (n,) by so many products, up to rounding."""
+    """Whether SciPy gets the same x (n,) by `count` products, up to rounding."""
     from scipy.sparse import csr_array
 
     arcs = graph.arcs_out()
@@ -207,9 +207,13 @@ class Product:
     def __init__(self, comm: Comm, A: csr_array, partition: Partition, x: npt.ArrayLike) -> None:
         whole = as_numbers(x, "x")
         if A.shape != (whole.size, whole.size):
-            raise InputError(f"a matrix of shape {A.shape} and {whole.size} values of x")
+            raise InputError(
+                f"a matrix of shape {A.shape} cannot be multiplied by {whole.size} values of x"
+            )
         if partition.k != comm.size:
-            raise InputError(f"{comm.size} ranks need as many blocks, not {partition.k}")
+            raise InputError(
+                f"{comm.size} ranks need {comm.size} blocks, but the partition has {partition.k}"
+            )
         self.local, self.rows = local_rows(A, partition, comm.rank)
         self.x: FloatArray = whole[self.local.numbers]
         self.halo = Halo.of(comm, self.local)
@@ -268,7 +272,7 @@ def run(
     Product.exchange. Raises InputError for shapes that do not fit, and for counts below 1.
     """
     if iterations < 1 or repeat < 1:
-        raise InputError(f"{iterations} iterations of {repeat} products: at least one of each")
+        raise InputError(f"iterations and repeat must be at least 1, not {iterations} and {repeat}")
     product = Product(comm, A, partition, x)
     spent = np.empty((iterations, 2))
     for i in range(iterations):

@@ -12,7 +12,7 @@ cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedu
                     templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device
 step_counts.py      what both kinds of engines count
 recording.py        what supersteps take; solver.py: applications with loops of their own
-states.py           RunState: what is kept of a run between supersteps, to continue it
+states.py           RunState: what is needed of a run between supersteps to continue it
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;
                     near.py, near_kernels.py: ranks of one computer that exchange inside kernels
 mirror_loop.py      the same where edges are divided: gathering.py: the dense schedule;

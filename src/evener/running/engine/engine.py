@@ -61,7 +61,7 @@ class Engine(StepCounts):
     values (n_local,): of owned vertices and ghosts. work: the schedule's arrays. control: its
     numbers, whose places the schedule's template names.
     Raises InputError for parameters that the program does not have, for weights that it cannot
-    use, for a part that does not hold together, and, with file and line, for functions that do not
+    use, for an inconsistent part, and, with file and line, for functions that do not
     compile.
     """
 
@@ -243,8 +243,8 @@ def _as_program(program: VertexProgram, arcs: LocalArcs) -> ArcsOf:
         return ArcsOf(arcs.offsets, arcs.ends, np.ones(arcs.ends.size, np.uint8))
     if weights.dtype.kind == "f" and not program.dtype.startswith("float"):
         raise InputError(
-            f"{program.name} has values of {program.dtype}, the arcs have weights of "
-            f"{weights.dtype}: choose dtype float64"
+            f"{program.name} has values of {program.dtype}, but the arcs have weights "
+            f"of {weights.dtype}: use dtype float64"
         )
     return ArcsOf(arcs.offsets, arcs.ends, weights)
 
@@ -267,8 +267,8 @@ def check_part(local: LocalGraph) -> None:
     wrong = [name for name, is_right in fits.items() if not is_right]
     if wrong:
         raise InputError(
-            f"the part of device {local.rank} does not hold together: {wrong[0]}",
-            hint="ev.distribute makes parts that do.",
+            f"the part of device {local.rank} is inconsistent: {wrong[0]}",
+            hint="Make parts by ev.distribute.",
         )
     _checked.add(local)
 

@@ -2,7 +2,7 @@
 
 The module is a copy of the schedule's template in which placeholders are replaced, and what
 templates share is put in. It is named by
-the hash of all that it depends on, and kept beside the machine code of Evener's own kernels, so
+the hash of all that it depends on, and stored with the machine code of Evener's own kernels, so
 that another process which runs the same program compiles nothing. The program's functions are not
 copied but called: what Numba says of them has their own file and lines.
 """
@@ -338,7 +338,7 @@ def _used(function: FunctionType) -> dict[str, Any]:
 
 
 def _of_function(program: VertexProgram, name: str, gist: str, said: str) -> InputError:
-    """Return the error of one function, at the line in it of which Numba speaks last."""
+    """Return the error of one function, at the line in it that Numba names last."""
     file, first, last = _lines(program.functions[name])
     places = [
         int(line)
@@ -380,7 +380,7 @@ def program_file(name: str, text: str) -> Path:
 
 
 def remove_oldest(folder: Path, kept: int) -> None:
-    """Remove all but the `kept` programs of a folder that were used last, with machine code."""
+    """Remove the programs of a folder except the last used `kept` ones, with machine code."""
     programs = sorted(folder.glob(f"*{ENDING}"), key=_last_used, reverse=True)
     for program in programs[kept:]:
         machine_code = (folder / "__pycache__").glob(f"{program.stem}.*")
@@ -397,7 +397,7 @@ def _last_used(path: Path) -> float:
 
 @cache
 def _folder() -> Path:
-    """Return the folder of programs, which lies where machine code is kept."""
+    """Return the folder of programs, which lies where machine code is stored."""
     folder = Path(components.stats.cache_path) / "programs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

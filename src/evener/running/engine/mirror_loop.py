@@ -5,7 +5,7 @@ gathers along its own arcs, mirrors send their sums to their masters, which appl
 section 4). Sums of floating-point numbers are the device's own, then those of others by rising
 number: the same on each run. The other schedules: every copy of a vertex sends along its device's
 arcs; after a superstep values of mirrors that changed go to their masters, and from there to the
-other copies. So all copies are alike when a superstep begins, in the frontier or not.
+other copies. So all copies are equal when a superstep begins, in the frontier or not.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class CopiesLoop:
             restore_copies(self.engine, self.share, self.steps, self.start)
 
     def kept(self, **numbers: int) -> None:
-        """Let the state after a superstep be kept; numbers: of the run as a whole."""
+        """Save the state after a superstep; numbers: of the run as a whole."""
         if self._keep is not None:
             given = self.engine, self.share, self.steps, self.read, numbers
             self._keep(self.steps.done, lambda: state_of_copies(*given), self.steps)
@@ -139,7 +139,7 @@ class CopiesLoop:
         self.steps.now.edges += self.engine.edges - before
 
     def update(self) -> int:
-        """Make all copies alike; return how many values came here."""
+        """Make all copies equal; return how many values came here."""
         received = self.updates.up(self.read, self.deliver)
         return received + self.updates.down(self.read, self.deliver)
 
@@ -164,10 +164,10 @@ class BucketLoop(CopiesLoop):
 
 
 class UnionLoop(CopiesLoop):
-    """The union schedule: a vertex has the value of its tree's root, once that is told."""
+    """The union schedule: a vertex has the value of its tree's root, once that is known."""
 
     def read(self, numbers: Numbers) -> Numbers:
-        """Return what these vertices have when roots have told it."""
+        """Return the values of these vertices once those of their roots are known."""
         found: Numbers = self.engine.values[self.engine.work.parents[numbers]]
         return found
 
@@ -215,7 +215,7 @@ class FrontierLoop(CopiesLoop):
         return self.result()
 
     def _update(self) -> int:
-        """Make all copies alike, in the frontier, too."""
+        """Make all copies equal, also in the frontier."""
         engine = self.engine
         if engine.control[places.FORM] == frontier.QUEUE:
             return self.update()
@@ -269,7 +269,7 @@ def state_of_copies(
 ) -> RunState:
     """Return the state of a device's masters in the other schedules; all devices call.
 
-    read: what copies have when each device has told its own ones. A vertex is active if it is on
+    read: the values of copies after each device has sent its own. A vertex is active if it is on
     any device.
     """
     m, active = share.n_masters, None

@@ -36,15 +36,15 @@ STDERR = 2  # its file descriptor
 
 @dataclass(frozen=True)
 class StreamWatch:
-    """How a stream program is run, and what is told meanwhile.
+    """How a stream program is run, and what reports its progress.
 
     timeout [s]: of a filter in an iteration, with compiling in the first. slots: of channels
     between neighbouring stages. devices: of each processor the cores to which its thread is bound,
     or the CUDA device that its thread drives; None: cores, not bound. trace: whether all spans are
-    recorded. keep: iterations at the end whose outputs are kept; None: all. kills: whether to end
-    the process if a filter holds Python's lock for longer than the timeout, as a kernel without
-    nogil can, so that no thread can raise an error: a traceback of all threads is printed. tell:
-    called now and then with the number of iterations done.
+    recorded. keep: number of last iterations whose outputs are returned; None: all. kills: whether
+    to end the process if a filter holds Python's lock for longer than the timeout, as a kernel
+    without nogil can, so that no thread can raise an error: a traceback of all threads is printed.
+    tell: called now and then with the number of iterations done.
     """
 
     timeout: float = TIMEOUT
@@ -69,7 +69,7 @@ def run_stream(
     comm: Any = None,
     watch: StreamWatch = StreamWatch(),
 ) -> StreamRun:
-    """Run so many iterations of a program on the processors of a plan; all ranks of comm call.
+    """Run iterations of a program on the processors of a plan; all ranks of comm call.
 
     Each processor is a thread that runs its filters, several iterations of the program at once.
     comm: an MpiComm or a communicator of mpi4py, whose ranks share the processors as devices of
@@ -86,7 +86,7 @@ def run_stream(
     turns = FilterTurns(program, plan, iterations)
     mpi = None if comm is None else comm_of(comm)
     if not isinstance(mpi, MpiComm | None):
-        raise UsageError("processors are threads of this process, or ranks of MPI")
+        raise UsageError("comm must be an MpiComm or a communicator of mpi4py")
     stages = PipelineStages(program, turns.homes, watch.slots, turns.ahead)
     _refuse_on_cuda(turns, watch)
     run = _Run(turns, stages, watch, mpi)
@@ -104,11 +104,14 @@ def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
     devices = watch.devices
     if devices is not None:
         if len(devices) != plan.platform.k:
-            raise UsageError(f"{len(devices)} devices for {plan.platform.k} of the plan")
+            raise UsageError(
+                f"the plan has {plan.platform.k} devices, but {len(devices)} are given"
+            )
     elif any(plan.platform.devices[p].kind == "cuda" for p in np.unique(plan.part)):
         raise UsageError(
-            "the plan has filters on a CUDA device, and nothing says on which",
-            hint="--devices cpu:0,cuda:0,... says which core or CUDA device each device is.",
+            "the plan has filters on a CUDA device, but no CUDA device is given",
+            hint="Use --devices cpu:0,cuda:0,... to give a core or CUDA device for each "
+            "device of the plan.",
         )
 
 
