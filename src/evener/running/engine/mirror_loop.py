@@ -31,7 +31,6 @@ from evener.running.engine.supersteps import WHOLE, Stretch, Totals, next_direct
 from evener.running.halos import Op
 
 Numbers = npt.NDArray[Any]
-Numbers = npt.NDArray[Any]
 Tell = Callable[[int], None]
 
 

@@ -30,7 +30,7 @@ from evener.running.streams.turns import FilterTurns
 TIMEOUT = 60.0  # [s] that a filter has for an iteration
 GRACE = 0.5  # [s] that other processors have to stop once one has failed
 PAUSE = 0.05  # [s] between two looks at the processors
-LATER = 1.0  # [s] by which the last resort is later than the error, which says more
+LATER = 10.0  # [s] by which the last resort is later than the error, even on a busy computer
 STDERR = 2  # its file descriptor
 
 
