@@ -24,8 +24,8 @@ from typing import Any, Self
 from evener.errors import ToolError, UsageError
 from evener.files.temporary import private_folder
 from evener.measuring.child import ParentPipe, end_with_parent, wait_until
-from evener.measuring.devices import cores
 from evener.measuring.kernels import Kernel, make_kernel
+from evener.measuring.this_computer import cores
 from evener.measuring.workers import KernelJob, Worker
 from papers.children import let_children_import_papers
 

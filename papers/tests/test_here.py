@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evener.errors import ToolError
-from evener.measuring.devices import Core, cores
 from evener.measuring.outcomes import Precision
+from evener.measuring.this_computer import Core, cores
 from evener.platforms.models.fitting import Constant
 from papers import here_pair
 from papers.cla14 import experiments as fupermod

@@ -14,7 +14,7 @@ import pytest
 from evener.cli import main
 from evener.io.machines.hwloc import computer_of_hwloc
 from evener.io.machines.platforms import read_platform
-from evener.measuring.devices import cores
+from evener.measuring.this_computer import cores
 from tests.integrations.programs import program
 from tests.io.machines.descriptions import content_of, file_of
 

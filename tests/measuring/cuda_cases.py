@@ -14,8 +14,8 @@ from evener.measuring.cuda_product import CudaProduct
 from evener.measuring.cuda_streamed import CudaGemmStreamed
 from evener.measuring.nested_sizes import product_seconds
 from evener.measuring.outcomes import Point, Precision
-from evener.measuring.ranks import one_rank
 from evener.measuring.streamed import bytes_in_core
+from evener.measuring.together import one_rank
 from evener.plans.tiling import Tiling
 from evener.running.apps.matmul_nested import NodeDevices, run_nested
 from evener.running.apps.product_devices import CpuProduct

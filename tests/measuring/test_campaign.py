@@ -124,7 +124,7 @@ def test_the_journal_of_another_measurement(tmp_path):
     journal.close()
     with pytest.raises(InputError, match="kernel was 'spmv', now it is 'gemm'"):
         Journal(file, {**SETTINGS, "kernel": "gemm"})
-    with pytest.raises(InputError, match="cannot be kept"):
+    with pytest.raises(InputError, match="cannot be written"):
         Journal(tmp_path / "nowhere" / "s.journal", SETTINGS).add("d", Point(Sample(5, 1.0)))
 
 

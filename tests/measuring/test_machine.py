@@ -4,13 +4,14 @@ import pytest
 
 from evener.errors import NotFoundError, ToolError
 from evener.measuring import machine
-from evener.measuring.devices import cores, devices_of
-from evener.measuring.machine import measured_links, measured_platform
+from evener.measuring.devices import devices_of
+from evener.measuring.machine import Home, measured_links, measured_platform
 from evener.measuring.outcomes import Precision
-from evener.measuring.this_computer import this_computer
+from evener.measuring.this_computer import cores, this_computer
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu
 from evener.platforms.described import described
-from evener.platforms.platform import Device, Link
+from evener.platforms.platform import Device, Link, Platform
+from evener.running.comm import run_threads
 
 DEVICES = [Device("cpu0", 1.0, cores=(0,)), Device("two", 1.0, cores=(1, 2)),
            Device("cuda0", 9.0, kind="cuda")]  # fmt: skip
@@ -45,7 +46,7 @@ def test_speeds_of_cores_add_up_and_what_could_not_be_measured_is_said():
     said = []
     speeds = machine.speeds_of_devices(DEVICES, {"cpu0": 5.0, "two.1": 7.0}, said.append)
     assert speeds == {"cpu0": 5.0, "two": 13.0}
-    assert said == ["two.2: taken as fast as the others usually are"]
+    assert said == ["two.2 was not measured: it counts as fast as the median core"]
     both = {"cpu0": 5.0, "two.1": 7.0, "two.2": 8.0, "cuda0": 90.0}
     assert machine.speeds_of_devices(DEVICES, both, said.append) == {
         "cpu0": 5.0, "two": 15.0, "cuda0": 90.0
@@ -110,3 +111,44 @@ def test_processes_are_ended_where_one_does_not_start(monkeypatch):
     with pytest.raises(ToolError):
         machine.bench_of(DEVICES[:2], print)
     assert ended == ["cpu0", "two.1", "two.2"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(len(cores()) < 2, reason="two ranks need two cores")
+def test_the_computers_of_all_ranks(monkeypatch):
+    monkeypatch.setattr(machine, "POINT", Precision(0.5, seconds=0.3, least=0.0))
+    monkeypatch.setattr(machine, "PRECISION", Precision(0.5, seconds=0.05, least=0.0))
+    monkeypatch.setattr(machine, "gpus_here", lambda: [None])
+    said = []
+
+    def play(comm):
+        tell = said.append if comm.rank == 0 else lambda text: None
+        return machine.measured_ranks(comm, lambda step, done: None, tell, rows=2000)
+
+    first, second = run_threads(2, play)
+    assert first == second
+    assert [device.name for device in first.devices] == ["rank0", "rank1"]
+    assert (first.speeds > 1000).all()
+    assert [level.name for level in first.levels] == ["machine", "socket"]
+    assert first.levels[1].link.alpha + first.levels[1].link.beta > 0
+    assert any("GPU" in text for text in said)
+
+
+def test_links_between_ranks_of_several_computers(monkeypatch):
+    asked = []
+
+    def link(comm, a, b, say):
+        asked.append((a, b))
+        return Link(1e-6 * (a + b), 1e-9)
+
+    monkeypatch.setattr(machine, "link_of_ranks", link)
+    homes = [Home(host, at, 8 * 2.0**30, 0) for host, at in
+             (("n0", 0), ("n0", 1), ("n1", 0), ("n1", 0), ("n2", 0))]  # fmt: skip
+    levels = machine.rank_levels(None, homes, lambda text: None)
+    assert sorted(asked) == [(0, 1), (0, 2), (0, 4), (2, 3)]
+    assert [level.name for level in levels] == ["cluster", "machine", "socket"]
+    assert [level.link.alpha for level in levels] == pytest.approx([3e-6, 1e-6, 5e-6])
+    devices = machine._rank_devices(homes)
+    platform = Platform(tuple(devices), levels)
+    assert [device.at for device in platform.devices][1:3] == ["n0/socket1", "n1/socket0"]
+    assert [device.memory for device in devices] == [4 * 2.0**30] * 4 + [8 * 2.0**30]

@@ -4,51 +4,14 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.io.machines.speeds import read_speeds
-from evener.measuring.devices import MeasuredDevice, cores
+from evener.measuring.devices import MeasuredDevice
 from evener.measuring.outcomes import Precision
-from evener.measuring.ranks import devices_of_rank
 from evener.measuring.session import Settings, measure
+from evener.measuring.this_computer import cores
 from evener.running.comm import run_threads
 from tests.measuring.virtual import EmulatedBench
 
 FAST = Precision(0.5, repetitions=4, seconds=0.3, least=0.0)
-
-
-def names(text, rows):
-    """The devices of ranks that may use these cores, all on one computer."""
-    return run_threads(len(rows), lambda comm: devices_of_rank(text, comm, rows[comm.rank]))
-
-
-def test_which_cores_a_rank_measures(monkeypatch):
-    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(8)), raising=False)
-    unbound = names(None, [range(4)] * 2)
-    assert [d.cpus for (d,) in unbound] == [(0,), (1,)]
-    assert [d.name for (d,) in unbound] == ["rank0", "rank1"]
-    bound = names(None, [(0, 1), (2, 3)])
-    assert [d.cpus for (d,) in bound] == [(0, 1), (2, 3)]  # each all of its own
-    listed = names("cpu3,cuda0", [range(4)] * 2)
-    assert [d.kind for (d,) in listed] == ["cpu", "cuda"]
-    (alone,) = names("cpu0,cpu1", [range(4)])
-    assert [d.name for d in alone] == ["rank0.cpu0", "rank0.cpu1"]
-
-
-@pytest.mark.parametrize(
-    ("text", "rows", "message"),
-    [(None, [range(1)] * 2, "2 ranks share 1 cores"), ("cpu0", [range(4)] * 2, "not one for each"),
-     ("core0", [range(4)] * 2, "no device")],
-)  # fmt: skip
-def test_devices_that_do_not_match_ranks_are_an_error_on_every_rank(text, rows, message):
-    seen = []
-
-    def ask(comm):
-        try:
-            devices_of_rank(text, comm, rows[comm.rank])
-        except UsageError as error:
-            seen.append(str(error))
-
-    run_threads(2, ask)
-    assert len(seen) == 2
-    assert all(message in text for text in seen)
 
 
 def settings_of(rank, kernel="axpy", **more):

@@ -29,7 +29,7 @@ def test_strips_fit_and_are_as_few_as_can_be(rows, room):
 
 
 def test_room_for_not_even_a_row():
-    with pytest.raises(InfeasibleError, match="no strip of 30 columns: 1,5"):
+    with pytest.raises(InfeasibleError, match="a strip of 30 columns, which needs 1,5"):
         strips_of(100, 30, 4, 1_000.0)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from evener.errors import ToolError, UsageError
 from evener.measuring import together
-from evener.measuring.devices import cores
 from evener.measuring.outcomes import Gap, Point, Precision
+from evener.measuring.this_computer import cores
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker, end_all, environment
 

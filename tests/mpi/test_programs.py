@@ -136,7 +136,7 @@ def program(fault=0):
 RAISES, SHRINKS, HANGS = range(3)
 SAID = {
     RAISES: "failed in iteration 7: ValueError: bad luck",
-    SHRINKS: "returned float64 (3,), where the channel from 'through' to 'last' carries",
+    SHRINKS: "returned float64 (3,), but the channel from 'through' to 'last' carries",
     HANGS: "has not ended iteration 7 within 1 s",
 }
 

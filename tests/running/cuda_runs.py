@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evener.measuring.devices import cuda_devices
+from evener.measuring.this_computer import gpus_here
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +32,7 @@ def in_the_simulator(module):
 
 def on_a_gpu(module):
     """Assert that a module finds all as on the CPU on the device that is here, if one is."""
-    if not cuda_devices():
+    if not gpus_here():
         pytest.skip("no CUDA device here")
     assert said_by(module) == "all as on the CPU\n"
 

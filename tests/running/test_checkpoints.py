@@ -135,7 +135,7 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path):
         run_program(pagerank.PROGRAM, graph, divided(graph, 3), most=4, watch=watch)
 
     def run_beside(done):
-        with pytest.raises(InputError, match="another run writes its checkpoints there"):
+        with pytest.raises(InputError, match="another run writes its checkpoints to this folder"):
             run()
         tried.append(done)
 
@@ -217,7 +217,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path):
 def test_folders_of_other_files_are_not_written_to(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     graph, asked = random_graph(50, 100), Checkpoints(tmp_path, steps=2)
-    with pytest.raises(InputError, match=r"other files than checkpoints, as thesis\.tex"):
+    with pytest.raises(InputError, match=r"not checkpoints, such as thesis\.tex"):
         run_program(
             pagerank.PROGRAM, graph, divided(graph, 2), most=9, watch=RunWatch(checkpoints=asked)
         )

@@ -22,19 +22,19 @@ def test_devices_of_each_device():
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("gpu", "no device 'gpu'"),
-        ("cpu:", "no device 'cpu:'"),
-        ("cpu:0,,cpu:1", "no device ''"),
-        ("cpu:9", "no core 9"),
+        ("gpu", "'gpu' is not a device"),
+        ("cpu:", "'cpu:' is not a device"),
+        ("cpu:0,,cpu:1", "'' is not a device"),
+        ("cpu:9", "may not use core 9"),
         ("cpu:0-1,cpu:1", "core 1 belongs to two devices"),
-        ("cpu:3-1", "no core, or one twice"),
-        ("cpu:1+1", "no core, or one twice"),
-        ("cpu:0-99999999,cpu:1,cpu:0", "a core of more than 5 digits"),
+        ("cpu:3-1", "no core, or a core twice"),
+        ("cpu:1+1", "no core, or a core twice"),
+        ("cpu:0-99999999,cpu:1,cpu:0", "a core number of more than 5 digits"),
         ("cpu:0-9999,cpu:9999", "core 9999 belongs to two devices"),
-        ("cuda:99999999", "no device 'cuda:99999999'"),
-        ("cpu:0,cuda", "no device 'cuda'"),
+        ("cuda:99999999", "'cuda:99999999' is not a device"),
+        ("cpu:0,cuda", "'cuda' is not a device"),
         ("cpu:0,cuda:99", "no CUDA device 99"),
-        ("cuda:0,cuda:0", "a CUDA device is named twice"),
+        ("cuda:0,cuda:0", "a CUDA device occurs twice"),
     ],
 )
 def test_other_words_are_refused(words, reason):
@@ -64,7 +64,7 @@ def test_computers_may_have_cores_of_the_same_number(monkeypatch, rank):
     monkeypatch.setattr(socket, "gethostname", lambda: here)
     comm = TwoComputers(rank, here)
     assert devices_of("cpu:0,cpu:1-5,cpu:0-1,cpu:2", comm) == [[0], [1, 2, 3, 4, 5], [0, 1], [2]]
-    with pytest.raises(UsageError, match="4 ranks for 2"):
+    with pytest.raises(UsageError, match="4 ranks cannot run 2 blocks"):
         devices_of("cpu:0,cpu:1", comm)  # two devices for four ranks
 
 
@@ -72,6 +72,6 @@ def test_cores_of_one_computer_belong_to_one_device_each(monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "a")
     with pytest.raises(UsageError, match="core 1 belongs to two devices"):
         devices_of("cpu:0-1,cpu:1,cpu:0,cpu:1", TwoComputers(0))
-    with pytest.raises(UsageError, match="no core 9"):
+    with pytest.raises(UsageError, match="may not use core 9"):
         devices_of("cpu:9,cpu:1,cpu:0,cpu:1", TwoComputers(0))
     assert devices_of("cpu:0,cpu:1,cpu:9,cpu:8", TwoComputers(0))[2] == [9]  # of the other one

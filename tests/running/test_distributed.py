@@ -51,15 +51,15 @@ def test_equal_parts_give_equal_bytes(folder, tmp_path):
 
 def test_only_folders_of_ours_are_replaced(folder, tmp_path):
     parts = [read_distributed(folder, rank) for rank in range(3)]
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         write_distributed(folder, parts)
     write_distributed(folder, parts, names=["x", "y", "z"], force=True)
     assert read_index(folder)["devices"][2]["name"] == "z"
     (folder / "notes.txt").write_text("keep me")
-    with pytest.raises(InputError, match="is a folder of other files"):
+    with pytest.raises(InputError, match="contains files that evener distribute has not written"):
         write_distributed(folder, parts, force=True)
     assert (folder / "notes.txt").exists()
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         write_distributed(folder / "notes.txt", parts, force=True)
     (tmp_path / "empty").mkdir()
     write_distributed(tmp_path / "empty", parts)
@@ -90,7 +90,7 @@ def boom(*_):
 
 
 def test_files_that_do_not_belong_together_are_refused(folder, tmp_path):
-    with pytest.raises(InputError, match="has 3 devices, none of number 3"):
+    with pytest.raises(InputError, match="has 3 devices, but no device 3"):
         read_distributed(folder, 3)
     with pytest.raises(InputError, match=r"index\.json: cannot be read"):
         read_distributed(tmp_path, 0)

@@ -17,7 +17,7 @@ def test_times_are_those_of_the_models():
     assert machine.measure(1, 50) == 10.0
     machine.wait(0.5)
     assert machine.clock == 2.0 + 2.0 + 10.0 + 0.5
-    with pytest.raises(InfeasibleError, match="50 units at most"):
+    with pytest.raises(InfeasibleError, match="at most 50 units"):
         machine.run([0, 51])
 
 

@@ -37,7 +37,7 @@ ENDLESS = ev.VertexProgram(
     ("program", "message"),
     [
         ("pagernk", "there is no app 'pagernk'; did you mean pagerank"),
-        (3, "3 is no vertex program"),
+        (3, "3 is not a vertex program"),
         (ENDLESS, "does not end by itself"),
     ],
 )

@@ -12,13 +12,17 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.running.apps.registry import APPS
 from evener.running.comm import run_threads
+from evener.running.edge_copies import copies_of
+from evener.running.edge_shares import dealt_edges, edge_shares
 from evener.running.engine import generating
 from evener.running.engine.engine import Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import SuperstepLoop
-from evener.running.fitting import Held, RunBytes, bytes_of_program, bytes_of_run
+from evener.running.fitting import Held, RunBytes, bytes_of_program, bytes_of_run, bytes_on_edges
 from evener.running.on_device import wanted_arcs
+from evener.running.on_edges import run_on_shares
+from tests.running.edge_cases import divided, drawn
 from tests.running.engine.parts import random_graph
 from tests.running.test_distributing import cases
 
@@ -283,3 +287,34 @@ def test_bytes_on_cuda_devices_are_what_their_engines_allocate(app, directed, we
         engine(program, part, device)
         # Parts of arcs are counted from above, starts of no ghosts not at all.
         assert 0.97 <= device.n_bytes / before.total <= 1.001
+
+
+def counted(graph, given, program):
+    """Return the bytes of each device."""
+    dealt = dealt_edges(graph, given)
+    arcs = graph.arcs_out().adjncy.size
+    return bytes_on_edges(*dealt, copies_of(*dealt), program, arcs)
+
+
+@pytest.mark.parametrize(("seed", "of"), [(2, "graph"), (2, "arcs"), (3, "arcs"), (1, "graph")])
+def test_bytes_of_shares_are_those_that_are_made(seed, of):
+    graph = drawn(seed)
+    given = divided(graph, 4, of, seed, used=3)
+    needed = counted(graph, given, APPS["pagerank"].program)
+    shares = edge_shares(graph, given)
+    assert [one.graph for one in needed] == [shares[d].nbytes for d in range(4)]
+
+
+@pytest.mark.parametrize("app", ["pagerank", "bfs", "wcc", "spmv"])
+def test_bytes_of_runs_are_those_that_are_allocated(app):
+    graph, program = rmat(11, seed=5), APPS[app].program
+    given = divided(graph, 2)
+    shares = edge_shares(graph, given)
+    run_on_shares(program, shares, most=2)  # compiles
+    tracemalloc.start()
+    run_on_shares(program, shares, most=2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    needed = sum(one.arrays + one.halo for one in counted(graph, given, program))
+    # Beside them: results of the run, and what NumPy makes for a moment.
+    assert 0.75 * needed < peak < 1.5 * needed + 16 * graph.n

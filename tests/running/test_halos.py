@@ -13,8 +13,10 @@ from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
 from evener.running.comm import run_threads
 from evener.running.distributing import distribute
-from evener.running.halos import Halo
+from evener.running.halos import Halo, HaloBuffers, HaloTimes, check_operation
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, values_of
+
+GIVES, TAKES = slice(0, 2), np.array([3, 2])  # by each of two ranks, to and from the other
 
 
 @st.composite
@@ -203,11 +205,11 @@ def test_what_does_not_fit_is_refused_on_all_ranks():
     }
     assert refused(2, nothing, (2, {}, {0: (2, 5)})).pop().startswith("rank 0 sends 0 values")
     assert refused(2, (2, {1: [2]}, {}), nothing) == {
-        "what goes to rank 1 is not all of 2 vertices"
+        "rank 1 is sent values of vertices beyond the 2 own ones"
     }
-    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"a value goes to rank 1 twice"}
+    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"a value is sent to rank 1 twice"}
     assert refused(2, (2, {}, {1: [3]}), nothing) == {
-        "ghosts are numbered from n_owned on, each received once"
+        "ghosts must be numbered from n_owned on, and each must be received once"
     }
     assert refused(2, (2, {2: [0]}, {}), nothing) == {"rank 0 of 2 has no neighbour 2"}
     assert refused(2, (2, {1: [0.5]}, {}), nothing).pop().endswith("whole numbers, not float64")
@@ -217,7 +219,9 @@ def test_arrays_that_do_not_fit_are_refused():
     def work(comm):
         local = path()[0]
         halo = Halo(comm, 4, {}, {})
-        with pytest.raises(InputError, match="part of device 0 of 2 is not that of rank 0 of 1"):
+        with pytest.raises(
+            InputError, match="part of device 0 of 2 does not belong to rank 0 of 1"
+        ):
             Halo.of(comm, local)
         for wrong in (np.zeros(3), np.zeros((4, 1, 1)), np.float64(1)):
             with pytest.raises(InputError, match="an array of shape"):
@@ -225,7 +229,7 @@ def test_arrays_that_do_not_fit_are_refused():
         fixed = np.zeros(4)
         fixed.flags.writeable = False
         for wrong in (np.zeros((4, 2), order="F"), np.zeros(4, object), fixed):
-            with pytest.raises(InputError, match="C-contiguous, without objects"):
+            with pytest.raises(InputError, match="C-contiguous, and contain no objects"):
                 halo.exchange(wrong)
         with pytest.raises(InputError, match="bitwise_or is not defined for float64"):
             halo.reduce(np.zeros(4), "or")
@@ -241,3 +245,41 @@ def test_arrays_that_do_not_fit_are_refused():
         return True
 
     assert run_threads(1, work) == [True]
+
+
+def test_values_in_any_order_and_in_place():
+    """A range is received in the array itself, numbers through a buffer."""
+
+    def work(comm):
+        other, times, x = 1 - comm.rank, HaloTimes(), np.arange(4.0) + 10 * comm.rank
+        found = []
+        for takes, kind in ((TAKES, "exchange"), (slice(2, 4), "bound")):
+            made = HaloBuffers(comm, {other: GIVES}, {other: takes}, x, kind)
+            made.start(x, times)
+            made.finish(0.0, times)
+            found.append((len(made.unpacked), made.nbytes))
+            made.unpack(x, times)
+            found.append(x[2:].tolist())
+        return found, times.sent
+
+    first, second = run_threads(2, work)
+    assert first == ([(1, 32), [11, 10], (0, 16), [10, 11]], 32)
+    assert second == ([(1, 32), [1, 0], (0, 16), [0, 1]], 32)
+
+
+def test_own_values_come_first_where_they_are_combined():
+    def work(comm):
+        x, other = np.array([8.0, 4, 2, 1]), 1 - comm.rank
+        made = HaloBuffers(comm, {other: TAKES}, {other: GIVES}, x, "reduce")
+        made.start(x, HaloTimes())
+        made.finish(0.0, HaloTimes())
+        made.combine(x, np.subtract, HaloTimes())
+        return x.tolist()
+
+    assert run_threads(2, work) == [[8 - 1, 4 - 2, 2, 1]] * 2
+
+
+def test_an_operation_that_a_type_does_not_have():
+    check_operation(np.bitwise_or, np.zeros(2, np.int32))
+    with pytest.raises(InputError, match="bitwise_or is not defined for float32"):
+        check_operation(np.bitwise_or, np.zeros(2, np.float32))

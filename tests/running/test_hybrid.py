@@ -42,7 +42,7 @@ def test_each_device_belongs_to_one_process():
             own = [devices_of_process(OneProcess(p, processes), k) for p in range(processes)]
             assert [d for devices in own for d in devices] == list(range(k))
             assert all(d * processes // k == p for p, devices in enumerate(own) for d in devices)
-    with pytest.raises(UsageError, match="3 ranks for 2 blocks"):
+    with pytest.raises(UsageError, match="3 ranks cannot run 2 blocks"):
         devices_of_process(OneProcess(0, 3), 2)
 
 

@@ -121,14 +121,14 @@ def test_halt_sees_the_change_of_all_devices():
 def test_what_edges_are_not_run_with_is_refused(tmp_path):
     graph = drawn(2)
     given = divided(graph, 2)
-    with pytest.raises(UsageError, match="cg runs on blocks of vertices, not of edges"):
+    with pytest.raises(UsageError, match="cg runs on blocks of vertices only"):
         run_on_edges(CG, graph, given)
-    with pytest.raises(UsageError, match="without CUDA devices"):
+    with pytest.raises(UsageError, match="do not run on CUDA devices"):
         run_on_edges(bfs.PROGRAM, graph, given, devices=[[0], Cuda(0)])
     with pytest.raises(UsageError, match="spmv has no checkpoints"):
         watch = RunWatch(checkpoints=Checkpoints(tmp_path, 1, None))
         run_on_edges(SPMV, graph, given, watch=watch)
-    with pytest.raises(UsageError, match="1 device for 2 blocks"):
+    with pytest.raises(UsageError, match="has 1 device, but the plan has 2 blocks"):
         run_on_edges(bfs.PROGRAM, graph, given, devices=[[0]])
     with pytest.raises(InputError, match="has no parameter"):
         run_on_edges(bfs.PROGRAM, graph, given, parameters={"sauce": 1})

@@ -71,5 +71,5 @@ def test_nothing_is_left_where_the_file_is_wrong(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["g.graph"]
     path.write_text("3 2\n2\n1 3\n2\n")
     distribute_file(tmp_path / "parts", open_stream(path, 3, {}), partition)
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         distribute_file(tmp_path / "parts", open_stream(path, 3, {}), partition)

@@ -51,7 +51,7 @@ def test_what_cannot_be_sent_is_refused():
     def work(comm):
         halo = Halo(comm, 3, {}, {})
         for dtype in ("c16", "S3", object):
-            with pytest.raises(InputError, match="numbers of 1, 2, 4 or 8 bytes"):
+            with pytest.raises(InputError, match="must have 1, 2, 4 or 8 bytes"):
                 halo.sparse_of(dtype)
         with pytest.raises(InputError, match="a range of local numbers"):
             SparseReduce(comm, {}, {0: np.array([4, 3])}, np.dtype("f8"))

@@ -133,5 +133,5 @@ def test_what_is_refused():
     plan = map_filters(graph, platform, MapOptions("greedy"))
     with pytest.raises(UsageError, match="0 iterations"):
         emulate_stream(program, plan, 0)
-    with pytest.raises(UsageError, match="of another graph"):
+    with pytest.raises(UsageError, match="for another graph"):
         emulate_stream(program, replace(plan, graph=drawn_graph(rng, 5)), 3)

@@ -100,7 +100,7 @@ def test_needs_limit_where_a_filter_may_be():
     assert period_of(problem, [1]).seconds == 1.0
     with pytest.raises(InputError, match="device 'small' lacks what filter 'x' needs"):
         period_of(problem, [0])
-    with pytest.raises(InputError, match="no processor can have filter 'x', which needs memory_MB"):
+    with pytest.raises(InputError, match="no processor can run filter 'x', which needs memory_MB"):
         _ = StreamProblem.of(graph, Platform((small,))).machine
 
 
@@ -108,7 +108,7 @@ def test_needs_limit_where_a_filter_may_be():
     ("words", "said"),
     [
         ("cail", "unknown reading 'cail'"),
-        ("ceil,max1", "two readings"),
+        ("ceil,max1", "contradict each other"),
         ("transit,sender", "transit"),
     ],
 )

@@ -46,7 +46,7 @@ def test_capabilities_must_be_above_zero(name):
 @pytest.mark.parametrize(
     ("device", "link", "said"),
     [
-        ({"mips": 1e101}, 0.0, "mips of device 'a' must lie between 1e-100 and 1e.100, not at"),
+        ({"mips": 1e101}, 0.0, "mips of device 'a' must lie between 1e-100 and 1e.100, not"),
         ({"mips": 1.0, "vector_length": 1e-101}, 0.0, "vector_length of device 'a' must lie"),
         ({"mips": 1.0}, 1e101, "a link takes 1e.101 s for a byte"),
     ],
@@ -64,4 +64,4 @@ def test_a_filter_that_fits_nowhere_is_told_what_there_is():
     devices = processor("p", 1.0, ram=4), Device("q", 1.0, capabilities={"mips": 1.0})
     with pytest.raises(InputError, match="'a', which needs vector_length 1, ram 9") as error:
         Processors(Platform(devices)).allowed(graph)
-    assert "The most that a device has: vector_length 1, ram 4." in str(error.value)
+    assert "The largest capabilities of devices: vector_length 1, ram 4." in str(error.value)

@@ -134,7 +134,7 @@ def _with_doubts(found: Described, doubts: Sequence[str], out: Output) -> Descri
 
 
 def _measured_ranks(out: Output) -> Described | None:
-    from evener.measuring.machine_ranks import measured_ranks
+    from evener.measuring.machine import measured_ranks
     from evener.platforms.described import Described
     from evener.running.launching import world
 
@@ -194,7 +194,7 @@ def computer_of_files(files: Sequence[str]) -> Computer:
 def _slurm_from(args: argparse.Namespace, out: Output) -> Described:
     from evener.files.opening import named, read_bytes
     from evener.io.machines.scontrol import MOST_BYTES, nodes_of_scontrol
-    from evener.measuring.slurm import scontrol_text
+    from evener.measuring.this_computer import scontrol_text
     from evener.platforms.described import described
 
     if args.file is not None and args.nodes is not None:

@@ -133,8 +133,8 @@ def bytes_of_division(
     cores: list[int] | None,
 ) -> list[RunBytes]:
     """Return what a run allocates on each device; cores: of each, one by default."""
-    from evener.running.edge_fitting import bytes_on_edges
     from evener.running.edge_shares import dealt_edges
+    from evener.running.fitting import bytes_on_edges
 
     n_arcs = graph.arcs_out().adjncy.size
     dealt = dealt_edges(graph, edges.divided)

@@ -63,7 +63,7 @@ class KernelCache(NullCache):
     def load_overload(self, sig, target_context):
         """Return the kernel compiled for these types; None where it is to be compiled.
 
-        Raises RuntimeError where it is to be compiled and can be kept nowhere.
+        Raises RuntimeError if it must be compiled and can be stored nowhere.
         """
         rtsys.initialize(target_context)
         magic = target_context.codegen().magic_tuple()
@@ -115,7 +115,7 @@ class KernelCache(NullCache):
         return Path(self.cache_path) / f"{self._numba.filename_base}.{digest}.nbc"
 
     def _from_file(self, sig, head):
-        """Return the kernel's data and bitcode from its own file; None where there is none."""
+        """Return the kernel's data and bitcode from its own file; None if there is none."""
         try:
             return read_file(self._path(sig, head), head)
         except (FileNotFoundError, RuntimeError):  # the latter: no folder can be written
@@ -165,7 +165,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _environment(module, consts, name):
-    """Return what Numba keeps of a function beside its machine code.
+    """Return what Numba stores of a function with its machine code.
 
     That has the globals of the function's module, which only compiling in Python's own mode needs.
     Numba's modules are not imported for them: that of np.mean would import half of SciPy.

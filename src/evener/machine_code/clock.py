@@ -49,7 +49,7 @@ class Preparing:
 def cpu_seconds() -> float:
     """Return the CPU time of this process, without that of compiling and loading kernels [s].
 
-    Only differences count, as of time.process_time.
+    Only differences count, as in time.process_time.
     """
     prepared = _listening().seconds
     return time.process_time() - prepared

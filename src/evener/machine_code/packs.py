@@ -1,6 +1,6 @@
 """Packs: the machine code of many kernels in one file, which is mapped into memory.
 
-A wheel has one in the folder `packs` beside this file, and `evener warm --pack` writes others into
+A wheel has one in the folder `packs` next to this file, and `evener warm --pack` writes others into
 the user's own, `~/.cache/evener`. `cp311-numba0.68.1-x86-64-v2.pack` is
 
     MAGIC, the length of the table (8 bytes, little-endian), SHA-256 of the table, the table, a body
@@ -189,7 +189,7 @@ class _Search:
         return None
 
     def _refusal(self, magic: Magic) -> str:
-        """Open the packs; return why there is none, "" where none was to be expected."""
+        """Open the packs; return why there is none, "" if none was expected."""
         if os.environ.get(SWITCH) == "no":
             return f"{SWITCH}=no"
         if changed := _changed_setting():

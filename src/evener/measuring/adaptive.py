@@ -80,7 +80,7 @@ class AdaptivePlan:
         self, low: int, high: int, most: int = MOST_POINTS, tolerance: float = TOLERANCE
     ) -> None:
         if most < 3:
-            raise UsageError(f"adaptive measuring needs 3 points at least, not {most}")
+            raise UsageError(f"adaptive measuring needs at least 3 points, not {most}")
         self._start = sorted({low, high, round(math.sqrt(low * high))})
         self._most, self._tolerance = most, tolerance
         self._range = max(math.log(high / low), 1e-9)
@@ -126,7 +126,7 @@ class AdaptivePlan:
         return self._worst()
 
     def is_sure_of(self, load: float) -> bool:
-        """Whether the speed near a load is known: samples beside it are near or leave no doubt."""
+        """Whether the speed near a load is known: samples next to it are near or leave no doubt."""
         return all(
             min(math.log(b.load / a.load), doubt) <= self._tolerance
             for (a, b), doubt in zip(pairwise(self._samples), self._doubts, strict=True)
@@ -203,7 +203,7 @@ class AdaptivePlan:
 
 
 def _middle(a: float, b: float) -> int | None:
-    """Return a whole load between two, the same factor from both; None where there is none."""
+    """Return a whole load between two, the same factor from both; None if there is none."""
     middle = round(math.sqrt(a * b))
     return middle if a < middle < b else None
 

@@ -34,7 +34,7 @@ AT_ONCE = 5.0  # times what calling a function that does nothing takes
 
 @dataclass(frozen=True)
 class Company:
-    """Functions that a benchmark calls so that others can be measured beside it, and watch it.
+    """Functions by which a benchmark runs at the same time as others, and is watched.
 
     start: returns when all others are prepared and warm, too. pulse: called before each timing, so
     that a watching process notices when one lasts too long. linger: called with the outcome; the
@@ -57,7 +57,7 @@ def benchmark(
 ) -> Outcome:
     """Measure `kernel` at `load` units; a Gap says why that was not possible.
 
-    clock: of time [s]. waited: how long this process has been kept from its core by others [s], see
+    clock: of time [s]. waited: how long other processes have had the core of this one [s], see
     `waited_for_core`; None where that is not asked for.
     """
     company = company or Company()
@@ -210,6 +210,6 @@ def _nothing(batch: int, clock: Clock) -> float:
 
 
 def _give_back(kernel: Kernel) -> None:
-    """Give memory back, if the kernel still can: what went wrong has been said already."""
+    """Give memory back, if the kernel still can: the error has been reported already."""
     with contextlib.suppress(Exception):
         kernel.finalize()

@@ -240,7 +240,7 @@ def outcomes_of(
     """Return the outcome of each device i at loads[i] units, all at once; None leaves it idle.
 
     What the journal holds is not measured again; what is measured is added to it. company: loads of
-    the devices that are idle otherwise, so that the others are measured beside them.
+    the devices that are idle otherwise, so that the others are measured while they work.
     """
     known = [
         None if load is None else journal.get(name, load)

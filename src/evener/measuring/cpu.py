@@ -81,7 +81,7 @@ class Triad:
 class Gemm:
     """C = C + A B for m x n blocks of b x b, m and n as equal as they can be (A.2 of [Cla14]_).
 
-    A, B and C, all of m x n blocks, are kept in memory, as the application keeps its parts of them;
+    A, B and C, all of m x n blocks, are held in memory, as the application holds its parts of them;
     what is multiplied is a column of m blocks of A and a row of n of B, copied out first, as the
     application copies what it sends. Units: m n, which is at most d; time is that of d units.
     width: n is this, and m is d: a unit is a row of n blocks.
@@ -149,7 +149,7 @@ class Spmv:
 
     def __init__(self, matrix: str | Path | None = None, degree: int = 7) -> None:
         if not 1 <= degree <= 10_000:
-            raise UsageError(f"a row's entries must number 1 to 10,000, not {degree}")
+            raise UsageError(f"a row must have 1 to 10,000 entries, not {degree}")
         self._given = None if matrix is None else load_pattern(matrix)
         self._degree = degree
         self._a: Any = None
@@ -244,7 +244,7 @@ class Pagerank(Spmv):
 def stencil(d: int, degree: int) -> tuple[IntArray, IntArray]:
     """Return indptr (d + 1,), indices of rows that neighbour as cells of a cube of d cells do.
 
-    The first seven are the cell and those beside it on three axes; more are further along.
+    The first seven are the cell and its neighbours on three axes; more are further along.
     """
     width = min(degree, d)
     side = max(round(d ** (1 / 3)), 1)
@@ -296,7 +296,9 @@ def load_pattern(path: str | Path) -> tuple[IntArray, IntArray]:
         with np.load(path, allow_pickle=False) as file:
             indptr, indices = file["indptr"], file["indices"]
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"no matrix to read: {error}", file=path) from error
+        raise InputError(f"the matrix cannot be read: {error}", file=path) from error
     if indptr.size < 2 or indptr[-1] != indices.size:
-        raise InputError("a matrix without rows, or whose indptr and indices differ", file=path)
+        raise InputError(
+            "the matrix has no rows, or its indptr and indices do not match", file=path
+        )
     return indptr, indices

@@ -22,7 +22,7 @@ from evener.measuring.cpu import DAMPING, FACTOR
 class OnDevice:
     """A CUDA device: its arrays, and grids that cover them.
 
-    index: of the devices that CUDA shows. Raises ToolError where there is none such.
+    index: of the devices that CUDA shows. Raises ToolError if it does not exist.
     """
 
     def __init__(self, index: int, transfers: bool) -> None:
@@ -34,8 +34,8 @@ class OnDevice:
             raise ToolError(f"CUDA does not work here: {error}") from error
         if index >= count:
             raise ToolError(
-                f"there is no CUDA device {index}: {count} found",
-                hint="nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide some.",
+                f"CUDA device {index} does not exist: {count} found",
+                hint="nvidia-smi lists devices; CUDA_VISIBLE_DEVICES may hide some.",
             )
         gpu.cuda.select_device(index)
 
@@ -52,7 +52,9 @@ class OnDevice:
     def refuse_without_transfers(self, kernel: str) -> None:
         """Raise UsageError where copies are not to be timed, of a kernel that is all copies."""
         if not self.transfers:
-            raise UsageError(f"{kernel} is timed with its transfers: --no-transfers does not go")
+            raise UsageError(
+                f"--no-transfers does not work with {kernel}, whose transfers are part of its time"
+            )
 
     @staticmethod
     def free_memory() -> int:
@@ -122,7 +124,7 @@ class CudaTriad(cpu.Triad):
 
 
 class CudaGemm(cpu.Gemm):
-    """C = C + A B; A, B and C are kept there, the pivot column and row go there each time.
+    """C = C + A B; A, B and C are held there, the pivot column and row go there each time.
 
     blas: "tiles", tiles in shared memory of our own; or "cublas", the vendor's, through CuPy.
     """
@@ -178,13 +180,13 @@ def product_by(blas: str) -> Product:
     if blas == "tiles":
         return add_by_tiles
     if blas != "cublas":
-        raise UsageError(f"a GPU's product is by tiles or cublas, not by {blas!r}")
+        raise UsageError(f"blas must be tiles or cublas, not {blas!r}")
     try:
         cupy, cublas = import_module("cupy"), import_module("cupy.cublas")
     except Exception as error:  # it may be there, and its libraries not
         raise ToolError(
             f"cuBLAS is reached through CuPy, which cannot be imported: {error}",
-            hint="Install cupy-cuda12x or cupy-cuda13x, or leave the product to our tiles.",
+            hint="Install cupy-cuda12x or cupy-cuda13x, or use blas=tiles.",
         ) from error
 
     def add(column: Any, row: Any, c: Any, stream: Any = 0) -> None:

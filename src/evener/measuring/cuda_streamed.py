@@ -26,7 +26,7 @@ FREE = 0.9  # share of the device's free memory that is used where no room is st
 class CudaGemmStreamed(cpu.Gemm):
     """C = C + A B, C larger than the device's memory; A, B and C on the host.
 
-    room [B]: memory of the device that may be used; by default FREE of what is free. blas: as of
+    room [B]: memory of the device that may be used; by default FREE of what is free. blas: as in
     CudaGemm. transfers: must be True, as streaming is nothing else.
     """
 

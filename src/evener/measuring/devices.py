@@ -1,175 +1,29 @@
-"""The devices of this computer: cores by socket, memory, CUDA devices; and lists of them by name.
-
-What this process may use is counted: its CPU affinity, the limits of its control group,
-CUDA_VISIBLE_DEVICES. this_computer.py says more of them, machine.py measures them.
-"""
+"""Devices to be measured: by name, by a process file, or one for each rank of MPI."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-import shutil
-import subprocess
+import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
 
-from evener.errors import UsageError
+from evener.errors import NotFoundError, UsageError
+from evener.measuring.this_computer import cores, gpus_here, usable_memory
+from evener.measuring.together import together
+from evener.platforms.processes import Process, of_host
+from evener.running.comm import Comm
 
-NVIDIA_SMI_SECONDS = 10.0  # it may take before it is given up
-MIB = 2.0**20  # bytes
 SPARE = 0.9  # of the free memory may be used for measuring; the rest is left to others
-
-
-class NamedGpu(Protocol):
-    """A GPU by its index in nvidia-smi's order, and its UUID."""
-
-    @property
-    def index(self) -> int:
-        """In the order of the PCI bus."""
-
-    @property
-    def uuid(self) -> str:
-        """With "GPU-" or "MIG-" before it."""
-
-
-G = TypeVar("G", bound=NamedGpu)
-
-CPU_FOLDER = Path("/sys/devices/system/cpu")
-CGROUP_FOLDER = Path("/sys/fs/cgroup")
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A CUDA device: index and UUID as the driver has them, memory [B]."""
-
-    index: int
-    uuid: str
-    memory: float
-
-
-class Core(NamedTuple):
-    """A physical core by one of its CPUs, and the socket it is on."""
-
-    cpu: int
-    socket: int
-
-
-def usable_cores(folder: Path, allowed: set[int] | None) -> list[Core]:
-    """Return each physical core that has an allowed CPU, by socket; its first such CPU.
-
-    From Linux's sysfs at `folder`; elsewhere all cores that psutil counts are on socket 0.
-    """
-    cores: dict[tuple[int, int], int] = {}
-    for topology in folder.glob("cpu[0-9]*/topology"):
-        cpu = int(topology.parent.name.removeprefix("cpu"))
-        package, core = (_number(topology / key) for key in ("physical_package_id", "core_id"))
-        if package is not None and core is not None and (allowed is None or cpu in allowed):
-            # Where the firmware does not say (-1), CPUs count as cores of one socket.
-            place = (max(package, 0), core if core >= 0 else cpu)
-            cores[place] = min(cpu, cores.get(place, cpu))
-    if cores:
-        return [Core(cpu, package) for (package, _), cpu in sorted(cores.items())]
-    import psutil
-
-    count = psutil.cpu_count(logical=False) or os.cpu_count() or 1
-    return [Core(cpu, 0) for cpu in (sorted(allowed) if allowed else range(count))[:count]]
-
-
-def usable_quota(cgroup: Path, cores: int) -> int:
-    """Return how many cores the control group's quota of CPU time is enough for, at least one."""
-    words = _text(cgroup / "cpu.max").split()
-    if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
-        return min(cores, max(1, math.ceil(int(words[0]) / int(words[1]))))
-    return cores
-
-
-def usable_memory(cgroup: Path) -> float:
-    """Return the computer's memory, or the limit of the control group if that is less [B]."""
-    import psutil
-
-    total = float(psutil.virtual_memory().total)
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        limit = _number(cgroup / name)
-        if limit is not None and limit > 0:
-            total = min(total, float(limit))
-    return total
-
-
-def cuda_devices() -> list[Gpu]:
-    """Return what nvidia-smi lists; nothing where there is no such program, or it fails."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return []
-    query = ["--query-gpu=index,uuid,memory.total", "--format=csv,noheader,nounits"]
-    try:
-        done = subprocess.run(
-            [program, *query],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=NVIDIA_SMI_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):  # a driver without devices ends with an error
-        return []
-    return parsed_gpus(done.stdout)
-
-
-def parsed_gpus(listing: str) -> list[Gpu]:
-    """Return the GPUs in nvidia-smi's listing "index, uuid, MiB", without lines of no memory."""
-    gpus = []
-    for line in listing.splitlines():
-        words = [word.strip() for word in line.split(",")]
-        if len(words) == 3 and words[0].isdigit() and words[2].isdigit() and int(words[2]) > 0:
-            gpus.append(Gpu(int(words[0]), words[1], int(words[2]) * MIB))
-    return gpus
-
-
-def visible(gpus: Sequence[G], chosen: str | None) -> list[G]:
-    """Return the GPUs that CUDA_VISIBLE_DEVICES leaves, in its order.
-
-    As CUDA does: the list ends at the first entry that names no device. The index of a GPU that is
-    cut into instances means its first one.
-    """
-    if chosen is None:
-        return list(gpus)
-    result: list[G] = []
-    for word in (word.strip() for word in chosen.split(",")):
-        named = [gpu for gpu in gpus if word == str(gpu.index)][:1]
-        named = named or [gpu for gpu in gpus if word.startswith(("GPU-", "MIG-")) and
-                          gpu.uuid.startswith(word)]  # fmt: skip
-        if len(named) != 1 or named[0] in result:
-            break
-        result += named
-    return result
-
-
-def allowed_cpus() -> set[int] | None:
-    """Return the processors that this process may use; None where the system does not say."""
-    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:  # not Linux, or not mounted
-        return ""
-
-
-def _number(path: Path) -> int | None:
-    text = _text(path).strip()
-    return int(text) if text.lstrip("-").isdigit() else None
 
 
 @dataclass(frozen=True)
 class MeasuredDevice:
     """A device to be measured: its name, kind and cores; for "cuda" also its index.
 
-    The cores of a CUDA device are those that drive it: it is measured with them. memory [B]: what
-    its kernel may take; None: as the others. options: of its kernel, beside those of all.
+    The cores of a CUDA device are those that drive it. memory [B]: limit of its kernel; None: the
+    limit that all share. options: of its kernel, in addition to those of all kernels.
     """
 
     name: str
@@ -180,29 +34,23 @@ class MeasuredDevice:
     options: tuple[tuple[str, Any], ...] = ()
 
 
-def cores() -> list[Core]:
-    """Return the cores that this process may use, by socket."""
-    found = usable_cores(CPU_FOLDER, allowed_cpus())
-    return found[: usable_quota(CGROUP_FOLDER, len(found))]
-
-
 def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[MeasuredDevice]:
-    """Return the devices in a list such as "cpu0,cpu2-3,cuda0"; None: every core, one each.
+    """Return the devices in a list such as "cpu0,cpu2-3,cuda0"; None: one device for each core.
 
-    cpu2-3 is one device of two cores. cuda0 is driven by the first core that no other device
-    has, if there is one; cuda0@cpu5 chooses another. Raises UsageError naming the wrong entry.
+    cpu2-3 is one device of two cores. cuda0 is driven by the first core that no other device has,
+    if any; cuda0@cpu5 chooses another core. Raises UsageError that names the wrong entry.
     """
     usable = [core.cpu for core in cores()] if cpus is None else list(cpus)
     if text is None:
         return [MeasuredDevice(f"cpu{cpu}", cpus=(cpu,)) for cpu in usable]
-    devices = [_device(word.strip()) for word in text.split(",")]
+    devices = [_named_device(word.strip()) for word in text.split(",")]
     taken: set[int] = set()
     for device in devices:
         if shared := taken & set(device.cpus):
-            raise UsageError(f"--device: core {min(shared)} is in two devices")
+            raise UsageError(f"--device: core {min(shared)} belongs to two devices")
         taken |= set(device.cpus)
     if len({device.name for device in devices}) < len(devices):
-        raise UsageError("--device: a device is named twice")
+        raise UsageError("--device: a device occurs twice")
     _refuse_foreign(taken)
     free = [cpu for cpu in usable if cpu not in taken]
     return [
@@ -217,11 +65,11 @@ def memory_share(n_devices: int) -> float:
     """Return the memory that each of n devices of this computer may take now [B]."""
     import psutil
 
-    free = min(usable_memory(CGROUP_FOLDER), float(psutil.virtual_memory().available))
+    free = min(usable_memory(), float(psutil.virtual_memory().available))
     return SPARE * free / n_devices
 
 
-def _device(word: str) -> MeasuredDevice:
+def _named_device(word: str) -> MeasuredDevice:
     if match := re.fullmatch(r"cpu(\d{1,6})(?:-(\d{1,6}))?", word):
         first, last = int(match[1]), int(match[2] or match[1])
         if last >= first:
@@ -230,7 +78,7 @@ def _device(word: str) -> MeasuredDevice:
         cpus = (int(match[3]),) if match[3] else ()
         return MeasuredDevice(match[1], "cuda", cpus, int(match[2]))
     raise UsageError(
-        f"--device: {word!r} is no device", hint="Devices are named as cpu0, cpu0-3, cuda0."
+        f"--device: {word!r} is not a device", hint="Devices are cpu0, cpu0-3, cuda0 and the like."
     )
 
 
@@ -243,3 +91,155 @@ def _refuse_foreign(cpus: set[int]) -> None:
                 f"--device: this process may not use core {min(foreign)}",
                 hint=f"It may use {may}.",
             )
+
+
+def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[MeasuredDevice]:
+    """Return the devices that this rank measures, named after the rank.
+
+    text: names as for devices_of; a rank alone on its computer takes all of them, several ranks
+    take one each. None: the cores that a rank is bound to are one device; if ranks of a computer
+    share cores, each takes one core. cpus: the cores that this rank may use. Raises UsageError on
+    all ranks if a computer has not one name, or fewer than one core, for each of its ranks.
+    """
+    homes = comm.allgather((socket.gethostname(), tuple(cpus)))
+    mine = together(comm, lambda: _chosen(text, comm, homes))
+    prefix = f"rank{comm.rank}"
+    if len(mine) == 1:
+        return [replace(mine[0], name=prefix)]
+    return [replace(device, name=f"{prefix}.{device.name}") for device in mine]
+
+
+def _chosen(
+    text: str | None, comm: Comm, gathered: Sequence[tuple[str, tuple[int, ...]]]
+) -> list[MeasuredDevice]:
+    here, cpus = gathered[comm.rank]
+    beside = [rank for rank, (host, _) in enumerate(gathered) if host == here]
+    place = beside.index(comm.rank)
+    if text is not None:
+        devices = devices_of(text, cpus)
+        if len(beside) == 1:
+            return devices
+        if len(devices) != len(beside):
+            raise UsageError(
+                f"--device names {len(devices)} devices, but {here} has {len(beside)} ranks",
+                hint="Name one device for each rank.",
+            )
+        return [devices[place]]
+    bound = [set(gathered[rank][1]) for rank in beside]
+    if len(beside) > 1 and any(bound[place] & own for own in bound if own is not bound[place]):
+        if len(beside) > len(cpus):
+            raise UsageError(f"{len(beside)} ranks share {len(cpus)} cores of {here}")
+        return [MeasuredDevice("", cpus=(cpus[place],))]
+    return [MeasuredDevice("", cpus=tuple(cpus))] if cpus else [MeasuredDevice("")]
+
+
+def devices_here(
+    text: str | None, comm: Comm, processes: Sequence[Process] = ()
+) -> list[MeasuredDevice]:
+    """Return the devices of this rank, or of this computer if the program has one rank.
+
+    text: names as for devices_of; processes: of a process file, instead of names.
+    """
+    if processes:
+        return devices_of_processes(processes, comm)
+    if comm.size == 1:
+        return devices_of(text)
+    return devices_of_rank(text, comm, [core.cpu for core in cores()])
+
+
+def memory_here(comm: Comm, n_devices: int) -> float:
+    """Return the memory of each of this rank's devices [B]: an equal share of what is free here."""
+    hosts = comm.allgather([socket.gethostname()] * n_devices)
+    return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
+
+
+def devices_of_processes(processes: Sequence[Process], comm: Comm) -> list[MeasuredDevice]:
+    """Return the devices of this rank, bound as its process says; binds the rank itself, too.
+
+    The i-th rank of a host is the host's i-th process; a rank alone on its host has the devices of
+    all its processes. Raises NotFoundError on all ranks if a host has no process in the file, and
+    UsageError if several ranks do not match its processes, or this computer lacks a core.
+    """
+    here = socket.gethostname()
+    hosts = comm.allgather(here)
+    place, beside = hosts[: comm.rank].count(here), hosts.count(here)
+    for host in dict.fromkeys(hosts):  # the same on every rank, so that all raise
+        _check_host(processes, host, hosts.count(host))
+    own = of_host(processes, here)
+    mine = own if beside == 1 else [own[place]]
+    prefix = f"rank{comm.rank}" if comm.size > 1 else ""
+    devices = [_device_of_process(process, prefix, alone=len(mine) == 1) for process in mine]
+    if len(mine) == 1 and devices[0].cpus:
+        _bind(mine[0], devices[0].cpus)
+    return devices
+
+
+def _check_host(processes: Sequence[Process], host: str, ranks: int) -> None:
+    own = of_host(processes, host)
+    if not own:
+        names = ", ".join(dict.fromkeys(p.host for p in processes))
+        raise NotFoundError(
+            f"the process file has no process on {host}", hint=f"Its hosts are: {names}."
+        )
+    if ranks > 1 and len(own) != ranks:
+        raise UsageError(f"{host} has {ranks} ranks, but {len(own)} processes in the process file")
+
+
+def _device_of_process(process: Process, prefix: str, *, alone: bool) -> MeasuredDevice:
+    by_kind = f"cuda{process.index}" if process.kind == "cuda" else f"process{process.rank}"
+    name = prefix if prefix and alone else ".".join(filter(None, [prefix, by_kind]))
+    return MeasuredDevice(
+        name,
+        process.kind,
+        _cores_here(process),
+        process.index,
+        process.memory,
+        tuple(process.options.items()),
+    )
+
+
+def _cores_here(process: Process) -> tuple[int, ...]:
+    sockets: dict[int, list[int]] = {}
+    for core in cores():
+        sockets.setdefault(core.socket, []).append(core.cpu)
+    found = process.cores(sockets)
+    if process.bind and not found:
+        raise UsageError(f"{process.title}: this computer has no {process.bind}")
+    missing = set(found) - set(range(os.cpu_count() or 1))
+    if missing:
+        raise UsageError(f"{process.title}: this computer has no core {min(missing)}")
+    return found
+
+
+def _bind(process: Process, cpus: Sequence[int]) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        try:
+            os.sched_setaffinity(0, cpus)
+        except OSError as error:
+            raise UsageError(
+                f"{process.title} cannot be bound to {process.bind}: {error}"
+            ) from error
+
+
+def processes_here(comm: Comm) -> list[Process]:
+    """Return the processes of a new process file, the same on every rank.
+
+    With one rank: one process for each core of this computer; the first ones drive its CUDA
+    devices, as each needs a core ([Cla14]_, A.2). With several ranks: one process a rank, on the
+    cores that `evener measure` would take. Raises UsageError if ranks lack cores.
+    """
+    host, usable = socket.gethostname(), [core.cpu for core in cores()]
+    if comm.size == 1:
+        gpus = len(gpus_here())
+        return [
+            Process(host, i, "cuda", i, f"cpu{cpu}")
+            if i < gpus
+            else Process(host, i, bind=f"cpu{cpu}")
+            for i, cpu in enumerate(usable)
+        ]
+    (mine,) = devices_of_rank(None, comm, usable)
+    found: list[Process] = []
+    for other, cpus in comm.allgather((host, mine.cpus)):
+        bind = ",".join(f"cpu{cpu}" for cpu in cpus)
+        found.append(Process(other, len(of_host(found, other)), bind=bind))
+    return found

@@ -20,8 +20,8 @@ from evener.errors import InfeasibleError, NotFoundError
 from evener.io.machines.speeds import write_speeds
 from evener.measuring.campaign import DeviceRecord, outcomes_of
 from evener.measuring.outcomes import Gap, Outcome, Point
-from evener.measuring.ranks import RankBench, one_rank
 from evener.measuring.session import Running, Settings, notes_of, running
+from evener.measuring.together import RankBench, one_rank
 from evener.platforms.models.fitting import SLOWER, pooled
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.running.comm import Comm
@@ -79,7 +79,7 @@ def measure_sizes(
     """Return sizes of n units on the devices of all ranks, found by measuring them at once.
 
     settings: kernel, this rank's devices and the precision; its loads are not used. output: speeds
-    file for the samples of all steps, with a journal beside it until all is done; None: neither.
+    file for the samples of all steps, with a journal next to it until all is done; None: neither.
     tell: called after each step with its number from 1, the devices' names and what was observed.
     comm: as for session.measure. Raises NotFoundError where no device could do its first load,
     InfeasibleError where what the devices can do does not add up to n, with the reason.
@@ -124,7 +124,7 @@ def _observed(
     """Hand the seconds to the search; where it ends with an error, add why devices failed."""
     gaps = [f"{record.name}: {record.gaps[-1].message}" for record in records if record.gaps]
     if not any(record.points for record in records):
-        raise NotFoundError(f"no device could do its first load; {gaps[0]}")
+        raise NotFoundError(f"no device could compute its first load; {gaps[0]}")
     try:
         return search.observe(seconds_of(found))
     except InfeasibleError as error:

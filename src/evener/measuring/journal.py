@@ -1,6 +1,6 @@
 """The journal of a measurement, which keeps every outcome on disk as soon as it is known.
 
-A file of JSON lines beside the file of results: first the settings, then one outcome a line. After
+A file of JSON lines next to the file of results: first the settings, then one outcome a line. After
 an interruption the same command continues from it. Loads whose line was cut off are measured again,
 and so are those that failed, because the kernel may have been repaired meanwhile; only loads that
 did not fit in memory are not tried again.
@@ -129,10 +129,10 @@ class Journal:
         if differ:
             key = differ[0]
             raise InputError(
-                f"the journal is of another measurement: {key} was {found.get(key)!r}, "
+                f"the journal belongs to another measurement: {key} was {found.get(key)!r}, "
                 f"now it is {wanted[key]!r}",
                 file=self._path,
-                hint="Repeat that command to finish it, or remove the file, or write elsewhere.",
+                hint="Repeat that command to finish it, remove the file, or write to another file.",
             )
 
     def _write(self, entry: Mapping[str, Any]) -> None:
@@ -151,7 +151,7 @@ class Journal:
         self._n_written += 1
 
     def _refused(self, error: OSError) -> EvenerError:
-        return refusal(error, self._path, "the journal cannot be kept", hint=self.kept)
+        return refusal(error, self._path, "the journal cannot be written", hint=self.kept)
 
 
 def _locked(file: IO[bytes], path: Path) -> IO[bytes]:

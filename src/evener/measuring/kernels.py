@@ -136,19 +136,19 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
     arguments), an object that has them, or a function as FunctionKernel takes. options: those
     that the kernel takes; others are left out. With "width" among them the kernel is of rectangles
     d high and so wide: a class is made with it, a function called with both. Raises UsageError
-    where there is no such kernel.
+    if the kernel does not exist.
     """
     width = (options or {}).get("width")
     if name not in KERNELS:
         return _users_own(name, width)
     if width is not None and "width" not in KERNELS[name].takes:
         raise UsageError(
-            f"kernel {name} is not one of rectangles", hint="gemm is; or give your own."
+            f"kernel {name} does not compute rectangles", hint="Use gemm or a kernel of your own."
         )
     offer = KERNELS[name]
     if kind not in offer.homes:
         kinds = " and ".join(offer.homes)
-        raise UsageError(f"kernel {name} is for {kinds} devices, not for {kind}")
+        raise UsageError(f"kernel {name} runs on {kinds} devices, not on {kind}")
     module, _, attribute = offer.homes[kind].partition(":")
     takes = (*offer.takes, *offer.takes_on.get(kind, ()), *OF_KIND.get(kind, ()))
     known = {key: value for key, value in (options or {}).items() if key in takes}
@@ -173,7 +173,7 @@ def refuse_options(name: str, kind: str, given: Iterable[str]) -> None:
 def blas_of(name: str, kinds: Iterable[str]) -> dict[str, str]:
     """Return the option that says by what GPUs multiply: cuBLAS where CuPy is installed.
 
-    Nothing for kernels, or kinds of devices, that have no such option.
+    Nothing for kernels, or kinds of devices, that lack the option.
     """
     entry = KERNELS.get(name)
     if entry is None or not any("blas" in entry.takes_on.get(kind, ()) for kind in kinds):
@@ -193,7 +193,7 @@ def _users_own(name: str, width: int | None) -> Kernel:
     except (Exception, SystemExit) as error:  # whatever the user's module does when it is imported
         raise UsageError(
             f"kernel {name} cannot be imported: {type(error).__name__}: {error}",
-            hint="Modules are looked for in the current folder and in PYTHONPATH.",
+            hint="Modules are looked up in the current folder and in PYTHONPATH.",
         ) from error
     if isinstance(found, type):
         kernel = found() if width is None else found(width=width)
@@ -202,7 +202,7 @@ def _users_own(name: str, width: int | None) -> Kernel:
     elif callable(found):
         return FunctionKernel(functools.partial(found, width=width))
     else:
-        raise UsageError(f"kernel {name} is an object: it takes no width")
+        raise UsageError(f"kernel {name} is an object, which takes no width")
     missing = [key for key in ("initialize", "execute", "finalize") if not hasattr(kernel, key)]
     if len(missing) == 3 and callable(kernel):
         return FunctionKernel(kernel)

@@ -61,7 +61,7 @@ def fit_link(samples: Sequence[Sample], confidence: float = 0.95) -> FittedLink:
     Raises NotFoundError for fewer than two sizes.
     """
     if len({sample.load for sample in samples}) < 2:
-        raise NotFoundError("a link is fitted to at least two sizes of messages")
+        raise NotFoundError("a link needs at least two sizes of messages")
     size = np.array([sample.load for sample in samples])
     seconds = np.array([sample.seconds for sample in samples])
     rows = np.column_stack([1 / seconds, size / seconds])
@@ -146,7 +146,7 @@ def measure_links(
 ) -> list[NamedLink]:
     """Measure the links from the first core, or rank, to each other one; then to all at once.
 
-    between: "cores", "threads", "ranks" or "gpu". cpus: cores to speak between, or the GPUs'
+    between: "cores", "threads", "ranks" or "gpu". cpus: cores at both ends, or the GPUs'
     indices for "gpu". comm: for "ranks". On ranks above 0 nothing is returned. Raises UsageError
     for fewer than two ends, ToolError for a GPU that is not there.
     """
@@ -185,7 +185,7 @@ def _opened(between: str, cpus: Sequence[int], comm: Comm) -> list[tuple[str, in
     if not others:
         raise UsageError(
             f"a link between {between} needs two of them",
-            hint="Cores are chosen by --device cpu0,cpu1; ranks are started by mpiexec -n 2.",
+            hint="Choose cores by --device cpu0,cpu1, or start ranks by mpiexec -n 2.",
         )
     pairs = [(f"{here}-{name}", 1, ping) for name, ping in zip(names, single, strict=True)]
     return pairs + ([(f"{here}-all", len(others), every)] if len(others) > 1 else [])

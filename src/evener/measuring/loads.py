@@ -39,8 +39,8 @@ def range_of(text: str, option: str = "--range") -> tuple[int, int]:
         low, high = 1.0, 0.0
     if not 1 <= low <= high <= MAX_LOAD:  # false for NaN
         raise UsageError(
-            f"{option} is LOW:HIGH in units, as 1e3:1e6; not {text!r}",
-            hint="Both are whole numbers from 1 to 2^53, the lower one first.",
+            f"{option} must be LOW:HIGH in units, such as 1e3:1e6, not {text!r}",
+            hint="Both must be whole numbers from 1 to 2^53, the lower one first.",
         )
     return round(low), round(high)
 

@@ -14,7 +14,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.errors import UsageError
 from evener.measuring.benchmark import is_lack_of_memory
-from evener.measuring.ranks import together
+from evener.measuring.together import together
 from evener.running.apps.matmul_nested import NodeDevices
 from evener.running.comm import Comm
 from evener.sizing.nested import NestedTiling, Slices, SliceSearch, tiling_of_nodes
@@ -43,7 +43,7 @@ def measure_nested(
     Raises what tiling_of_nodes does, on all ranks.
     """
     if repetitions < 1:
-        raise UsageError(f"a product is measured once or more, not {repetitions} times")
+        raise UsageError(f"a product must be measured at least once, not {repetitions} times")
 
     def measure(_: IntArray, rows: int, columns: IntArray) -> FloatArray:
         return product_seconds(node, rows, columns, block, repetitions)

@@ -32,7 +32,7 @@ BUSY = 0.9  # fraction of exclusive core time below which it is reported
 class Precision:
     """When a point is measured well enough, and when to give up.
 
-    precision: half the confidence interval's width over the mean. confidence: of that interval.
+    precision: half the confidence interval's width over the mean. confidence: of the interval.
     repetitions: at most. seconds [s]: limit for all repetitions of a point, and for preparing it.
     shortest [s]: least time between two readings of the clock. least [s]: of all repetitions
     together, so that they are not all within one time slice of a shared core. slowest [units/s]:
@@ -57,16 +57,18 @@ class Precision:
         if not 0 < self.confidence < 1:
             raise UsageError(f"the confidence must lie in (0, 1), not {self.confidence}")
         if not 0 <= self.outliers <= 0.5:
-            raise UsageError(f"at most half may be outliers, not {self.outliers}")
+            raise UsageError(
+                f"at most half of the repetitions may be outliers, not {self.outliers}"
+            )
         if self.repetitions < MIN_REPETITIONS:
             raise UsageError(
-                f"there must be at least {MIN_REPETITIONS} repetitions: {self.repetitions}"
+                f"at least {MIN_REPETITIONS} repetitions are needed, not {self.repetitions}"
             )
         if not 0 < self.seconds < math.inf:
             raise UsageError(f"the time limit must be finite and above zero, not {self.seconds}")
         for key in ("shortest", "least", "slowest"):
             if not 0 <= getattr(self, key) < math.inf:
-                raise UsageError(f"{key} must be finite, not negative: {getattr(self, key)}")
+                raise UsageError(f"{key} must be finite and not negative, not {getattr(self, key)}")
 
     def patience(self, load: float) -> float:
         """Return how long one execution of `load` units may take [s]."""

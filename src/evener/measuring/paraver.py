@@ -41,7 +41,7 @@ def read_paraver(
         raise InputError(f"iterations must be one or more, not {iterations}")
     unit, states, marks = _records(path, event)
     if not states:
-        raise InputError("no state of any rank in it", file=path)
+        raise InputError("contains no state of any rank", file=path)
     ranks = sorted({task for task, _ in states})
     times = []
     for task in ranks:
@@ -73,11 +73,11 @@ def _records(
         with io.TextIOWrapper(open_input(path), "utf-8", "replace") as file:
             head = file.readline(LONGEST_LINE)
             if not head.startswith("#Paraver"):
-                raise InputError("not a Paraver trace: no #Paraver in its first line", file=path)
+                raise InputError("is not a Paraver trace: its first line lacks #Paraver", file=path)
             rows = iter(lambda: file.readline(LONGEST_LINE), "")
             for number, line in enumerate(rows, start=2):
                 if len(line) == LONGEST_LINE:
-                    raise InputError("not a Paraver record: a line too long", file=path,
+                    raise InputError("is not a Paraver trace: a line is too long", file=path,
                                      line=number)  # fmt: skip
                 if not line.endswith("\n"):  # the last one, cut off: its numbers may be, too
                     break
@@ -85,7 +85,7 @@ def _records(
                     _take(line, event, states, marks)
                 except ValueError as error:
                     raise InputError(
-                        f"not a Paraver record: {line.strip()[:60]!r}", file=path, line=number
+                        f"is not a Paraver record: {line.strip()[:60]!r}", file=path, line=number
                     ) from error
     except OSError as error:
         reason = error.strerror or str(error)
@@ -100,7 +100,7 @@ def _take(
     states: dict[tuple[int, int], Intervals],
     marks: dict[int, list[int]],
 ) -> None:
-    """Take one record in. Raises ValueError where it is none."""
+    """Add one record. Raises ValueError if it is not a record."""
     if line.startswith("1:"):
         _, _, _, task, thread, begin, end, state = (int(word) for word in line.split(":"))
         if begin > end or max(-begin, end) > LONGEST_TIME:

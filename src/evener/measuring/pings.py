@@ -120,9 +120,9 @@ class ProcessPing:
                 mine.sendall(self._message)
             received = [receive(mine, self._answer) for mine in self._sockets]
         except OSError as error:
-            raise ToolError(f"a process that was to answer has ended: {error}") from error
+            raise ToolError(f"the process that answers messages has ended: {error}") from error
         if received != [len(self._message)] * len(received):
-            raise ToolError("a process that was to answer has ended")
+            raise ToolError("the process that answers messages has ended")
 
     def finalize(self) -> None:
         """Free the message."""

@@ -64,7 +64,7 @@ class RatioFit:
     large: float
 
     def at(self, arcs: float) -> float:
-        """Return r for so many arcs."""
+        """Return r for this number of arcs."""
         if arcs <= self.ends[0]:
             return self.offset + self.slope * arcs
         return self.middle if arcs <= self.ends[1] else self.large
@@ -119,7 +119,7 @@ def _at_random(graph: AnyGraph, share: float, seed: int) -> npt.NDArray[np.int32
 def fit_ratio(points: Sequence[RatioPoint]) -> RatioFit:
     """Return the fit of two points or more. A piece without any continues the one before."""
     if len(points) < 2:
-        raise InputError("r by arcs is fitted to two points at least")
+        raise InputError("r by arcs needs at least two points")
     arcs, r = np.array([p.arcs for p in points]), np.array([p.r for p in points])
     ends = PIECES[0] * float(arcs.max()), PIECES[1] * float(arcs.max())
     small = arcs <= ends[0]
@@ -137,7 +137,7 @@ def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
 def emulated_timer(platform: Platform) -> Timed:
     """Return what charges PageRank to a virtual clock for the two devices of a platform."""
     if platform.k != 2:
-        raise InputError(f"r is of two devices, a CPU and a GPU, and this machine has {platform.k}")
+        raise InputError(f"r compares a CPU and a GPU, but the machine has {platform.k} devices")
     machine = VirtualMachine(platform)
 
     def timed(graph: AnyGraph, partition: Partition) -> tuple[float, float]:
@@ -151,7 +151,7 @@ def emulated_timer(platform: Platform) -> Timed:
 def timer_here(devices: Sequence[Sequence[int] | Cuda], most: int = SUPERSTEPS) -> Timed:
     """Return what times PageRank on two devices of this computer, both at once."""
     if len(devices) != 2:
-        raise InputError(f"r is of two devices, and {len(devices)} are given")
+        raise InputError(f"r compares two devices, but {len(devices)} are given")
 
     def timed(graph: AnyGraph, partition: Partition) -> tuple[float, float]:
         program = APPS["pagerank"].program
@@ -185,4 +185,4 @@ def read_ratio(path: str | Path) -> RatioFit:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=path) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise InputError("is no file of `evener measure pagerank --ratio`", file=path) from error
+        raise InputError("is not a file of `evener measure pagerank --ratio`", file=path) from error

@@ -18,8 +18,8 @@ from evener.io.machines.surfaces import write_surfaces
 from evener.measuring.campaign import DeviceRecord, Progress, run_campaign
 from evener.measuring.loads import GridPlan
 from evener.measuring.outcomes import Gap
-from evener.measuring.ranks import one_rank
 from evener.measuring.session import Running, Settings, notes_of, refuse_nothing, running
+from evener.measuring.together import one_rank
 from evener.platforms.models.fitting import SLOWER, SpeedSurface
 from evener.platforms.models.samples import Sample
 from evener.running.comm import Comm

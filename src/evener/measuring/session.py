@@ -23,8 +23,7 @@ from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
 from evener.measuring.loads import GridPlan, LoadPlan
 from evener.measuring.outcomes import Point, Precision
-from evener.measuring.ranks import RankBench, give_up, one_rank, together
-from evener.measuring.together import Bench
+from evener.measuring.together import Bench, RankBench, give_up, one_rank, together
 from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.models.samples import DeviceSpeeds
 from evener.running.comm import Comm
@@ -125,8 +124,8 @@ def running(
 ) -> Iterator[Running]:
     """Keep the journal of a measurement while it runs; remove it where all went well.
 
-    output: the file beside which it is; None keeps it in memory. more: what else must be equal for
-    its outcomes to be reused. An error that only this rank met ends the other ranks too.
+    output: the file next to which it lies; None: it stays in memory. more: what else must be equal
+    for its outcomes to be reused. An error that only this rank met ends the other ranks too.
     """
     names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
     lasting = settings.lasting | more | {"devices": names}

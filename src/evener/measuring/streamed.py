@@ -39,7 +39,7 @@ def bytes_in_core(rows: int, columns: int, block: int) -> int:
 
 
 def bytes_of_strips(height: int, columns: int, block: int, slots: int = SLOTS) -> int:
-    """Return what the device holds with strips of so many rows [B]."""
+    """Return what the device holds with strips of these rows [B]."""
     return ENTRY * (slots * height * (columns + block) + block * columns)
 
 
@@ -54,9 +54,9 @@ def strips_of(rows: int, columns: int, block: int, room: float, slots: int = SLO
     if most < 1:
         need = bytes_of_strips(1, columns, block, slots)
         raise InfeasibleError(
-            f"{room:,.0f} bytes of the device hold no strip of {columns:,} columns: "
-            f"{need:,} are needed",
-            hint="Take narrower parts or smaller blocks.",
+            f"{room:,.0f} bytes of the device are too few for a strip of {columns:,} "
+            f"columns, which needs {need:,}",
+            hint="Use narrower parts or smaller blocks.",
         )
     count = -(-rows // most)
     return Strips([rows * i // count for i in range(count + 1)], False)
@@ -83,7 +83,7 @@ class StreamedDevice:
         if not (all(0 < v < np.inf for v in values) and 0 <= self.alpha < np.inf):
             raise InputError(f"a device's costs must be finite and above zero, not {self}")
         if self.slots < 1:
-            raise InputError(f"strips need one buffer or more, not {self.slots}")
+            raise InputError(f"strips need at least one buffer, not {self.slots}")
 
     def seconds(self, rows: int, columns: int, block: int) -> float:
         """Return the seconds of one product [s], C being on the host where it does not fit."""

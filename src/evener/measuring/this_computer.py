@@ -1,93 +1,210 @@
-"""Describes this computer: by hwloc where it is installed, else by /sys; GPUs by nvidia-smi.
+"""This computer, as this process may use it: cores, caches and memory by /sys, GPUs by nvidia-smi.
 
-What this process may use is described: its CPU affinity, the limits of its control group,
-CUDA_VISIBLE_DEVICES.
+CPU affinity, limits of the control group and CUDA_VISIBLE_DEVICES are obeyed. Slurm's nodes are
+described by scontrol. machine.py measures what is described here.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import platform
+import re
 import shutil
 import socket
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
-from evener.errors import EvenerError, ToolError
-from evener.io.machines.hwloc import computer_of_hwloc
+from evener.errors import EvenerError, ToolError, UsageError
+from evener.io.machines.hwloc import HALF_WIDE
 from evener.io.machines.nvidia_smi import ListedGpus, gpus_of_nvidia_smi
-from evener.measuring.devices import (
-    CGROUP_FOLDER,
-    allowed_cpus,
-    cores,
-    usable_memory,
-    usable_quota,
-    visible,
+from evener.platforms.computer import (
+    Computer,
+    ComputerCore,
+    ComputerGpu,
+    LocalMemory,
+    restricted,
+    with_gpus,
 )
-from evener.measuring.sysfs import clock_of, computer_of_sysfs, cpus_near, lanes_here, model_here
-from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, restricted, with_gpus
 
-SECONDS = 20.0  # that lstopo or nvidia-smi may take before it is given up
-LSTOPO = ("lstopo", "--of", "xml")
-LSTOPO_TEXT = "lstopo-no-graphics"  # as Debian and Fedora call the one without windows
-NVIDIA_SMI = ("nvidia-smi", "-q", "-x")
+SYSTEM_FOLDER = Path("/sys/devices/system")
+CGROUP_FOLDER = Path("/sys/fs/cgroup")
+PCI_FOLDER = Path("/sys/bus/pci/devices")
+CPUINFO = Path("/proc/cpuinfo")
+KIB, KHZ = 2.0**10, 1e3
+MOST_NAMED = 1 << 16  # processors of a list such as "0-65535"
+SECONDS = 20.0  # that nvidia-smi may take
+SCONTROL_SECONDS = 60.0  # that Slurm's controller may take to answer
+JOB_NODES = ("SLURM_JOB_NODELIST", "SLURM_NODELIST")
+_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30}
+# Lanes of 64 bits by the features that /proc/cpuinfo lists; the first that it has counts.
+_FEATURES = (("avx512f", 8), ("avx", 4), ("sve", 4), ("sse2", 2), ("asimd", 2))
+
+
+class Core(NamedTuple):
+    """A physical core by one of its CPUs, and the socket it is on."""
+
+    cpu: int
+    socket: int
 
 
 def this_computer() -> Computer:
     """Return this computer, as this process may use it.
 
-    A program that is there and fails is said in the computer's notes; what it would have told is
-    taken from elsewhere, or left out.
+    If nvidia-smi fails, the computer's notes say so and GPUs are left out.
     """
-    found = _cores_here()
-    quota = usable_quota(CGROUP_FOLDER, len(found.cores))
-    allowed = allowed_cpus()
-    everything = {cpu for core in found.cores for cpu in core.cpus}
-    found = restricted(found, everything if allowed is None else everything & allowed, quota)
+    found = _usable_cores()
     gpus, notes, read_from = _gpus_here()
     found = replace(
         found,
         host=socket.gethostname(),
-        model=found.model or model_here(),
+        model=model_here(),
         architecture=platform.machine(),
-        cores=tuple(_completed(core) for core in found.cores),
-        usable=usable_memory(CGROUP_FOLDER),
-        near={gpu.bus: cpus_near(gpu.bus) or found.near.get(gpu.bus, frozenset()) for gpu in gpus},
+        cores=tuple(
+            replace(core, clock=clock_of(core.cpu), lanes=core.lanes or lanes_here())
+            for core in found.cores
+        ),
+        usable=usable_memory(),
+        near={gpu.bus: cpus_near(gpu.bus) for gpu in gpus},
         read_from=(*found.read_from, *read_from),
-        notes=(*found.notes, *notes),
+        notes=notes,
     )
     return with_gpus(found, gpus)
 
 
-def _completed(core: ComputerCore) -> ComputerCore:
-    """Return the core with its clock and vector width, where Linux says them."""
-    return replace(core, clock=core.clock or clock_of(core.cpu), lanes=core.lanes or lanes_here())
+def cores() -> list[Core]:
+    """Return the cores that this process may use, by socket."""
+    return [Core(core.cpu, core.socket) for core in _usable_cores().cores]
 
 
-def _cores_here() -> Computer:
-    """Return this computer's cores, memory and caches: by hwloc, else by /sys, else by psutil."""
-    program = shutil.which(LSTOPO_TEXT) or shutil.which(LSTOPO[0])
-    notes: tuple[str, ...] = ()
-    if program is not None:
-        try:
-            return computer_of_hwloc(output_of([program, *LSTOPO[1:]]), LSTOPO[0])
-        except EvenerError as error:
-            notes = (f"lstopo failed, /sys is read in its place: {error.message}",)
+def _usable_cores() -> Computer:
+    """Return this computer's cores, memory and caches, by /sys; elsewhere cores by psutil."""
+    allowed = allowed_cpus()
     found = computer_of_sysfs()
     if not found.cores:
-        counted = tuple(ComputerCore((core.cpu,), core.socket) for core in cores())
-        found = Computer(cores=counted, read_from=(("cores and memory", "psutil"),))
-    return replace(found, notes=(*found.notes, *notes))
+        import psutil
+
+        count = psutil.cpu_count(logical=False) or os.cpu_count() or 1
+        cpus = (sorted(allowed) if allowed else range(count))[:count]
+        cores = tuple(ComputerCore((cpu,)) for cpu in cpus)
+        found = Computer(cores=cores, read_from=(("cores and memory", "psutil"),))
+    everything = {cpu for core in found.cores for cpu in core.cpus}
+    quota = usable_quota(len(found.cores))
+    return restricted(found, everything if allowed is None else everything & allowed, quota)
+
+
+def computer_of_sysfs(folder: Path = SYSTEM_FOLDER, architecture: str = "") -> Computer:
+    """Return this computer as Linux's sysfs describes it; without cores if there is no sysfs.
+
+    Threads of a core share a list of siblings. Intel's E-cores are those that cpu_atom lists.
+    """
+    slow = cpus_in(text_in(folder.parent / "cpu_atom/cpus"))
+    nodes = {_number_of(node): node for node in folder.glob("node/node[0-9]*")}
+    local = {number: cpus_in(text_in(node / "cpulist")) for number, node in nodes.items()}
+    cores: dict[tuple[int, ...], ComputerCore] = {}
+    caches: list[frozenset[int]] = []
+    for topology in sorted(folder.glob("cpu/cpu[0-9]*/topology")):
+        cpu = _number_of(topology.parent)
+        siblings = cpus_in(text_in(topology / "thread_siblings_list")) or {cpu}
+        shared = cpus_in(text_in(topology.parent / "cache/index3/shared_cpu_list"))
+        if frozenset(shared) not in caches:
+            caches.append(frozenset(shared))
+        cores[tuple(sorted(siblings))] = ComputerCore(
+            tuple(sorted(siblings)),
+            max(number_in(topology / "physical_package_id") or 0, 0),
+            min((n for n, cpus in local.items() if cpu in cpus), default=0),
+            caches.index(frozenset(shared)),
+            lanes=HALF_WIDE["IntelAtom"] if cpu in slow else None,
+            capacity=number_in(topology.parent / "cpu_capacity"),
+        )
+    memories = ((_memory_of(node), frozenset(local[n])) for n, node in sorted(nodes.items()))
+    return Computer(
+        socket.gethostname(),
+        architecture=architecture,
+        cores=tuple(sorted(cores.values(), key=lambda c: (c.socket, c.numa, c.cache, c.cpu))),
+        memories=tuple(LocalMemory(size, cpus) for size, cpus in memories if size),
+        caches=_caches(folder / "cpu/cpu0/cache"),
+        read_from=(("cores, memory and caches", "/sys"),),
+    )
+
+
+def clock_of(cpu: int, folder: Path = SYSTEM_FOLDER, cpuinfo: Path = CPUINFO) -> float | None:
+    """Return the highest clock of a processor [Hz], else the present one; None if unknown."""
+    if kilohertz := number_in(folder / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"):
+        return kilohertz * KHZ
+    found = re.search(r"^cpu MHz\s*:\s*(\d{1,6}\.?\d*)", text_in(cpuinfo), re.MULTILINE)
+    return (float(found[1]) * 1e6 or None) if found else None
+
+
+def lanes_here(cpuinfo: Path = CPUINFO) -> int | None:
+    """Return how many numbers of 64 bits a vector instruction takes; None if that is unknown."""
+    found = re.search(r"^(?:flags|Features)\s*:(.*)$", text_in(cpuinfo), re.MULTILINE)
+    words = set(found[1].split()) if found else set()
+    return next((lanes for feature, lanes in _FEATURES if feature in words), None)
+
+
+def model_here(cpuinfo: Path = CPUINFO) -> str:
+    """Return the name of the CPU, "" if it is not known."""
+    found = re.search(r"^model name\s*:\s*(.+)$", text_in(cpuinfo), re.MULTILINE)
+    return found[1].strip()[:80] if found else ""
+
+
+def cpus_near(bus: str, folder: Path = PCI_FOLDER) -> frozenset[int]:
+    """Return the processors near a PCI address, none if that is not known."""
+    return frozenset(cpus_in(text_in(folder / bus / "local_cpulist"))) if bus else frozenset()
+
+
+def cpus_in(text: str) -> set[int]:
+    """Return the processors of a list such as "0-3,8"; none if it is no such list."""
+    found: set[int] = set()
+    for word in text.strip().split(","):
+        ends = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", word)
+        if ends is None or int(ends[2] or ends[1]) >= MOST_NAMED:
+            return set()
+        found |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return found
+
+
+def usable_quota(cores: int, cgroup: Path = CGROUP_FOLDER) -> int:
+    """Return for how many cores the control group's quota of CPU time is enough, at least one."""
+    words = text_in(cgroup / "cpu.max").split()
+    if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
+        return min(cores, max(1, math.ceil(int(words[0]) / int(words[1]))))
+    return cores
+
+
+def usable_memory(cgroup: Path = CGROUP_FOLDER) -> float:
+    """Return the computer's memory, or the limit of the control group if that is less [B]."""
+    import psutil
+
+    total = float(psutil.virtual_memory().total)
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        limit = number_in(cgroup / name)
+        if limit is not None and limit > 0:
+            total = min(total, float(limit))
+    return total
+
+
+def allowed_cpus() -> set[int] | None:
+    """Return the processors that this process may use; None if the system cannot tell."""
+    return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+
+
+def gpus_here() -> Sequence[ComputerGpu]:
+    """Return the GPUs that this process may use, in CUDA's order; none if nvidia-smi fails."""
+    return _gpus_here()[0]
 
 
 def _gpus_here() -> tuple[Sequence[ComputerGpu], tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Return the GPUs that may be used, in CUDA's order, sentences on others, and the source."""
-    program = shutil.which(NVIDIA_SMI[0])
+    program = shutil.which("nvidia-smi")
     if program is None:
         return (), (), ()
     try:
-        listed = gpus_of_nvidia_smi(output_of([program, *NVIDIA_SMI[1:]]), NVIDIA_SMI[0])
+        listed = gpus_of_nvidia_smi(output_of([program, "-q", "-x"], SECONDS), "nvidia-smi")
     except EvenerError as error:
         return (), (f"GPUs are left out: {error.message}",), ()
     left = visible(listed.gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))
@@ -96,24 +213,97 @@ def _gpus_here() -> tuple[Sequence[ComputerGpu], tuple[str, ...], tuple[tuple[st
     return left, (*listed.notes, *notes), ((("GPUs", source_of(listed)),) if left else ())
 
 
+def visible(gpus: Sequence[ComputerGpu], chosen: str | None) -> list[ComputerGpu]:
+    """Return the GPUs that CUDA_VISIBLE_DEVICES selects, in its order.
+
+    As in CUDA, the list ends at the first entry that names no device. The index of a GPU that is
+    cut into instances means its first instance.
+    """
+    if chosen is None:
+        return list(gpus)
+    result: list[ComputerGpu] = []
+    for word in (word.strip() for word in chosen.split(",")):
+        named = [gpu for gpu in gpus if word == str(gpu.index)][:1]
+        named = named or [gpu for gpu in gpus if word.startswith(("GPU-", "MIG-")) and
+                          gpu.uuid.startswith(word)]  # fmt: skip
+        if len(named) != 1 or named[0] in result:
+            break
+        result += named
+    return result
+
+
 def source_of(listed: ListedGpus) -> str:
-    """Return what a list of GPUs was read from, for the head of a machine file."""
+    """Return what a list of GPUs was read from, for the header of a machine file."""
     return f"nvidia-smi, driver {listed.driver}" if listed.driver else "nvidia-smi"
 
 
-def output_of(command: Sequence[str], seconds: float = SECONDS) -> bytes:
+def scontrol_text(nodes: str | None) -> bytes:
+    """Return the output of `scontrol show node` for these nodes; None: the job's, else all nodes.
+
+    Raises UsageError if `nodes` is no list of nodes, ToolError if scontrol is missing or fails.
+    """
+    program = shutil.which("scontrol")
+    if program is None:
+        raise ToolError(
+            "scontrol is not installed here",
+            hint="Run `scontrol show node > FILE` on the cluster, then use --from FILE here.",
+        )
+    if nodes is None:
+        nodes = next(filter(None, (os.environ.get(key) for key in JOB_NODES)), None)
+    if nodes is not None and not re.fullmatch(r"[A-Za-z0-9][\w.,\[\]-]*", nodes):
+        raise UsageError(f"{nodes[:40]!r} is not a list of nodes such as n[001-004]")
+    return output_of([program, "show", "node", *([nodes] if nodes else [])], SCONTROL_SECONDS)
+
+
+def output_of(command: Sequence[str], seconds: float) -> bytes:
     """Return what a program prints.
 
-    Raises ToolError where it cannot be run, ends with an error or takes longer than `seconds`.
+    Raises ToolError if it cannot be run, ends with an error or takes longer than `seconds`.
     """
     name = os.path.basename(command[0])  # noqa: PTH119 - a name alone
     try:
         done = subprocess.run(command, capture_output=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired as error:
-        raise ToolError(f"{name} gave no answer in {seconds:g} s") from error
+        raise ToolError(f"{name} did not answer within {seconds:g} s") from error
     except OSError as error:
         raise ToolError(f"{name} cannot be run: {error.strerror or error}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip().split("\n")[0]
-        raise ToolError(f"{name} ended with {done.returncode}: {said[:160]}")
+        raise ToolError(f"{name} ended with exit code {done.returncode}: {said[:160]}")
     return done.stdout
+
+
+def text_in(path: Path) -> str:
+    """Return the text of a file, "" if it cannot be read."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:  # not Linux, or not mounted
+        return ""
+
+
+def number_in(path: Path) -> int | None:
+    """Return the whole number that a file holds; None if it holds none."""
+    text = text_in(path).strip()
+    return int(text) if re.fullmatch(r"-?\d{1,20}", text) else None
+
+
+def _number_of(folder: Path) -> int:
+    return int(re.sub(r"\D", "", folder.name))
+
+
+def _memory_of(node: Path) -> float:
+    found = re.search(r"MemTotal:\s*(\d{1,15}) kB", text_in(node / "meminfo"))
+    return int(found[1]) * KIB if found else 0.0
+
+
+def _caches(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return size [B] and number of processors of the first processor's caches, outermost first."""
+    found = {}
+    for cache in sorted(folder.glob("index[0-9]*"), reverse=True):
+        level, kind = number_in(cache / "level"), text_in(cache / "type").strip()
+        size = re.fullmatch(r"(\d{1,9})([KMG])", text_in(cache / "size").strip())
+        if level and size and kind != "Instruction":
+            name = "L1d" if level == 1 else f"L{level}"
+            sharing = len(cpus_in(text_in(cache / "shared_cpu_list"))) or 1
+            found[name] = (int(size[1]) * _SIZES[size[2]], sharing)
+    return found

@@ -1,21 +1,25 @@
 """Measures several devices at the same time, each in a process bound to its cores.
 
-Devices of a computer share memory, caches and buses, so that a device is faster alone than beside
-others (A.2 of [Cla14]_). So all start at one moment, and a device that has its result goes on
+Devices of a computer share memory, caches and buses, so that a device is faster alone than together
+with others (A.2 of [Cla14]_). So all start at one moment, and a device that has its result goes on
 executing until the slowest has its own, too.
 """
 
 from __future__ import annotations
 
 import selectors
+import socket
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, Self, TypeVar, cast
 
 from evener.errors import EvenerError
 from evener.measuring.outcomes import Gap, Outcome, Point, Precision
 from evener.measuring.workers import Worker
 from evener.platforms.models.samples import Sample
+from evener.running.comm import Comm, run_threads
+
+T = TypeVar("T")
 
 # Set by hand: first touching the memory takes longer than an execution, by slow Python code.
 PREPARING_FACTOR = 4.0  # limit for preparing a point, over Precision.seconds
@@ -66,6 +70,52 @@ class Bench:
             raise failure
         round_.stop()
         return round_.outcomes
+
+
+class RankBench:
+    """The devices of all ranks, measured at the same time, each by its own rank.
+
+    bench: this rank's devices. names, groups: of the devices of all ranks, name and computer.
+    agreed: whether `measure` has raised an error, which it then did on every rank.
+    """
+
+    def __init__(self, bench: Bench, comm: Comm) -> None:
+        self._bench, self._comm, self.agreed = bench, comm, False
+        gathered = comm.allgather((bench.names, socket.gethostname()))
+        self.names = [name for names, _ in gathered for name in names]
+        self.groups = [host for names, host in gathered for _ in names]
+        counts = [len(names) for names, _ in gathered]
+        self._from = sum(counts[: comm.rank])
+        self._to = self._from + counts[comm.rank]
+
+    def __enter__(self) -> Self:
+        self._bench.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bench.__exit__(*error)
+
+    def has_company(self, name: str) -> bool:
+        """Whether another device is on the same computer."""
+        return self.groups.count(self.groups[self.names.index(name)]) > 1
+
+    def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
+        """Return the outcome of device i of all at loads[i] units; None leaves it idle.
+
+        Raises on every rank the error of the first rank that has one.
+        """
+        found: list[Outcome | None] | EvenerError
+        try:
+            found = self._bench.measure(loads[self._from : self._to])
+        except EvenerError as error:
+            found = error
+        everything: list[Outcome | None] = []
+        for own in self._comm.allgather(found):
+            if isinstance(own, EvenerError):
+                self.agreed = True
+                raise own
+            everything += own
+        return everything
 
 
 class _Round:
@@ -204,3 +254,29 @@ class _Round:
 
     def _patience(self, i: int) -> float:
         return self._precision.patience(self._load(i))
+
+
+def together(comm: Comm, action: Callable[[], T]) -> T:
+    """Return action() of this rank; raise on all ranks the error of the first that has one."""
+    result: T | None = None
+    failure: EvenerError | None = None
+    try:
+        result = action()
+    except EvenerError as error:
+        failure = error
+    for theirs in comm.allgather(failure):
+        if theirs is not None:
+            raise theirs
+    return cast(T, result)
+
+
+def one_rank() -> Comm:
+    """Return a communicator of this process alone."""
+    return run_threads(1, lambda comm: comm)[0]
+
+
+def give_up(comm: Comm, error: BaseException) -> None:
+    """End all ranks for an error that only this rank has: they would wait for it for ever."""
+    leave = getattr(comm, "__exit__", None)
+    if comm.size > 1 and leave is not None:
+        leave(type(error), error, error.__traceback__)

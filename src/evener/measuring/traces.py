@@ -98,7 +98,7 @@ class TraceLog:
         """Add a line; of the times of several ranks, only one rank's own is allowed."""
         if len(times) != 1:
             raise InputError(
-                f"a TraceLog is one device's, not of {len(times)}",
+                f"a TraceLog records one device, not {len(times)}",
                 hint="Use timed(log) without a communicator; every rank writes its own file.",
             )
         sample = Sample(self.load, times[0])
@@ -153,16 +153,16 @@ def read_traces(
             own = next(remaining, None)
             if own is None:
                 raise InputError(
-                    "a Paraver file does not say the loads of its ranks",
+                    "a Paraver file does not contain the loads of its ranks",
                     file=path,
-                    hint="Give --loads L,L,..., one for each rank, once for each such file.",
+                    hint="Give --loads L,L,..., a load for each rank, once for each Paraver file.",
                 )
             times = read_paraver(path, iterations=iterations, event=event)
             taken += _of_ranks(path, times, own)
         else:
             taken += _lines(path, notes)
     if next(remaining, None) is not None:
-        raise InputError("more lists of loads than Paraver files")
+        raise InputError("there are more lists of loads than Paraver files")
     return Trace(_devices(taken, confidence), tuple(notes))
 
 
@@ -171,7 +171,7 @@ def _devices(taken: Iterable[TracedTime], confidence: float) -> tuple[DeviceSpee
     for one in taken:
         groups.setdefault(one.device, {}).setdefault(one.load, []).append(one.seconds)
     if not groups:
-        raise InputError("no times in any of the trace files")
+        raise InputError("no trace file contains times")
     return tuple(
         DeviceSpeeds(
             device,
@@ -192,7 +192,7 @@ def _of_ranks(
     path: str | Path, times: Sequence[Sequence[float]], loads: Sequence[float]
 ) -> list[TracedTime]:
     if len(times) != len(loads):
-        raise InputError(f"{len(times)} ranks, but {len(loads)} loads are given", file=path)
+        raise InputError(f"{len(times)} ranks need {len(times)} loads, not {len(loads)}", file=path)
     return [
         TracedTime(f"rank{rank}", _checked(load, "load", path, None), seconds)
         for rank, (load, own) in enumerate(zip(loads, times, strict=True))
@@ -203,7 +203,7 @@ def _of_ranks(
 def _lines(path: str | Path, notes: list[str]) -> Iterator[TracedTime]:
     text = _text_of(path)
     if not text.strip():
-        raise InputError("empty: no times in it", file=path)
+        raise InputError("contains no times", file=path)
     is_json = text.lstrip().startswith("{")
     entries = _json_entries(path, text) if is_json else _csv_entries(path, text)
     whole = text.endswith("\n")
@@ -245,7 +245,7 @@ def _csv_rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
             yield rows.line_num, row
     except csv.Error as error:
         reason = str(error).split(" - ")[0]
-        raise InputError(f"not CSV: {reason}", file=path, line=rows.line_num) from error
+        raise InputError(f"is not CSV: {reason}", file=path, line=rows.line_num) from error
 
 
 def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
@@ -254,7 +254,7 @@ def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, A
     missing = [key for key in KEYS if key not in names]
     if missing:
         raise InputError(
-            f"no column {missing[0]}", file=path, line=1,
+            f"has no column {missing[0]}", file=path, line=1,
             hint="The first line names the columns: device,load,seconds.",
         )  # fmt: skip
     for line, row in rows:
@@ -284,4 +284,4 @@ def _text_of(path: str | Path) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise InputError("not a text in UTF-8, so no trace", file=path, line=line) from error
+        raise InputError("is not text in UTF-8", file=path, line=line) from error

@@ -95,7 +95,7 @@ class Worker:
         if message is None:
             raise ToolError(
                 f"the process of device {self.name} {self.death()} before it was ready",
-                hint=f"Its last words: {self.last_words() or 'none'}",
+                hint=f"Its last output: {self.last_words() or 'none'}",
             )
         if message["event"] == "unusable":
             kinds = {"UsageError": UsageError, "InputError": InputError}

@@ -37,7 +37,7 @@ from evener.io.read import names_beside
 from evener.io.sources import find_file
 from evener.io.streaming import digest_of
 from evener.io.weights import split_weights
-from evener.measuring.devices import CGROUP_FOLDER, usable_memory
+from evener.measuring.this_computer import usable_memory
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import SlicedOrigin, plan_slices, refuse_whole, sliced_record
 from evener.planning.steps import Progress
@@ -351,7 +351,7 @@ def is_large(path: Path) -> bool:
 
 def memory_to_use() -> int:
     """Return how much of this computer's memory, or its control group's, a plan may take [B]."""
-    return int(OF_MEMORY * usable_memory(CGROUP_FOLDER))
+    return int(OF_MEMORY * usable_memory())
 
 
 def too_large_for(path: Path, format: str | None, room: int) -> int | None:  # noqa: A002

@@ -2,8 +2,7 @@
 
 comm.py       ranks as threads of this process; mpi_comm.py: as processes of MPI; hybrid.py: as
               both; swaps.py: their exchanges that are made once and repeated
-failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed;
-              pipes.py: what a rank said is read before it ends all
+failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
 edge_copies.py  masters and mirrors where edges are divided; edge_shares.py: each device's edges;
@@ -16,7 +15,7 @@ emulation.py  devices with given speed models, noise and drift, on a virtual clo
 executing.py  a vertex program on all devices of a partition; on_device.py: on one of them;
               program_run.py: the result; devices.py: cores by words; records.py: what supersteps
               took, as samples of speeds and as a trace; moving.py: vertices that change device
-checkpoints.py   what is needed to continue a run, kept in a folder
+checkpoints.py   what is needed to continue a run, in a folder
 emulated_run.py  the same, with a virtual clock for the devices of a platform that is not here
 engine/       vertex programs, compiled, on the threads of one device
 apps/         programs on unequal devices, each with run() and verify()

@@ -152,7 +152,7 @@ class _Builder:
         order, position, starts, _ = self.numbering
         m, count = self.owned.size, int(kernels.merge_bits(self.bits, self.used, self.ranks))
         if m + count >= UNSIGNED:
-            raise InputError(f"device {self.rank} has 2^32 vertices and ghosts or more")
+            raise InputError(f"device {self.rank} has 2^32 or more vertices and ghosts")
         self.numbers = np.empty(m + count, np.int64)
         self.numbers[:m] = self.owned
         kernels.list_ghosts(self.bits[0], self.used[0], order, self.numbers[m:])

@@ -46,9 +46,9 @@ _HINT = "Start the run anew, without --resume."
 
 @dataclass
 class Checkpoints:
-    """Where and how often a run is kept, and what that took on the first device.
+    """Where and how often a run is saved, and what that took on the first device.
 
-    steps: every so many supersteps; seconds: or whenever so much time has gone, and at most
+    steps: after this number of supersteps; seconds: or after this time, and at most
     MOST_SHARE of the time is spent on it. identity: as `identity_of` returns.
     """
 
@@ -198,18 +198,18 @@ class CheckpointWriter:
 def read_checkpoint(folder: str | Path) -> Checkpoint:
     """Read the checkpoint that a folder holds.
 
-    Raises InputError where there is none, and where it is damaged.
+    Raises InputError if there is none, or it is damaged.
     """
     folder = Path(folder)
     path = folder / INDEX
     if not path.exists():
-        raise InputError("holds no checkpoint", file=folder, hint=_HINT)
+        raise InputError("contains no checkpoint", file=folder, hint=_HINT)
     with _refused(path):
         index = loads(read_bytes(path), finite=True)
         if index["format"] != FORMAT:
             raise InputError("does not describe a checkpoint", hint=_HINT)
         if index["format_version"] > FORMAT_VERSION:
-            raise InputError("is of a later version of this format", hint="Update evener.")
+            raise InputError("has a newer version of this format", hint="Update evener.")
         step, files = int(index["step"]), [str(name) for name in index["files"]]
         seen = np.zeros(int(index["identity"]["n"]), bool)
     whole: Arrays = {}
@@ -217,7 +217,7 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
         file = folder / _file(step, rank)
         with _refused(file):
             if name != file.name:
-                raise InputError("is not what checkpoint.json names", hint=_HINT)
+                raise InputError("is not the file that checkpoint.json names", hint=_HINT)
             _add(
                 whole,
                 seen,
@@ -226,7 +226,7 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
             )
     with _refused(path):
         if not seen.all():
-            raise InputError("names files that do not hold all vertices", hint=_HINT)
+            raise InputError("names files that do not contain all vertices", hint=_HINT)
         numbers = {str(key): int(value) for key, value in index["numbers"].items()}
         state = RunState(step, numbers=numbers, **whole)
         return Checkpoint(folder, state, dict(index["identity"]))
@@ -263,14 +263,16 @@ def _held(folder: Path) -> int | None:
     except OSError as error:
         raise refusal(error, folder) from error
     if names:
-        raise InputError(f"holds other files than checkpoints, as {min(names)}", file=folder)
+        raise InputError(
+            f"contains files that are not checkpoints, such as {min(names)}", file=folder
+        )
     try:
         with suppress(BlockingIOError):
             return locked(folder / LOCK)
     except OSError:
         return None
     raise InputError(
-        "another run writes its checkpoints there",
+        "another run writes its checkpoints to this folder",
         file=folder,
         hint="Give each run its own folder.",
     )

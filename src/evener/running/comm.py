@@ -66,9 +66,9 @@ class Comm(Protocol):
         """Return first and end of the ranks in a row, this one among them, of one computer."""
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory that the ranks of `beside` have in common; all of these call.
+        """Return memory that the ranks of `beside` share; all of these call.
 
-        None where the computer has no room for what processes share: a warning says so.
+        None if the computer has no space for shared memory: a warning says so.
         """
 
 
@@ -161,7 +161,7 @@ class ThreadComm:
         return run_around(self.rank, self._shared.computers)
 
     def memory(self, n_bytes: int) -> Memory:
-        """Return memory that the ranks of `beside` have in common. ToolError where none comes."""
+        """Return memory that the ranks of `beside` share. Raises ToolError if none comes."""
         first, end = self.beside()
         if self.rank != first:
             found: Memory = self._shared.memories.take(first, self.rank)

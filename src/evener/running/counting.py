@@ -76,7 +76,7 @@ class CountedComm:
         return self._comm.beside()
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory that the ranks of `beside` have in common."""
+        """Return memory that the ranks of `beside` share."""
         return self._comm.memory(n_bytes)
 
 

@@ -59,11 +59,11 @@ def _check_named_once(devices: Sequence[list[int] | Cuda]) -> None:
     seen: set[int] = set()
     for core in cores:
         if core in seen:
-            raise UsageError(f"core {core} belongs to two devices: each thread needs its own")
+            raise UsageError(f"core {core} belongs to two devices: each thread needs its own core")
         seen.add(core)
     cuda = [device for device in devices if isinstance(device, Cuda)]
     if len(set(cuda)) < len(cuda):
-        raise UsageError("a CUDA device is named twice: its memory and its cores are of one")
+        raise UsageError("a CUDA device occurs twice: it can be one device of the plan only")
 
 
 def _check_there(devices: Sequence[list[int] | Cuda]) -> None:
@@ -78,7 +78,7 @@ def _check_there(devices: Sequence[list[int] | Cuda]) -> None:
         for core in device:
             if core not in allowed:
                 raise UsageError(
-                    f"there is no core {core} for this process",
+                    f"this process may not use core {core}",
                     hint=f"It may use: {', '.join(map(str, sorted(allowed)))}.",
                 )
 
@@ -92,15 +92,15 @@ def _cores(word: str) -> list[int]:
     found = _WORD.fullmatch(word)
     if found is None:
         raise UsageError(
-            f"there is no device {word!r}",
+            f"{word!r} is not a device",
             hint="Devices are cpu:0 (a core), cpu:0-1 or cpu:0+2 (cores of one device), cuda:0.",
         )
     cores: list[int] = []
     for run in found[1].split("+"):
         first, _, last = run.partition("-")
         if max(len(first), len(last)) > DIGITS:
-            raise UsageError(f"device {word[:40]!r} has a core of more than {DIGITS} digits")
+            raise UsageError(f"device {word[:40]!r} has a core number of more than {DIGITS} digits")
         cores.extend(range(int(first), int(last or first) + 1))
     if not cores or len(set(cores)) < len(cores):
-        raise UsageError(f"device {word!r} has no core, or one twice")
+        raise UsageError(f"device {word!r} names no core, or a core twice")
     return cores

@@ -78,7 +78,7 @@ def write_distributed(
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder beside `target`, which it replaces if all goes well."""
+    """Yield an empty folder next to `target`, which it replaces if all goes well."""
     with private_folder(target.parent) as private:
         new = private / "new"
         new.mkdir()
@@ -106,13 +106,15 @@ def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
         refuse_unwritable(target)
         return
     if not target.is_dir():
-        raise InputError("is no folder", file=target, hint="The name of a new folder is needed.")
+        raise InputError("is not a folder", file=target, hint="Give the name of a new folder.")
     if any(target.iterdir()):
         if not _is_ours(target):
             hint = "Only folders that evener distribute has written are replaced."
-            raise InputError("is a folder of other files", file=target, hint=hint)
+            raise InputError(
+                "contains files that evener distribute has not written", file=target, hint=hint
+            )
         if not force:
-            raise UsageError(f"{target} is there already", hint="--force replaces it.")
+            raise UsageError(f"{target} already exists", hint="Use --force to replace it.")
 
 
 def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
@@ -124,7 +126,7 @@ def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
     index = read_index(folder)
     devices = index["devices"]
     if not 0 <= rank < len(devices):
-        raise InputError(f"has {len(devices)} devices, none of number {rank}", file=folder)
+        raise InputError(f"has {len(devices)} devices, but no device {rank}", file=folder)
     file = Path(folder) / str(devices[rank]["file"])
     content = read_bytes(file)
     with _refused(file):
@@ -145,7 +147,7 @@ def read_index(folder: str | Path) -> dict[str, Any]:
         if index["format"] != FORMAT:
             raise InputError("does not describe a distributed graph", hint=_HINT)
         if index["format_version"] > FORMAT_VERSION:
-            raise InputError("is of a later version of this format", hint="Update evener.")
+            raise InputError("has a newer version of this format", hint="Update evener.")
         if len(index["devices"]) != index["k"] or not isinstance(index["digest"], str):
             raise InputError("does not list its devices", hint=_HINT)
         if any(Path(device["file"]).name != device["file"] for device in index["devices"]):

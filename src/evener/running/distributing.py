@@ -131,7 +131,7 @@ def part_sizes(
 ) -> list[PartSize]:
     """Return how much the part of each device would hold; the parts are not made.
 
-    Arguments and errors as of `distribute`.
+    Arguments and errors as in `distribute`.
     """
     taken, partition = _taken(graph, divided)
     lists, k, threads = _lists(taken, want, alone=False), partition.k, threads or cores()
@@ -163,7 +163,9 @@ def local_part(lists: Lists, partition: Partition, rank: int, threads: int) -> L
     Raises InputError for a rank without a block.
     """
     if not 0 <= rank < partition.k:
-        raise InputError(f"rank {rank} has no block: there are {plural(partition.k, 'block')}")
+        raise InputError(
+            f"rank {rank} has no block: the partition has {plural(partition.k, 'block')}"
+        )
     if partition.k == 1:
         return _whole(lists)
     boundary = boundary_of(lists, partition.part, rank, threads)

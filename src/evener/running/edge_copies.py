@@ -96,7 +96,7 @@ def copies_of(edges: EdgeList, partition: EdgePartition) -> Copies:
 
 
 def _spread(count: int, starts: IntVector) -> npt.NDArray[np.int32]:
-    """Return a device for each of so many vertices, in runs in proportion to devices' edges."""
+    """Return a device for each of these vertices, in runs in proportion to devices' edges."""
     ends = starts[1:] if starts[-1] else np.arange(1, starts.size)
     last = (ends / ends[-1] * count).round().astype(np.int64)
     return np.searchsorted(last, np.arange(count), side="right").astype(np.int32)

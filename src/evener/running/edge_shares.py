@@ -134,7 +134,9 @@ def edge_shares(
     wanted = range(k) if devices is None else list(devices)
     for device in wanted:
         if not 0 <= device < k:
-            raise InputError(f"device {device} has no edges: there are {plural(k, 'device')}")
+            raise InputError(
+                f"device {device} does not exist: edges are divided over {plural(k, 'device')}"
+            )
     listed, part = dealt_edges(graph, divided)
     copies = copies_of(listed, part)
     arcs = graph.arcs_out()
@@ -169,7 +171,7 @@ def dealt_edges(
     else:
         listed = EdgeList.of_arcs(graph, weighted=weighted)
     if edges is None and of == "matrix":
-        raise InputError("the entries of a matrix are needed to know where each one is")
+        raise InputError("the edges are needed to find the block of each entry of the matrix")
     if edges is None and (is_once or of == "arcs"):
         return listed, partition.checked_for(listed)
     known = EdgeList.of_graph(graph.undirected()) if edges is None else edges
@@ -188,7 +190,7 @@ def _blocks_of(
     if of == "matrix":
         at = np.where(at < 0, _found(keys, heads * n + tails), at)
     if (at < 0).any():
-        raise InputError("the graph has edges that the partition does not divide")
+        raise InputError("the graph has edges that are in no block of the partition")
     return EdgePartition(partition.part[at], partition.k)
 
 
@@ -209,7 +211,7 @@ def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray
     interior, shared = masters[~is_shared[masters]], masters[is_shared[masters]]
     numbers = np.concatenate([interior, shared, copies.mirrors[device]])
     if numbers.size >= UNSIGNED:
-        raise InputError(f"device {device} has 2^32 masters and mirrors or more")
+        raise InputError(f"device {device} has 2^32 or more masters and mirrors")
     position[numbers] = np.arange(numbers.size, dtype=position.dtype)
     sends = {q: position[own].astype(np.uint32) for q, own in sent.items() if own.size}
     degrees = dealt.degrees[numbers]

@@ -48,7 +48,7 @@ def list_offsets(edges, tails, heads, both_ways, position, offsets):
 def list_arcs(edges, tails, heads, both_ways, position, weights, free, ends, own):
     """Set ends to the local numbers at the other ends of each local vertex's arcs, by edge number.
 
-    Arguments as of list_offsets. weights (m,) of all edges, or empty: none are wanted. free
+    Arguments as in list_offsets. weights (m,) of all edges, or empty: none are wanted. free
     (n_local,): where the arcs of each vertex begin; changed. own: set to the arcs' weights.
     """
     for e in edges:

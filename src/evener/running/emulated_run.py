@@ -44,14 +44,14 @@ ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost 
 
 @dataclass(frozen=True)
 class SuperstepTerms:
-    """What a superstep costs a device beside the arcs that it looks at, for which it has a speed.
+    """What a superstep costs a device in addition to arcs, for which it has a speed.
 
     A device states them among its capabilities, under these names; arcs alone where it does not.
 
-    vertex_arcs: passing an own vertex takes as long as so many arcs. list_share: the largest part
+    vertex_arcs: how many arcs take as long as passing an own vertex. list_share: the largest part
     of the device that works on the arcs of one vertex; no superstep in which all arcs are looked at
     is shorter than that takes. near_values: vertices, own and ghosts, whose values its cache holds;
-    far_factor: an arc to any other takes so many times as long.
+    far_factor: how many times as long an arc to any other takes.
     """
 
     vertex_arcs: float = 0.0
@@ -61,9 +61,12 @@ class SuperstepTerms:
 
     def __post_init__(self) -> None:
         if not (self.vertex_arcs >= 0 and self.near_values >= 0 and self.far_factor >= 1):
-            raise InputError(f"what a superstep costs is not negative, and far_factor 1 up: {self}")
+            raise InputError(
+                "vertex_arcs and near_values must not be negative, and far_factor must be "
+                f"at least 1: {self}"
+            )
         if not 0 < self.list_share <= 1:
-            raise InputError(f"list_share is a part of the device, not {self.list_share}")
+            raise InputError(f"list_share must be above 0 and at most 1, not {self.list_share}")
 
     @classmethod
     def of(cls, device: Device) -> SuperstepTerms:
@@ -173,7 +176,9 @@ class VirtualMachine:
         Raises UsageError where devices and blocks are not equally many.
         """
         if partition.k != self.platform.k:
-            raise UsageError(f"{self.platform.k} devices for {partition.k} blocks")
+            raise UsageError(
+                f"the machine has {self.platform.k} devices, but the plan has {partition.k} blocks"
+            )
         parts = distribute(graph, partition, want=wanted_arcs(program))
         return self.run_on(program, parts, most=most, parameters=parameters, tell=tell)
 
@@ -207,7 +212,10 @@ class VirtualMachine:
         """
         divided = DividedEdges.by(divided)
         if divided.partition.k != self.platform.k:
-            raise UsageError(f"{self.platform.k} devices for {divided.partition.k} blocks")
+            raise UsageError(
+                f"the machine has {self.platform.k} devices, but the plan has "
+                f"{divided.partition.k} blocks"
+            )
         shares = edge_shares(graph, divided)
         watch = RunWatch(tell)
         found = run_on_shares(program, shares, most=most, parameters=parameters, watch=watch)

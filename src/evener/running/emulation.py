@@ -32,7 +32,9 @@ class Drift:
 
     def __post_init__(self) -> None:
         if not (self.device >= 0 and 0 <= self.start < self.end and self.ramp >= 0):
-            raise InputError(f"no drift: device {self.device}, {self.start} to {self.end} s")
+            raise InputError(
+                f"a drift of device {self.device} cannot last from {self.start} to {self.end} s"
+            )
         if not 0 < self.factor < np.inf:
             raise InputError(f"a drift's factor must be above zero, not {self.factor}")
 
@@ -65,7 +67,9 @@ class EmulatedMachine:
         if not 0 <= noise < np.inf:
             raise InputError(f"noise must be zero or above, not {noise}")
         if any(drift.device >= len(models) for drift in drifts):
-            raise InputError(f"a drift is of a device beyond the {len(models)} there are")
+            raise InputError(
+                f"a drift names a device that does not exist: the machine has {len(models)}"
+            )
         self.models, self.noise, self.drifts = tuple(models), noise, tuple(drifts)
         self.clock = 0.0
         self._rng = np.random.default_rng(seed)
@@ -83,7 +87,7 @@ class EmulatedMachine:
         """
         loads = as_numbers(sizes, "sizes")
         if loads.size != self.k:
-            raise InputError(f"{loads.size} sizes for {self.k} devices")
+            raise InputError(f"{self.k} devices need {self.k} sizes, not {loads.size}")
         seconds = np.array([self._seconds(i, load) for i, load in enumerate(loads.tolist())])
         self.clock += float(seconds.max())
         return seconds
@@ -97,7 +101,7 @@ class EmulatedMachine:
     def wait(self, seconds: float) -> None:
         """Advance the clock [s], as by communication or by a decision."""
         if not seconds >= 0:
-            raise InputError(f"a wait must be zero seconds or more, not {seconds}")
+            raise InputError(f"a wait must last zero seconds or more, not {seconds}")
         self.clock += seconds
 
     def _seconds(self, device: int, load: float) -> float:
@@ -107,7 +111,7 @@ class EmulatedMachine:
         model = self.models[device]
         if load > model.capacity:
             raise InfeasibleError(
-                f"device {device} takes {model.capacity:,.0f} units at most, not {load:,.0f}"
+                f"device {device} takes at most {model.capacity:,.0f} units, not {load:,.0f}"
             )
         for drift in self.drifts:
             if drift.device == device:

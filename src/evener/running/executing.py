@@ -70,11 +70,11 @@ def run_program(
     has_cuda = any(isinstance(device, Cuda) for device in devices or ())
     if watch.checkpoints is not None or watch.resume is not None:
         if has_cuda:
-            raise UsageError("checkpoints are of runs on cores alone, without CUDA devices")
+            raise UsageError("checkpoints do not work with CUDA devices")
         identify(program, graph, watch.checkpoints, watch.resume, parameters or {})
     if watch.rebalancing is not None:
         if has_cuda:
-            raise UsageError("runs on cores alone are rebalanced, without CUDA devices")
+            raise UsageError("rebalancing does not work with CUDA devices")
         if isinstance(program, Solver) and not program.moves:
             raise UsageError(f"{program.name} cannot be rebalanced while it runs")
     _check_locality(program, devices, watch)
@@ -91,16 +91,16 @@ def _check_locality(
     if asked == "off":
         return
     if watch.rebalancing is not None:
-        raise UsageError("a run is rebalanced or orders its vertices for locality, not both")
+        raise UsageError("rebalancing does not work together with an order for locality")
     if program.schedule == "union":
-        raise UsageError(f"{program.name} needs its vertices by rising number")
+        raise UsageError(f"{program.name} needs its vertices in ascending order")
     if asked == "auto" and isinstance(program, Solver) and not program.moves:
         raise UsageError(
             f"{program.name} cannot change its order while it runs",
-            hint='Locality "on" orders vertices before.',
+            hint='Locality "on" orders vertices before the run.',
         )
     if asked == "auto" and any(isinstance(device, Cuda) for device in devices or ()):
-        raise UsageError("vertices change their order while a run goes on on cores alone")
+        raise UsageError("vertices cannot change their order during a run with CUDA devices")
 
 
 def run_on_parts(
@@ -114,11 +114,11 @@ def run_on_parts(
 ) -> ProgramRun:
     """Run a program on all parts of a distributed graph, each by a thread of this process.
 
-    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
+    Arguments as in run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
     where the run is to be rebalanced: new parts are made from the whole graph.
     """
     if watch.rebalancing is not None:
-        raise UsageError("a run on parts of a graph is not rebalanced: give the whole graph")
+        raise UsageError("a run on parts of a graph cannot be rebalanced: give the whole graph")
     _check_locality(program, devices, watch)
     return on_threads(share_of(program, most, parameters, watch), parts, devices, watch)
 
@@ -135,7 +135,7 @@ def run_on_ranks(
 ) -> ProgramRun:
     """Run a program on the parts that ranks have read of a graph that none holds; all call.
 
-    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
+    Arguments as in run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
     where the run has checkpoints or is to be rebalanced, for which the graph is needed.
     """
     if (watch.checkpoints, watch.resume, watch.rebalancing) != (None, None, None):
@@ -200,7 +200,7 @@ def supersteps_of(program: object, most: int | None) -> int:
     """
     if not isinstance(program, VertexProgram | Solver):
         raise UsageError(
-            f"{shown(program)} is no vertex program",
+            f"{shown(program)} is not a vertex program",
             hint='Give the name of an app, such as "pagerank", or a VertexProgram: '
             'VertexProgram.from_file("mine.py") reads one.',
         )
@@ -212,9 +212,11 @@ def supersteps_of(program: object, most: int | None) -> int:
 def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
     """Raise UsageError where devices or ranks, unless processes of MPI, are not k."""
     if devices is not None and len(devices) != k:
-        raise UsageError(f"{plural(len(devices), 'device')} for {plural(k, 'block')}")
+        raise UsageError(
+            f"the run has {plural(len(devices), 'device')}, but the plan has {plural(k, 'block')}"
+        )
     if comm is not None and comm.size != k and not isinstance(comm, MpiComm):
-        raise UsageError(f"{comm.size} ranks for {k} blocks: each is one device")
+        raise UsageError(f"{comm.size} ranks cannot run {k} blocks: each rank is one device")
 
 
 def on_own_parts(

@@ -145,7 +145,7 @@ def _lines(flags: int, names: list[str]) -> list[str]:
 
 
 def _names(flags: int, names: list[str]) -> list[str]:
-    """Return what ranks have told to be called, once they have, else `names`."""
+    """Return the names that ranks have written, once they have, else `names`."""
     better = _lines(flags, names)[1:]
     return better if len(better) == len(names) else names
 

@@ -1,4 +1,4 @@
-"""A guard: a process beside the ranks of a computer that says which of them was killed.
+"""A guard: a process on each computer that names a rank which was killed.
 
 It also ends the others. Where the launcher tells ranks who they are, as MPICH, Intel MPI and Open
 MPI do, the first rank that begins on a computer starts it before MPI itself starts; else it starts
@@ -141,18 +141,18 @@ class Guard:
             os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
 
     def ends_in_order(self) -> None:
-        """Say so when the process ends, the later the better: until then a kill is told."""
+        """Note the end as late as possible: until then a kill is reported."""
         self._is_in_order = True
 
     def ended(self, *, in_order: bool = True) -> None:
-        """Note that this rank ends, in order or after it has said what is wrong."""
+        """Note that this rank ends, in order or after its error message."""
         self._has_ended = True
         if self._flags is not None:
             self._flags.note(ENDED if in_order else FAILED)
 
 
 def end_all() -> None:
-    """Note that this process ends by itself: in order, or after it has said what is wrong."""
+    """Note that this process ends by itself: in order, or after its error message."""
     for guard in _open:
         if not guard._has_ended:  # noqa: SLF001 - of this module
             guard.ended(in_order=guard._is_in_order)  # noqa: SLF001

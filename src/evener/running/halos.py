@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -19,12 +20,12 @@ import numpy.typing as npt
 from evener.arrays import IntArray
 from evener.errors import InputError, UsageError, one_of
 from evener.running.comm import Comm
-from evener.running.halo_buffers import HaloBuffers, HaloTimes, Values, check_operation
 from evener.running.local_graphs import LocalGraph
-from evener.running.local_numbers import are_within, count_of, numbers_of
+from evener.running.local_numbers import Numbers, are_within, count_of, numbers_of
 from evener.running.mpi_comm import comm_of
 from evener.running.sparse import SparseReduce
 
+Values: TypeAlias = npt.NDArray[Any]
 Op: TypeAlias = Literal["sum", "min", "max", "or"]
 MOST_BOUND = 4  # arrays that a halo holds to receive their ghosts in place
 _UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}
@@ -40,8 +41,8 @@ class Halo:
     many values to another as that one expects. times: a HaloTimes, which may be replaced.
 
     Arrays are of shape (n_local,) or (n_local, c), writable, C-contiguous, of any type but objects.
-    Buffers are made at the first exchange of a type and number of columns, and kept. An array that
-    is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
+    Buffers are made at the first exchange of a type and number of columns, and reused. An array
+    that is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
     arrays are held. All ranks make the same calls in the same order. Raises InputError, on all
     ranks, for lists that do not fit.
     """
@@ -78,8 +79,8 @@ class Halo:
         known = comm_of(comm)
         if (known.rank, known.size) != (local.rank, local.k):
             raise InputError(
-                f"the part of device {local.rank} of {local.k} is not that of rank {known.rank} "
-                f"of {known.size}"
+                f"the part of device {local.rank} of {local.k} does not belong to rank "
+                f"{known.rank} of {known.size}"
             )
         return cls(known, local.n_owned, local.sends, local.receives)
 
@@ -147,7 +148,7 @@ class Halo:
         self.finish(rest)
 
     def start_reduce(self, x: Values, op: Op = "sum") -> None:
-        """Begin a reduction, as of `reduce`; until `finish`, x may be read and changed.
+        """Begin a reduction, as in `reduce`; until `finish`, x may be read and changed.
 
         What is sent are the ghosts' values as they are now. They are combined with own values as
         these are at `finish`: those that no ghost adds to can be computed meanwhile. Raises
@@ -162,7 +163,7 @@ class Halo:
 
     def _check_idle(self) -> None:
         if self._pending is not None:
-            raise UsageError("an exchange or a reduction has been started and not finished")
+            raise UsageError("an exchange or reduction has been started but not finished")
 
     def _start(self, made: HaloBuffers, x: Values) -> None:
         """Send values of x, once the last exchange is settled: both may have the same buffers."""
@@ -233,11 +234,13 @@ class Halo:
     def _check_array(self, x: Values) -> None:
         if x.ndim not in (1, 2) or x.shape[0] != self.n_local:
             raise InputError(
-                f"an array of shape {x.shape}: ({self.n_local:,},) or ({self.n_local:,}, c) is "
-                "needed, own vertices and ghosts"
+                f"an array of shape {x.shape} does not fit own vertices and ghosts, which "
+                f"need ({self.n_local:,},) or ({self.n_local:,}, c)"
             )
         if x.dtype.hasobject or not x.flags.carray:
-            raise InputError("an array to be exchanged is writable, C-contiguous, without objects")
+            raise InputError(
+                "an array to exchange must be writable and C-contiguous, and contain no objects"
+            )
 
     def _check_numbers(self) -> None:
         """Raise InputError unless all numbers are of own vertices or of ghosts."""
@@ -246,17 +249,21 @@ class Halo:
                 raise InputError(f"rank {self.comm.rank} of {self.comm.size} has no neighbour {q}")
         for q, numbers in self._sends.items():
             if not are_within(numbers, 0, self.n_owned):
-                raise InputError(f"what goes to rank {q} is not all of {self.n_owned:,} vertices")
+                raise InputError(
+                    f"rank {q} is sent values of vertices beyond the {self.n_owned:,} own ones"
+                )
             goes = np.zeros(self.n_owned, np.bool_)
             goes[numbers] = True
             if np.count_nonzero(goes) < count_of(numbers):
-                raise InputError(f"a value goes to rank {q} twice")
+                raise InputError(f"a value is sent to rank {q} twice")
         comes, known = np.zeros(self.n_local, np.bool_), self._receives.values()
         for numbers in known:
             if are_within(numbers, self.n_owned, self.n_local):
                 comes[numbers] = True
         if np.count_nonzero(comes) < self.n_local - self.n_owned:
-            raise InputError("ghosts are numbered from n_owned on, each received once")
+            raise InputError(
+                "ghosts must be numbered from n_owned on, and each must be received once"
+            )
 
     def _check_counts(self) -> None:
         """Compare what this rank sends with what the others expect. Raises InputError."""
@@ -279,3 +286,127 @@ class Halo:
         faults = [one for one in self.comm.allgather(fault) if one]
         if faults:
             raise InputError(faults[0])
+
+
+@dataclass
+class HaloTimes:
+    """What the exchanges of a halo have taken so far.
+
+    packing: filling send buffers; waiting: from then on until all has arrived, or for the rest of
+    that time where work was done meanwhile; unpacking: into the array [s]; sent [B].
+    """
+
+    packing: float = 0.0
+    waiting: float = 0.0
+    unpacking: float = 0.0
+    sent: int = 0
+
+
+class HaloBuffers:
+    """Buffers for arrays like x: what is given to each neighbour, and what is taken from it.
+
+    kind: "exchange", "reduce", or "bound": an exchange of x alone, which is held, and in which
+    values are received where they make up a range. like: whose buffers it sends from.
+    """
+
+    def __init__(
+        self,
+        comm: Comm,
+        gives: Mapping[int, Numbers],
+        takes: Mapping[int, Numbers],
+        x: Values,
+        kind: str,
+        like: HaloBuffers | None = None,
+    ) -> None:
+        tail, bound = x.shape[1:], kind == "bound"
+        self.shape, self._x = x.shape, x if bound else None
+        self.outgoing: dict[int, Values] = {
+            q: np.empty((count_of(n), *tail), x.dtype) if like is None else like.outgoing[q]
+            for q, n in gives.items()
+            if count_of(n)
+        }
+        incoming = {}
+        self.unpacked: list[tuple[Numbers, Values]] = []
+        for q, numbers in takes.items():
+            if not count_of(numbers):
+                continue
+            if bound and isinstance(numbers, slice):
+                incoming[q] = x[numbers]
+            else:
+                incoming[q] = np.empty((count_of(numbers), *tail), x.dtype)
+                self.unpacked.append((numbers, incoming[q]))
+        self._packed = [(gives[q], buffer) for q, buffer in self.outgoing.items()]
+        most = max((count_of(numbers) for numbers, _ in self.unpacked), default=0)
+        self._scratch = np.empty((most if kind == "reduce" else 0, *tail), x.dtype)
+        self._sent = sum(buffer.nbytes for buffer in self.outgoing.values())
+        self._swap = comm.swap(
+            {q: _bytes(b) for q, b in self.outgoing.items()},
+            {q: _bytes(b) for q, b in incoming.items()},
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the buffers."""
+        made = *self.outgoing.values(), *(buffer for _, buffer in self.unpacked)
+        return sum(buffer.nbytes for buffer in made) + self._scratch.nbytes
+
+    def start(self, x: Values, times: HaloTimes) -> None:
+        """Fill the outgoing buffers from x and send them."""
+        begin = perf_counter()
+        for numbers, buffer in self._packed:
+            _copy(x, numbers, buffer)
+        middle = perf_counter()
+        self._swap.start()
+        times.packing += middle - begin
+        times.waiting += perf_counter() - middle
+        times.sent += self._sent
+
+    def finish(self, rest: float, times: HaloTimes) -> None:
+        """Return when the incoming buffers are filled."""
+        begin = perf_counter()
+        self._swap.finish(rest)
+        times.waiting += perf_counter() - begin
+
+    def settle(self, times: HaloTimes) -> None:
+        """Return when the outgoing buffers may be filled again."""
+        begin = perf_counter()
+        self._swap.settle()
+        times.waiting += perf_counter() - begin
+
+    def unpack(self, x: Values, times: HaloTimes) -> None:
+        """Copy the incoming buffers to x."""
+        begin = perf_counter()
+        for numbers, buffer in self.unpacked:
+            x[numbers] = buffer
+        times.unpacking += perf_counter() - begin
+
+    def combine(self, x: Values, ufunc: np.ufunc, times: HaloTimes) -> None:
+        """Combine the values in x with the incoming buffers, by rising rank."""
+        begin = perf_counter()
+        for numbers, buffer in self.unpacked:
+            own = self._scratch[: len(buffer)]
+            _copy(x, numbers, own)
+            ufunc(own, buffer, out=own)
+            x[numbers] = own
+        times.unpacking += perf_counter() - begin
+
+
+def _copy(x: Values, numbers: Numbers, buffer: Values) -> None:
+    """Fill the buffer with the values of these numbers; nothing is allocated."""
+    if isinstance(numbers, slice):
+        np.copyto(buffer, x[numbers])
+    else:  # NumPy makes no copy of `out` unless it checks the numbers, which are known to be good
+        x.take(numbers, 0, buffer, "clip")
+
+
+def _bytes(buffer: Values) -> npt.NDArray[np.uint8]:
+    """Return a C-contiguous array as bytes, which MPI sends whatever the type is."""
+    return buffer.reshape(-1).view(np.uint8)
+
+
+def check_operation(ufunc: np.ufunc, x: Values) -> None:
+    """Raise InputError where values of x cannot be combined so."""
+    try:
+        ufunc(x[:0], x[:0])
+    except TypeError as error:
+        raise InputError(f"{ufunc.__name__} is not defined for {x.dtype}") from error

@@ -51,7 +51,7 @@ def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
 
 @inner()
 def padded(count):
-    """Return the bytes of so many numbers, up to a multiple of eight."""
+    """Return the bytes of `count` numbers, up to a multiple of eight."""
     return (count * NUMBER + 7) // 8 * 8
 
 

@@ -31,8 +31,8 @@ def devices_of_process(mpi: MpiComm, k: int, process: int | None = None) -> rang
     """
     if mpi.size > k:
         raise UsageError(
-            f"{mpi.size} ranks for {k} blocks: each rank has a device or more",
-            hint=f"mpiexec -n {k} or less, or a plan for {mpi.size} devices.",
+            f"{mpi.size} ranks cannot run {k} blocks: each rank needs at least one",
+            hint=f"Use mpiexec -n {k} or fewer, or a plan for {mpi.size} devices.",
         )
     first = mpi.rank if process is None else process
     found = range(*(-(-p * k // mpi.size) for p in (first, first + 1)))

@@ -1,4 +1,4 @@
-"""What a run that is kept, or continued, does on each device: see checkpoints."""
+"""What a run that is saved or continued does on each device: see checkpoints."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def identify(
 ) -> None:
     """Compare the checkpoint that is resumed with this run; say of which run later ones are.
 
-    asked: where the run is kept. Raises UsageError for solvers, InputError for another run's.
+    asked: where the run is saved. Raises UsageError for solvers, InputError for another run's.
     """
     if asked is None and resume is None:
         return
     if isinstance(program, Solver):
-        raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
+        raise UsageError(f"{program.name} has no checkpoints: only vertex programs have them")
     identity = identity_of(program, parameters, graph)
     if resume is not None:
         resume.check(identity)

@@ -35,8 +35,8 @@ def world() -> MpiComm:
     comm = MpiComm()
     if comm.size != n_ranks():
         raise ToolError(
-            f"mpi4py sees {comm.size} ranks where the launcher started {n_ranks()}",
-            hint="mpiexec and mpi4py must belong to the same MPI; under Slurm try srun "
+            f"mpi4py sees {comm.size} ranks, but the launcher started {n_ranks()}",
+            hint="mpiexec and mpi4py must belong to the same MPI. Under Slurm, try srun "
             "--mpi=pmi2 or --mpi=pmix.",
         )
     return comm

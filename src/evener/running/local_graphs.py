@@ -84,13 +84,13 @@ class LocalGraph:
 
     @property
     def kept_numbers(self) -> IntVector:
-        """`numbers`; empty where they are not kept."""
+        """`numbers`; empty if they are not stored."""
         kept: IntVector = self.__dict__.get("numbers", np.empty(0, np.int64))
         return kept
 
     @property
     def kept_degrees(self) -> npt.NDArray[np.integer[Any]]:
-        """`degrees`; empty where they are not kept, as differences of `out.offsets`."""
+        """`degrees`; empty if they are not stored, as differences of `out.offsets`."""
         kept: npt.NDArray[np.integer[Any]] = self.__dict__.get("degrees", np.empty(0, np.int32))
         return kept
 

@@ -2,7 +2,7 @@
 
 After some supersteps all devices tell the first one how long they have computed. It asks the
 adviser. If vertices are to move, the supersteps stop: each vertex's state goes to its new device
-(RunState, as of a checkpoint), parts of the graph and halos are made anew, and the supersteps go
+(RunState, as in a checkpoint), parts of the graph and halos are made anew, and the supersteps go
 on. What a program computes does not depend on where its vertices are, so its values are the same.
 """
 

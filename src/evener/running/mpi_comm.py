@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import stat
 import sys
 import time
 import traceback
@@ -17,7 +18,6 @@ from evener.errors import ToolError, UsageError
 from evener.running.comm import Comm
 from evener.running.failures import MESSAGE, MpiWaits, Names
 from evener.running.guarding import Guard, enter_mpi
-from evener.running.pipes import wait_until_read
 from evener.running.sharing import Memory, computer, in_common, run_around
 from evener.running.swaps import Buffer, Buffers, MpiSwap, Swap, Tagged
 
@@ -25,6 +25,8 @@ T = TypeVar("T")
 SLOT = 256  # bytes that each rank may gather in one message, its length among them
 LENGTH = 8  # bytes of that length
 STDERR = 2  # its file's number
+LONGEST = 2.0  # [s] that the reader of stderr has before a rank ends all others
+REST = 2e-3  # [s] between two looks whether it has read all
 END_REST = 5e-3  # [s] between two looks whether all have ended; each rank waits once
 
 
@@ -136,13 +138,13 @@ class MpiComm:
         return any(kind.split(":")[0] == "cuda" for kind in kinds)
 
     def check_threads(self, devices: int, most: int) -> None:
-        """Raise ToolError unless a process may have so many devices, each with a thread."""
+        """Raise ToolError unless a process may have this number of devices, each with a thread."""
         if devices > most:
-            raise UsageError(f"{devices} devices in a process: {most} at most")
+            raise UsageError(f"a process can have at most {most} devices, not {devices}")
         if devices > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
             raise ToolError(
-                "this MPI lets one thread of a process send alone (no MPI_THREAD_MULTIPLE)",
-                hint="Start a rank for each device.",
+                "this MPI lets only one thread of a process send (it lacks MPI_THREAD_MULTIPLE)",
+                hint="Start one rank for each device.",
             )
 
     def beside(self) -> tuple[int, int]:
@@ -158,7 +160,7 @@ class MpiComm:
         return self.beside() == (0, self.size) and is_free
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory in common, or None; all ranks of `beside` call."""
+        """Return shared memory, or None; all ranks of `beside` call."""
         return in_common(n_bytes, self.rank, range(*self.beside()), self._tell)
 
     def _tell(self, outgoing: Buffers, incoming: Buffers) -> None:
@@ -192,7 +194,7 @@ class MpiComm:
         self._whose = None
 
     def abort(self, code: int = 1) -> NoReturn:
-        """End all ranks, after this one has said why."""
+        """End all ranks, after this rank has printed why."""
         sys.stderr.flush()
         wait_until_read(STDERR)
         if self._guard is not None:
@@ -250,3 +252,23 @@ def comm_of(given: Any) -> Comm:
     found = MpiComm(given.Get_attr(_duplicates[0]))
     found._whose = given  # noqa: SLF001 - of this module
     return found
+
+
+def wait_until_read(file: int) -> bool:
+    """Return whether the reader of this pipe has taken all that was written, within LONGEST.
+
+    True at once for what is no pipe. MPICH's launcher, asked to end all ranks, no longer reads what
+    a rank has written just before.
+    """
+    if sys.platform != "linux" or not stat.S_ISFIFO(os.fstat(file).st_mode):
+        return True
+    import array
+    import fcntl
+    import termios
+
+    unread, began = array.array("i", [0]), time.monotonic()
+    while True:
+        fcntl.ioctl(file, termios.FIONREAD, unread)
+        if unread[0] == 0 or time.monotonic() - began > LONGEST:
+            return unread[0] == 0
+        time.sleep(REST)

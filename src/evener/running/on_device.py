@@ -38,11 +38,11 @@ Share = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
 
 @dataclass(frozen=True)
 class RunWatch:
-    """What is told during a run, and when it is given up.
+    """Progress of a run, its timeout, and its checkpoints.
 
     tell: called on the first device with the number of supersteps done. timeout [s]: how long a
     device waits for another that is a thread of this process. names: of devices, for messages.
-    checkpoints: where and when the run is kept. resume: from what it is continued. rebalancing:
+    checkpoints: where and when the run is saved. resume: from what it is continued. rebalancing:
     who is asked whether vertices are to change device meanwhile. locality: whether each device
     brings its vertices into a better order: "on", before it runs; "auto", while it does; "off".
     """
@@ -132,7 +132,7 @@ def _solved(solver: Solver, given: _OnDevice) -> DeviceRun:
     """Run a solver on one device."""
     comm, pool, tell, local, stretch, most, parameters = given
     if not isinstance(pool, ThreadPool):
-        raise UsageError(f"{solver.name} runs on cores alone, without CUDA devices")
+        raise UsageError(f"{solver.name} does not run on CUDA devices")
     more: dict[str, Any] = {"stretch": stretch} if solver.moves else {}
     return solver.solve(comm, local, pool, tell, most=most, **more, **parameters)
 

@@ -45,7 +45,7 @@ def run_on_edges(
 ) -> ProgramRun:
     """Run a program on one device for each block of edges, for up to `most` supersteps.
 
-    divided: as of `edge_shares`. Other arguments, and the result, as of run_program. Raises
+    divided: as in `edge_shares`. Other arguments, and the result, as in run_program. Raises
     UsageError for what edge partitions are not run with, InputError as Engine and `edge_shares` do,
     and ToolError where a device fails or does not answer.
     """
@@ -86,7 +86,7 @@ def run_on_shares(
 ) -> ProgramRun:
     """Run a program on all shares of a graph's edges, each by a thread of this process.
 
-    Arguments, result and errors as of `run_on_edges`. A watch with checkpoints names the run that
+    Arguments, result and errors as in `run_on_edges`. A watch with checkpoints names the run that
     they are of.
     """
     refuse_on_edges(program)
@@ -121,10 +121,10 @@ def refuse_on_edges(program: VertexProgram | Solver) -> None:
     """Raise UsageError for a program that edge partitions are not run with."""
     if isinstance(program, Solver) and program.solve_on_edges is None:
         raise UsageError(
-            f"{program.name} runs on blocks of vertices, not of edges: it needs all edges of a "
+            f"{program.name} runs on blocks of vertices only: it needs all edges of a "
             "vertex on one device",
-            hint="`evener plan` makes blocks of vertices. On both run pagerank, bfs, wcc, sssp, "
-            "programs of your own, and spmv.",
+            hint="Use a plan by `evener plan`. Blocks of edges run pagerank, bfs, wcc, "
+            "sssp, spmv and programs of your own.",
         )
 
 
@@ -132,8 +132,8 @@ def _refuse(devices: Devices | None, watch: RunWatch) -> None:
     """Raise UsageError for what edge partitions are not run with."""
     if any(isinstance(device, Cuda) for device in devices or ()):
         raise UsageError(
-            "blocks of edges are run on cores alone, without CUDA devices",
-            hint="`evener plan` makes blocks of vertices, which run on both.",
+            "blocks of edges do not run on CUDA devices",
+            hint="Blocks of vertices do. `evener plan` makes them.",
         )
     if watch.rebalancing is not None:
-        raise UsageError("runs on blocks of edges are not rebalanced: edges stay where they are")
+        raise UsageError("runs on blocks of edges cannot be rebalanced: edges stay where they are")

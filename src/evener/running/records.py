@@ -45,7 +45,7 @@ def samples_of(
     means = _typical(seconds, run.of_devices("edges"))
     known = (loads > 0) & (means > 0)
     if not known.any():
-        raise UsageError("no superstep was computed: there are no speeds to write")
+        raise UsageError("no superstep was computed, so there are no speeds to write")
     stated = plan.platform.speeds
     ratio = float((loads[known] / means[known]).sum() / stated[known].sum())
     found = []

@@ -107,7 +107,7 @@ def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None
 
 
 def computer() -> str:
-    """Return what processes that can share memory have alike.
+    """Return what is equal for processes that can share memory.
 
     That is the computer, the file system, and, where processes have numbers, whose numbers.
     """

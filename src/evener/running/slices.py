@@ -130,8 +130,8 @@ class Slice:
     """What a device knows of its part before it is numbered.
 
     own (m,): its vertices, rising; lists: their rows, by the graph's numbers. boundary (m,): those
-    known to have an arc from or to another block. ghosts and ghost_starts: as of LocalGraph.
-    degrees (m,): how many arcs leave its vertices. sends: as of LocalGraph, after `number`, as is
+    known to have an arc from or to another block. ghosts and ghost_starts: as in LocalGraph.
+    degrees (m,): how many arcs leave its vertices. sends: as in LocalGraph, after `number`, as is
     rows (m,), the order of its vertices.
     """
 
@@ -213,7 +213,7 @@ class Slice:
         """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""
         m, owned = self.own.size, self.own[self.rows]
         if m + self.ghosts.size >= UNSIGNED:
-            raise InputError(f"device {self.rank} has 2^32 vertices and ghosts or more")
+            raise InputError(f"device {self.rank} has 2^32 or more vertices and ghosts")
         numbers = np.concatenate([owned, self.ghosts])
         local = np.empty(facts.n, np.uint32)
         local[numbers] = np.arange(numbers.size)
@@ -274,7 +274,7 @@ def _ascending(own: IntVector, arcs: Arcs, repeats: Repeats) -> Arcs:
         return Arcs(xadj, adjncy, adjwgt)
     if repeats == "refused":
         v, u = int(own[where[0]]), int(where[1])
-        raise InputError(f"vertex {v} lists its neighbour {u} more than once (counted from 0)")
+        raise InputError(f"vertex {v} lists neighbour {u} more than once (counted from 0)")
     if repeats == "sum" and adjwgt is not None:
         starts = np.concatenate([[0], np.flatnonzero(_changes(xadj, adjncy)) + 1])
         adjwgt = np.add.reduceat(adjwgt, starts)
@@ -356,7 +356,7 @@ def facts_of(stream: ArcStream, tallies: Iterable[Tally], counts: Sequence[Count
         raise InputError(
             "an edge stands at one of its ends alone, or has different weights at its two ends",
             file=stream.source.path,
-            hint=f"evener info {stream.source.path} names it.",
+            hint=f"evener info {stream.source.path} names the edge.",
         )
     stream.finish(seen._replace(arcs=arcs, isolated=isolated))
     fractional = seen.fractional or stream.fractional

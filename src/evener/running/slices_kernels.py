@@ -26,7 +26,7 @@ def count_arcs(tails, heads, part, both, counts):
 def deal_arcs(tails, heads, weights, part, both, turned, fill, own, other, own_weights):
     """Put each arc behind those of its tail's block: the tail in own, the head in other.
 
-    both: as of count_arcs, the given direction first; the arc the other way weighs `turned` times
+    both: as in count_arcs, the given direction first; the arc the other way weighs `turned` times
     as much. fill (k,): the next free places. weights and own_weights: empty where there are none.
     """
     weighted = weights.size > 0

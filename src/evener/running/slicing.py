@@ -59,7 +59,7 @@ def read_parts(
 ) -> RankParts:
     """Return the parts of this rank's devices, as `distribute` makes them.
 
-    All ranks call. Rank p of P has the devices d with d P // k = p. want: as of `distribute`.
+    All ranks call. Rank p of P has the devices d with d P // k = p. want: as in `distribute`.
     Raises InputError for what is wrong in the file, WholeNeeded where it must be read whole.
     """
     k, size = partition.k, comm.size

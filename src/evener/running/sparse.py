@@ -37,10 +37,10 @@ class SparseReduce:
         dtype: np.dtype[Any],
     ) -> None:
         if dtype.hasobject or dtype.itemsize not in UNSIGNED:
-            raise InputError(f"values of {dtype}: numbers of 1, 2, 4 or 8 bytes are needed")
+            raise InputError(f"values of {dtype} cannot be sent: they must have 1, 2, 4 or 8 bytes")
         ranges = {q: own for q, own in receives.items() if isinstance(own, slice)}
         if len(ranges) < len(receives):
-            raise InputError("the ghosts of each owner are to be a range of local numbers")
+            raise InputError("the ghosts of each owner must be a range of local numbers")
         self.dtype = dtype
         self._owners = sorted(ranges, key=lambda q: int(ranges[q].start))
         self._starts = np.array([ranges[q].start for q in self._owners], np.int64)

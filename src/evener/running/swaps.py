@@ -60,7 +60,7 @@ class Mail:
         self._box(source, to).put(value)
 
     def take(self, source: int, to: int) -> Any:
-        """Return the next value that was sent; errors as of `wait`."""
+        """Return the next value that was sent; errors as in `wait`."""
         return self.wait(self._box(source, to), source)
 
     def box(self) -> Box:

@@ -8,10 +8,10 @@ bounds.py       lower bounds of the period; shared_work.py: that of computing al
 placing.py      simple ways to place filters: one by one, as a list, at random
 hmap.py         HMAP: the machine is clustered, the filters follow from the top
 search.py       direct search for a shorter period
-copies.py       filters that share one iteration's data; replicating.py: search for such
+replicating.py  filters in copies that share one iteration's data; a search for them
 exact.py        the shortest period of all, for a few filters
 emulating.py    a stream program on a virtual clock for the processors of a plan
-methods.py      these by name; mapping.py: the best of those asked, as a plan
+methods.py      these by name
 
 May import partitioning and what is below it. Read period.py first.
 """

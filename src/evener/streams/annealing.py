@@ -81,8 +81,8 @@ def annealed(
 ) -> tuple[Part, bool]:
     """Return the best mapping met (n,), and whether all proposals were made.
 
-    state (1,) uint64: of random numbers. progress: told how many proposals were made since the last
-    call. Where the time is short, fewer proposals fall through all temperatures.
+    state (1,) uint64: of random numbers. progress: called with how many proposals were made since
+    the last call. Where the time is short, fewer proposals fall through all temperatures.
     """
     n, k = costs.work.shape[0], costs.pause.size
     base = max(HEAT, HEAT_BY_K / k) * min(1.0, FEW / n)

@@ -29,10 +29,10 @@ HOPELESS = 37.0  # of the temperature: a change that is worse by so much is neve
 class AnnealingCosts(NamedTuple):
     """Filters, or clusters of them, and processors as annealing takes them.
 
-    offsets, ends, here, there: as of FilterArrays. work (n, kinds) float32: what each filter takes
+    offsets, ends, here, there: as in FilterArrays. work (n, kinds) float32: what each filter takes
     on a processor of each kind, times its rate; infinite where it cannot be. kind (k,) int32; pause
     (k,): one over the rate. cost (k, k) float32 [s/B]; near (k, some) int32: the processors nearest
-    to each one. overlap: as of ProcessorArrays.
+    to each one. overlap: as in ProcessorArrays.
     """
 
     offsets: np.ndarray

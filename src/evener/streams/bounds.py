@@ -144,7 +144,7 @@ def _has_no_room(
 
 
 def _sent_surely(problem: StreamProblem, work: FloatArray, period: float) -> FloatArray:
-    """(n, kinds) bytes that a filter pays for there: to those that do not fit beside it."""
+    """(n, kinds) bytes that a filter pays for there: to filters that do not fit in with it."""
     filters = problem.filters
     rows = np.repeat(np.arange(problem.n), np.diff(filters.offsets))
     apart = np.where(work[rows] + work[filters.ends] > period, filters.here[:, None], 0.0)

@@ -101,11 +101,14 @@ def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) ->
     turns = FilterTurns(program, plan, iterations)
     mine, theirs = program.graph, plan.graph
     if plan.copy_of is None and _channels(mine) != _channels(theirs):
-        raise UsageError(f"the plan is of another graph than {program.name}, or of other channels")
+        raise UsageError(f"the plan was made for another graph than that of {program.name}")
     known = [one.name for one in fields(CostReading) if one.name in plan.options]
     reading = CostReading(**{key: plan.options[key] for key in known})
     if reading.route == "transit":
-        raise UsageError("plans of the reading `transit` are not emulated: processors between pay")
+        raise UsageError(
+            "plans with the reading `transit` cannot be emulated: processors on a "
+            "route would have to pay"
+        )
     return _Emulation(turns, reading).run()
 
 
@@ -190,7 +193,7 @@ class _Emulation:
         ]
 
     def at(self, moment: float, happens: Callable[[], None]) -> None:
-        """Let something happen later; of two at the same moment, what was said first."""
+        """Let something happen later; of two at the same moment, what was scheduled first."""
         heapq.heappush(self.events, (moment, self.count, happens))
         self.count += 1
 

@@ -34,16 +34,16 @@ def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
     """Return the mapping of shortest period. seconds: time limit.
 
     Variables say which filter is on which processor, and of each edge which pair of processors it
-    joins. Raises UsageError for readings whose loads are no such sums ("transit", overlap), and
+    joins. Raises UsageError for readings whose loads are not such sums ("transit", overlap), and
     where there are too many variables.
     """
     if problem.reading.route == "transit" or problem.reading.overlap:
-        raise UsageError("the exact method takes neither transit nor overlap")
+        raise UsageError("the exact method does not work with the readings transit and overlap")
     n, k, edges = problem.n, problem.k, _edges(problem)
     if len(edges[0]) * k * k > MOST_VARIABLES:
         raise UsageError(
             f"{len(edges[0]):,} edges and {k:,} processors are too many for the exact method",
-            hint="It is for some 12 filters on 4 processors. Use --method ours.",
+            hint="It solves up to some 12 filters on 4 processors. Use --method ours.",
         )
     work = work_of(problem, np.arange(n))
     scale = max(bounds_of(problem).best, 1e-300)
@@ -66,7 +66,7 @@ def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
     bound = 0.0 if answer.mip_dual_bound is None else float(answer.mip_dual_bound) * scale
     if answer.x is None:
         if answer.status == 2:
-            raise InfeasibleError("no mapping has a place for every filter")
+            raise InfeasibleError("no mapping gives every filter a processor that can run it")
         return ExactMapping(None, np.inf, bound, proven=False)
     part = answer.x[: n * k].reshape(n, k).argmax(axis=1).astype(np.int32)
     return ExactMapping(part, seconds_of(problem, part), bound, answer.status == 0)

@@ -1,6 +1,6 @@
 """Random stream graphs and machines with the parameters of [Muralidharan13]_, section IV-B.
 
-What the paper leaves open is chosen here, and said beside each function. Its average in-degree is
+What the paper leaves open is chosen here, and stated with each function. Its average in-degree is
 the out-degree: both are edges over filters. Its CPUs have cores of their own vector lengths and
 MIPS; here a CPU is one processor.
 """

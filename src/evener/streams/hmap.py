@@ -68,7 +68,7 @@ def hmap(
     one_of("way", way, WAYS)
     one_of("tool", tool, TOOLS)
     if work and tool != "metis":
-        raise UsageError("one weight of filters is for METIS", hint="Leave out tool, or work.")
+        raise UsageError("work=True needs tool metis", hint="Leave out tool or work.")
     until = time.monotonic() + seconds
     machine = machine_graph(problem)
     tree = (

@@ -51,7 +51,7 @@ def by_metis(
     """
     if problem.n < problem.k:
         raise InfeasibleError(
-            f"METIS makes no {problem.k:,} blocks of {problem.n:,} filters",
+            f"METIS cannot make {problem.k:,} blocks of {problem.n:,} filters",
             hint="Use --method ours or hmap.",
         )
     if problem.k == 1:
@@ -155,8 +155,8 @@ class _Beside:
 def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
     """Return the result of direct search from all starts, which its seconds are for as well.
 
-    Routes between processors are not counted. METIS and HMAP run beside the search, whose last turn
-    takes them into account.
+    Routes between processors are not counted. METIS and HMAP run at the same time as the search,
+    whose last turn takes them into account.
     """
     asked.progress("starts", 0.0)
     _ = problem.machine, problem.filters  # before two threads need them, and the seconds begin
@@ -229,11 +229,13 @@ def placed_by(name: str, problem: StreamProblem, asked: MethodOptions) -> FoundM
     one_of("method", name, METHODS)
     missing = metis.missing()
     if name in NEED_METIS and missing is not None:
-        raise UsageError(f"{name} needs METIS: {missing}", hint="--method ours does without.")
+        raise UsageError(
+            f"{name} needs METIS: {missing}", hint="Use --method ours, which works without METIS."
+        )
     found = METHODS[name](problem, asked)
     if not np.isfinite(found.period):
         raise InfeasibleError(
-            f"{name} puts a filter on a processor that cannot have it",
-            hint="It knows no needs of filters. Use --method ours.",
+            f"{name} places a filter on a processor that cannot run it",
+            hint="The method ignores needs of filters. Use --method ours.",
         )
     return found

@@ -104,7 +104,7 @@ class StreamProblem:
         checked = as_integers(part, "the processors of filters")
         if checked.size != self.n or (self.n and not 0 <= checked.min() <= checked.max() < self.k):
             raise InputError(
-                f"a mapping says of {self.n:,} filters which of {self.k:,} processors each has"
+                f"a mapping must give each of {self.n:,} filters one of {self.k:,} processors"
             )
         group, allowed = self.groups
         wrong = allowed[group, checked] == 0

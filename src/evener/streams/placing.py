@@ -108,7 +108,7 @@ def _by_rank(problem: StreamProblem) -> IntArray:
 
 def _needed(part: Part | None) -> Part:
     if part is None:
-        raise InfeasibleError("a filter can be on no processor")
+        raise InfeasibleError("a filter cannot run on any processor")
     return part
 
 

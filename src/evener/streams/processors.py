@@ -30,7 +30,7 @@ class Processors:
 
     platform: whose devices have the capabilities "mips" and "vector_length", 1 where it is not
     stated; others limit where filters with needs of that name may be. Raises InputError for
-    devices without mips, numbers not above zero, and more devices than routes are kept for.
+    devices without mips, numbers not above zero, and more devices than routes can be stored for.
     """
 
     platform: Platform
@@ -39,7 +39,7 @@ class Processors:
         for device in self.platform.devices:
             if MIPS not in device.capabilities:
                 raise InputError(
-                    f"device {device.name!r} has no mips, and filters count instructions",
+                    f"device {device.name!r} has no mips, but filters count instructions",
                     hint=f"State {MIPS} and {WIDTH} of each [[device]] in the machine file.",
                 )
             for name in (MIPS, WIDTH):
@@ -49,16 +49,16 @@ class Processors:
                 if not 1 / MOST <= value <= MOST:
                     raise InputError(
                         f"{name} of device {device.name!r} must lie between {1 / MOST:g} and "
-                        f"{MOST:g}, not at {value:g}"
+                        f"{MOST:g}, not {value:g}"
                     )
         betas = [level.link.beta for level in self.platform.levels]
         betas += [one.link.beta for one in self.platform.connections]
         slowest = max(betas, default=0.0)
         if slowest > MOST:
-            raise InputError(f"a link takes {slowest:g} s for a byte; at most {MOST:g} count")
+            raise InputError(f"a link takes {slowest:g} s for a byte, more than {MOST:g} s")
         if self.k > MOST_PROCESSORS:
             most = f"{MOST_PROCESSORS:,}"
-            raise InputError(f"{self.k:,} processors: at most {most} can have filters")
+            raise InputError(f"filters can be mapped to at most {most} processors, not {self.k:,}")
 
     @property
     def k(self) -> int:
@@ -152,7 +152,8 @@ class Processors:
             most = dict(zip(graph.needs, able.max(axis=0).tolist(), strict=True))
             there = ", ".join(f"{key} {most[key]:g}" for key, _ in needed)
             raise InputError(
-                f"no processor can have filter {graph.names[i]!r}, which needs {asked}",
-                hint=f"The most that a device has: {there}. Capabilities stand in machine files.",
+                f"no processor can run filter {graph.names[i]!r}, which needs {asked}",
+                hint=f"The largest capabilities of devices: {there}. State capabilities in the "
+                "machine file.",
             )
         return group.ravel().astype(np.int32), fits

@@ -38,7 +38,10 @@ class CostReading:
         one_of("pays", self.pays, PAYS)
         one_of("route", self.route, ROUTE)
         if self.route == "transit" and self.pays == "sender":
-            raise UsageError("with transit every processor on a route pays, not the sender alone")
+            raise UsageError(
+                "the readings transit and sender contradict each other: with transit, "
+                "every processor on a route pays"
+            )
 
     @property
     def words(self) -> list[str]:
@@ -60,6 +63,6 @@ def reading_of(words: str) -> CostReading:
             known = ", ".join([*COMPUTE, *PAYS, *ROUTE, "overlap"])
             raise UsageError(f"unknown reading {word!r}", hint=f"Known: {known}.")
         if kind in chosen:
-            raise UsageError(f"two readings of the same: {chosen[kind]} and {word}")
+            raise UsageError(f"the readings {chosen[kind]} and {word} contradict each other")
         chosen[kind] = word
     return CostReading(**chosen)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ NOWHERE = -1
 
 
 class Roads(NamedTuple):
-    """Places joined by links: those beside place v are ends[offsets[v]:offsets[v + 1]].
+    """Places joined by links: the neighbours of place v are ends[offsets[v]:offsets[v + 1]].
 
     offsets int64, ends int32; betas float64 [s/B]; home (k,) int64: each processor's place.
     """

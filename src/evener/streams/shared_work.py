@@ -1,7 +1,7 @@
 """The least period of computing alone, filters divided at will: the dual of a linear program.
 
 Weights of processors that add up to 1 are looked for, so that sum_i min_p weight_p x seconds(i, p)
-is as large as can be. Any such weights give a lower bound. Processors that are alike have the same
+is as large as can be. Any such weights give a lower bound. Equal processors have the same
 weight, so they are one kind; weights are found on a sample of the filters where there are many.
 """
 
@@ -82,7 +82,7 @@ def best_weights(
     The bound is that of sum_i importance_i x min_p sum_f w[f, p] x costs[f, i, p], where the
     weights of all processors, counts (kinds,) of a kind, add up to 1. costs (f, n, kinds): one
     of them above zero for each filter; infinite where it cannot be. It is smoothed, less and
-    less: `sharpness`, with so many steps of L-BFGS each.
+    less: `sharpness`, with these steps of L-BFGS each.
     """
     from scipy.optimize import minimize
 

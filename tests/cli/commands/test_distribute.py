@@ -69,7 +69,7 @@ def test_an_existing_folder_is_replaced_only_if_asked_for(planned, evener):
     before = (planned / "parts" / "index.json").read_bytes()
     said = evener(*words)
     assert (said.code, said.out) == (2, "")
-    assert "parts is there already\n--force replaces it." in said.err
+    assert "parts already exists\nUse --force to replace it." in said.err
     assert evener(*words, "--force").code == 0
     assert (planned / "parts" / "index.json").read_bytes() == before
     (planned / "parts" / "mine.txt").write_text("")

@@ -14,7 +14,7 @@ from evener.errors import InputError, UsageError
 from evener.io.machines.platform_dicts import platform_from_dict
 from evener.io.machines.platforms import read_platform, write_platform
 from evener.io.machines.processes import read_processes
-from evener.measuring.devices import cores
+from evener.measuring.this_computer import cores
 from evener.platforms.examples import fat_tree, grid, star, topo1, topo2, topo3, tree
 from evener.platforms.platform import Link, Platform
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evener.io.machines.speeds import read_speeds
-from evener.measuring.devices import cores
+from evener.measuring.this_computer import cores
 
 DEVICE = f"cpu{cores()[0].cpu}"
 QUICK = ("--time-limit", "0.3", "--precision", "0.5", "--device", DEVICE)
@@ -169,7 +169,7 @@ def test_all_ranks_in_one_file(mpiexec, tmp_path):
         pytest.param(["fft"], "no kernel 'fft'", marks=pytest.mark.slow),
         (["spmv", "--range", "9:1"], "LOW:HIGH"),
         (["spmv", "--points", "0"], "--points"),
-        (["spmv", "--device", "core0"], "no device"),
+        (["spmv", "--device", "core0"], "not a device"),
         (["spmv", "--precision", "2"], "precision"),
         (["spmv", "--repetitions", "1"], "repetitions"),
         (["spmv", "--memory", "-1"], "--memory"),

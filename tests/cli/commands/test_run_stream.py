@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -110,10 +111,10 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--set", "bad=7"], 5, "filter 'through' on cpu"),
         (["--set", "bad=7"], 5, "failed in iteration 7: ValueError: bad luck"),
         (["--set", "bad=7"], 5, "own.py:15"),
-        (["--set", "text=7"], 3, "returned float64 (3,), where the channel from 'through'"),
+        (["--set", "text=7"], 3, "returned float64 (3,), but the channel from 'through'"),
         (["--set", "n=7"], 3, "own has no parameter n"),
         (["--iterations", "0"], 2, "0 iterations"),
-        (["--devices", "cpu:0"], 2, "1 devices for 2"),
+        (["--devices", "cpu:0"], 2, "has 2 devices, but 1 are given"),
         (["--report", "x.txt"], 2, "html"),
         (["--samples", "x"], 2, "--samples does not work with --stream"),
         (["--rebalance"], 2, "--rebalance does not work with --stream"),
@@ -131,8 +132,8 @@ def test_what_goes_wrong_is_said(evener, here, words, code, said):
 
 
 @pytest.mark.slow
-def test_a_filter_that_holds_pythons_lock_for_ever_is_named(here):
-    """No thread of the process can end it: another process does."""
+def test_a_filter_that_holds_pythons_lock_for_ever_ends_the_process(here):
+    """No thread can raise an error: faulthandler prints where each one is."""
     text = OWN.replace("raise ValueError", "stuck(x); raise ValueError")
     stuck = "import numba\n@numba.njit('f8(f8[:])')\ndef stuck(x):\n    while x[0] >= 0:\n"
     stuck += "        x[1] = x[1] * 0.5 + 1\n    return x[1]\n"
@@ -143,9 +144,9 @@ def test_a_filter_that_holds_pythons_lock_for_ever_is_named(here):
         [sys.executable, "-m", "evener", *words], capture_output=True, text=True, check=False,
         timeout=60,
     )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL
-    assert "filter 'through' on cpu" in done.stderr
-    assert "has not ended iteration 7 within 1 s\nIt holds Python's lock" in done.stderr
+    assert done.returncode == 1
+    assert "Timeout (0:00:11)!" in done.stderr
+    assert re.search(r'own.py", line \d+ in through', done.stderr)
     assert time.monotonic() - began < 50
 
 
@@ -174,8 +175,8 @@ def test_which_program_and_which_plan(evener, here):
     assert "needs an output file" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     done = evener(*words, "--cores", "j.toml")
     assert (done.code, "j.toml" in done.err) == (2, True)
-    assert "there is no core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err
+    assert "may not use core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err
     done = evener("run", "own.plan", "--stream", "--app", "jacobi")
-    assert (done.code, "the plan is of 3 filters" in done.err) == (2, True)
+    assert (done.code, "the plan has 3 filters" in done.err) == (2, True)
     done = evener("run", "own.plan", "--stream", "--app", "jacob")
     assert "did you mean jacobi" in done.err

@@ -8,7 +8,7 @@ import pytest
 from evener.cli import main
 from evener.io.machines.platforms import write_platform
 from evener.io.machines.speeds import read_speeds
-from evener.measuring.devices import cores
+from evener.measuring.this_computer import cores
 from evener.platforms.examples import topo1
 from evener.platforms.platform import Device, Platform
 

@@ -96,5 +96,5 @@ def test_fewer_supersteps_give_upper_bounds():
 
 def test_directed_graphs_are_refused():
     directed = random_graph(20, 60, 1, directed=True)
-    with pytest.raises(InputError, match="core numbers are of undirected graphs"):
+    with pytest.raises(InputError, match="core numbers are defined for undirected"):
         run_program(kcore.KCORE, directed, Partition(np.zeros(20, np.int32), 1))

@@ -60,7 +60,7 @@ def test_it_is_the_product(tiling, columns, kinds):
 
 @pytest.mark.parametrize(
     ("columns", "message"),
-    [([[9, 13], [23, 0]], "2 whole numbers, one a device, that sum to 23"),
+    [([[9, 13], [23, 0]], "2 whole numbers, one for each device, whose sum is 23"),
      ([[24, -1], [23, 0]], "sum to 23"), ([[9, 7, 7], [23, 0]], "2 whole numbers")],
 )  # fmt: skip
 def test_columns_that_do_not_fit_are_refused(columns, message):
@@ -69,11 +69,11 @@ def test_columns_that_do_not_fit_are_refused(columns, message):
 
 
 def test_ranks_and_devices_that_do_not_fit_are_refused():
-    with pytest.raises(InputError, match="2 rectangles for 1 ranks"):
+    with pytest.raises(InputError, match="2 rectangles, but there are 1 ranks"):
         run_threads(1, lambda comm: run_nested(comm, None, None, N, ROWS, [23]))
     with pytest.raises(InputError, match="at least one device"):
         NodeDevices([])
-    with pytest.raises(InputError, match="named twice"):
+    with pytest.raises(InputError, match="occurs twice"):
         NodeDevices([CpuProduct()] * 2)
 
 

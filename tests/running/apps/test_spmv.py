@@ -20,6 +20,7 @@ from evener.running.comm import run_threads
 from evener.running.executing import run_program
 from evener.running.on_edges import run_on_edges
 from tests.running import edge_cases
+from tests.running.edge_cases import divided, drawn
 from tests.running.engine.parts import random_graph
 
 
@@ -49,9 +50,9 @@ def test_what_does_not_fit_is_refused():
     A = sp.csr_array(np.eye(4))
     with pytest.raises(InputError, match="3 values of x"):
         run_threads(1, lambda comm: Product(comm, A, Partition(np.zeros(4), 1), np.ones(3)))
-    with pytest.raises(InputError, match="1 ranks need as many blocks"):
+    with pytest.raises(InputError, match="1 ranks need 1 blocks"):
         run_threads(1, lambda comm: Product(comm, A, Partition([0, 0, 1, 1], 2), np.ones(4)))
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1, not 0 and 1"):
         run_threads(1, lambda comm: run(comm, A, Partition(np.zeros(4), 1), np.ones(4), 0))
 
 
@@ -89,3 +90,15 @@ def test_products_that_overflow_are_infinite_as_scipys():
     )
     assert np.isinf(found.values).any()
     assert verify_products(graph, found.values, 400, 0)
+
+
+@pytest.mark.parametrize("averaging", [0, 1])
+@pytest.mark.parametrize("seed", [2, 3])
+def test_products_are_those_of_scipy_whatever_the_threads(seed, averaging):
+    graph, given = drawn(seed), {"averaging": averaging}
+    blocks = divided(graph, 3, used=2, seed=seed)
+    one = run_on_edges(SPMV, graph, blocks, most=3, parameters=given)
+    assert verify_products(graph, one.values, 3, averaging)
+    cores = [[0, 1], [0], [1]]
+    many = run_on_edges(SPMV, graph, blocks, most=3, parameters=given, devices=cores)
+    assert np.array_equal(one.values, many.values)

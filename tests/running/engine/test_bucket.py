@@ -85,7 +85,7 @@ def test_types_follow_the_weights():
     assert sssp.program_for(halves).dtype == "float64"
     ran = run_on(sssp.program_for(halves), whole(halves), 1)
     assert sssp.verify(halves, ran.values)
-    with pytest.raises(InputError, match="values of int32, the arcs have weights of float64"):
+    with pytest.raises(InputError, match="values of int32, but the arcs have weights of float64"):
         run_on(sssp.PROGRAM, whole(halves))
 
 
@@ -127,7 +127,7 @@ def test_a_priority_that_is_no_bucket_is_refused(pool, priority):
         priority=lambda value, wrong: wrong if value > 8 else value, combine="min",
         dtype="float64", parameters={"wrong": priority}, name="wrong",
     )  # fmt: skip
-    with pytest.raises(InputError, match=r"wrong: priority\(\) is not a number from -2"):
+    with pytest.raises(InputError, match=r"wrong: priority\(\) must return a number from -2"):
         run_on(program, whole(loop(20)), pool)
 
 
@@ -144,5 +144,5 @@ def test_a_value_that_is_no_number_ends_the_run(schedule, combine):
 
 
 def test_messages_of_a_lower_bucket_are_refused(pool):
-    with pytest.raises(InputError, match="falling: a message was of a lower priority"):
+    with pytest.raises(InputError, match="falling: a message had a lower priority"):
         run_on(FALLING, whole(loop(20)), pool)

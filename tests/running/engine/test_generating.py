@@ -1,5 +1,6 @@
 """Modules made for programs: named by what they depend on; errors of user functions have places."""
 
+import os
 import subprocess
 import sys
 from types import FunctionType
@@ -9,7 +10,7 @@ import pytest
 
 from evener.errors import InputError
 from evener.running.engine import VertexProgram, run_on
-from evener.running.engine.generating import digest_of, module_of
+from evener.running.engine.generating import ENDING, digest_of, module_of, remove_oldest
 from tests.running.engine.parts import random_graph, whole
 
 SCALE = 2.0
@@ -98,3 +99,22 @@ def test_a_second_process_compiles_nothing():
     assert "compiled run" not in found.stdout
     assert found.stdout.split()[-1] == "3"
     assert np.isfinite(SCALE)
+
+
+def test_the_programs_used_longest_ago_are_removed_with_their_machine_code(tmp_path):
+    (tmp_path / "__pycache__").mkdir()
+    for age in range(5):
+        program = tmp_path / f"p{age}{ENDING}"
+        program.write_text("")
+        os.utime(program, (1e9 - age, 1e9 - age))
+        (tmp_path / "__pycache__" / f"p{age}.run-1.py311.0.nbc").write_text("")
+    remove_oldest(tmp_path, 2)
+    assert sorted(path.name for path in tmp_path.glob("*.*")) == [f"p0{ENDING}", f"p1{ENDING}"]
+    left = sorted(path.name[:2] for path in (tmp_path / "__pycache__").iterdir())
+    assert left == ["p0", "p1"]
+
+
+def test_nothing_is_removed_where_there_are_few(tmp_path):
+    (tmp_path / f"p{ENDING}").write_text("")
+    remove_oldest(tmp_path, 1)
+    assert (tmp_path / f"p{ENDING}").exists()

@@ -59,12 +59,12 @@ REFUSED = {
     "not sum": {"init": zero, "schedule": "frontier"},
     "union schedule needs": {"union": True, "combine": "max", "dtype": "uint32"},
     "needs a function priority": {"init": zero, "combine": "min", "schedule": "bucket"},
-    "to be integers": {"init": zero, "combine": "or", "dtype": "float32"},
+    "must be integers": {"init": zero, "combine": "or", "dtype": "float32"},
     "of the dense schedule": {
         "init": zero, "halt": halting, "combine": "min", "schedule": "frontier",
     },
-    "no function of Python": {"init": np.sqrt},
-    "is no number": {"init": zero, "parameters": {"scale": "2"}},
+    "not a Python function": {"init": np.sqrt},
+    "is not a number": {"init": zero, "parameters": {"scale": "2"}},
 }  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_unknown_parameters_are_refused():
     with pytest.raises(InputError, match="walk has no parameter sources; did you mean source"):
         program.given({"sources": 1})
     for value in (1.5, math.inf, math.nan, 1e300):
-        with pytest.raises(InputError, match="source is to be an integer"):
+        with pytest.raises(InputError, match="source must be an integer"):
             program.given({"source": value})
 
 
@@ -137,5 +137,5 @@ def test_errors_of_a_file_name_it(tmp_path):
     assert caught.value.line == 1
     with pytest.raises(InputError, match="cannot be read"):
         VertexProgram.from_file(tmp_path / "none.py")
-    with pytest.raises(InputError, match="a file of Python"):
+    with pytest.raises(InputError, match="a Python file"):
         VertexProgram.from_file(tmp_path / "none.txt")

@@ -45,5 +45,5 @@ def test_parameters():
     assert SOLVER.given({"offset": 2.0}) == (2,)
     with pytest.raises(InputError, match="largest has no parameter offzet; did you mean offset"):
         SOLVER.given({"offzet": 1})
-    with pytest.raises(InputError, match="offset is to be an integer"):
+    with pytest.raises(InputError, match="offset must be an integer"):
         SOLVER.given({"offset": 0.5})

@@ -102,7 +102,7 @@ def test_what_each_superstep_took():
 
 def test_wrong_numbers_of_devices_and_wrong_parameters_are_refused():
     graph = random_graph(20, 40)
-    with pytest.raises(UsageError, match="1 device for 2 blocks"):
+    with pytest.raises(UsageError, match="has 1 device, but the plan has 2 blocks"):
         run_program(pagerank.PROGRAM, graph, divided(graph, 2), devices=[[0]], most=1)
     with pytest.raises(InputError, match="no parameter damp"):
         run_program(pagerank.PROGRAM, graph, divided(graph, 2), most=1, parameters={"damp": 1})

@@ -141,7 +141,7 @@ def test_errors_of_an_agent_are_raised(monkeypatch):
 def test_what_cannot_be_done_is_refused():
     with pytest.raises(UsageError, match="triangles cannot change its order"):
         run("triangles", 1, "auto")
-    with pytest.raises(UsageError, match="wcc needs its vertices by rising number"):
+    with pytest.raises(UsageError, match="wcc needs its vertices in ascending order"):
         run("wcc", 1, "on")
     with pytest.raises(UsageError, match="locality"):
         run("bfs", 1, "always")

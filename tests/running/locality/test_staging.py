@@ -88,12 +88,12 @@ def test_what_never_fits_is_refused():
     edges = EdgeList.of_matrix(matrix())
     with pytest.raises(
         InfeasibleError,
-        match="up to 90 blocks were made, and the largest does not fit into 8 bytes",
+        match="the largest of 90 blocks still does not fit into 8 bytes",
     ):
         fewest_blocks(in_runs(edges, 23), 1, 8, 8, 8)
     wide = EdgeList(70_001, np.zeros(70_000, int), np.arange(1, 70_001))
     whole = EdgePartition.of(np.zeros(70_000, int), 1)
-    with pytest.raises(InfeasibleError, match="block 0 has 70,000 vertices, and 16 bits"):
+    with pytest.raises(InfeasibleError, match="block 0 has 70,000 vertices, but 16 bits"):
         StagedBlocks.of_matrix(wide, whole, 1)
 
 

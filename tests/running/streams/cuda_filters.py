@@ -117,9 +117,9 @@ def refused():
     cases = (
         (pair(None), "filter 'a' has no function for CUDA devices, and is on p0"),
         (pair(nothing, state=[1]), "the state of filter 'b' on p0 is no array"),
-        (pair(nothing, shape=(0,)), "carries nothing"),
+        (pair(nothing, shape=(0,)), "carries no bytes"),
         (pair(fails), "filter 'a' on p0 failed in iteration 0: ValueError: too hot"),
-        (pair(lambda *_: 3), "filter 'a' on p0 returned something"),
+        (pair(lambda *_: 3), "filter 'a' on p0 returned a value, but"),
         (pair(nothing, lambda *_: "x"), "filter 'b' on p0 returned"),
         (
             pair(nothing, lambda device, state, x: fails(device), np.zeros(1)),

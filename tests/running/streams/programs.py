@@ -8,7 +8,7 @@ import numpy as np
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Device, Platform
 from evener.running.streams.program import StreamChannel, StreamFilter, StreamProgram
-from evener.streams.copies import FilterCopies, with_copies
+from evener.streams.replicating import FilterCopies, with_copies
 
 
 def plan_of(program, part, period=1.0, kind="cpu"):

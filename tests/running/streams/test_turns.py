@@ -88,8 +88,8 @@ def test_the_last_outputs_of_copies_are_kept_in_order():
 def test_copies_that_cannot_run_are_refused():
     program, plan = in_three()
     stateful = [replace(one, state=np.zeros(1), vector=1) for one in program.filters]
-    with pytest.raises(UsageError, match="'f1' has state, and 3 copies"):
+    with pytest.raises(UsageError, match="'f1' has state, so it cannot have 3 copies"):
         run_stream(replace(program, filters=tuple(stateful)), plan, 3)
     for of in ([0, 0, 1, 1, 2], [0, 1, 1, 2, 2], [1, 0, 1, 1, 2], [0, 1, 1, 1, 9]):
-        with pytest.raises(UsageError, match="the plan is of 5 filters, f0, f1 1/3"):
+        with pytest.raises(UsageError, match=r"the plan has 5 filters \(f0, f1 1/3"):
             run_stream(program, replace(plan, copy_of=np.array(of)), 3)

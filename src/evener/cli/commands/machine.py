@@ -203,8 +203,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _write_processes(output: str | None, out: Output) -> int:
     """Write or print the processes of this computer, or of all ranks of mpiexec."""
     from evener.io.machines.processes import process_to_dict, processes_to_toml, write_processes
-    from evener.measuring.processes import processes_here
-    from evener.measuring.ranks import one_rank
+    from evener.measuring.devices import processes_here
+    from evener.measuring.together import one_rank
     from evener.running.launching import n_ranks, world
 
     comm: Comm = world() if n_ranks() > 1 else one_rank()

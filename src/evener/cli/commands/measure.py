@@ -33,7 +33,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Measure a kernel or links, or read trace files; write the samples and print them."""
     from evener.cli.output import Output
     from evener.files.writing import is_stdout, refuse_unwritable
-    from evener.measuring.ranks import one_rank
+    from evener.measuring.together import one_rank
     from evener.running.launching import n_ranks, world
 
     refuse_unwritable(args.output)
@@ -148,8 +148,9 @@ def _two_devices(options: RatioOptions) -> tuple[Timed, list[str], str]:
 def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
     """Measure latency and bandwidth between cores, threads, ranks, or host and GPU."""
     from evener.io.machines.speeds import write_speeds
-    from evener.measuring.devices import cores, devices_of
+    from evener.measuring.devices import devices_of
     from evener.measuring.links import measure_links
+    from evener.measuring.this_computer import cores
 
     between = options.between or ("ranks" if comm.size > 1 else "cores")
     if options.device is None:
@@ -167,8 +168,8 @@ def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
 
 def _settings(options: MeasureOptions, comm: Comm) -> Settings:
     """Return what is to be measured on this rank."""
+    from evener.measuring.devices import devices_here, memory_here
     from evener.measuring.kernels import blas_of
-    from evener.measuring.processes import devices_here, memory_here
     from evener.measuring.session import Settings
 
     adaptive, loads = options.loads()

@@ -44,7 +44,7 @@ def run_measuring(
     from evener.cli.output import Output
     from evener.files.writing import is_stdout, refuse_unwritable
     from evener.measuring.dynamic_sizes import measure_sizes
-    from evener.measuring.ranks import one_rank
+    from evener.measuring.together import one_rank
     from evener.running.launching import n_ranks, world
 
     if options.output is not None:
@@ -102,8 +102,8 @@ def _settings(
     options: MeasuringOptions, n: int, graph: Graph | None, source: str | None, comm: Comm
 ) -> Settings:
     """Return what is to be measured on this rank."""
+    from evener.measuring.devices import devices_here, memory_here
     from evener.measuring.kernels import blas_of
-    from evener.measuring.processes import devices_here, memory_here
     from evener.measuring.session import Settings
 
     devices = devices_here(options.device, comm, options.processes_for(options.measure))

@@ -295,23 +295,18 @@ def streams() -> None:
 
 
 def locality() -> None:
-    """Stage blocks of edges, multiply and interact by them."""
+    """Stage blocks of edges, and multiply by them."""
     from scipy.sparse import csr_array
 
     from evener.graphs.edge_list import EdgeList
     from evener.plans.edge_partition import EdgePartition
-    from evener.running.locality.fluxes import BlockFluxes, fluxes
     from evener.running.locality.staging import BlockProduct, StagedBlocks
 
     edges = EdgeList.of_matrix(csr_array(np.eye(4)))
     blocks = StagedBlocks.of_matrix(edges, EdgePartition.of([0, 0, 1, 1], 2), 4)
     BlockProduct(blocks, np.ones(4))(np.ones(4))
-    path = Graph.from_edges(4, [0, 1, 2], [1, 2, 3])
-    whole, ones = EdgeList.of_graph(path), np.ones((4, 4))
-    fluxes(whole, np.ones(3), ones)
-    BlockFluxes(StagedBlocks.of_interactions(whole, EdgePartition.of([0, 0, 1], 2)), np.ones(3))(
-        ones
-    )
+    path = EdgeList.of_graph(Graph.from_edges(4, [0, 1, 2], [1, 2, 3]))
+    StagedBlocks.of_interactions(path, EdgePartition.of([0, 0, 1], 2))
 
 
 def files() -> None:

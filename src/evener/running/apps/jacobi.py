@@ -84,7 +84,9 @@ def run(
     """
     own = as_integers(sizes, "sizes")
     if own.size != comm.size or own.min() < 0 or own.sum() < 1:
-        raise InputError(f"{comm.size} ranks need as many sizes, zero or above, not {own.tolist()}")
+        raise InputError(
+            f"{comm.size} ranks need {comm.size} sizes of zero or more, not {own.tolist()}"
+        )
     starts = starts_of(own)
     first = int(starts[comm.rank])
     given = rows_of(first, int(starts[comm.rank + 1]))

@@ -43,8 +43,8 @@ def cores(
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
-            "a core has no directions: core numbers are of undirected graphs",
-            hint="Read it without --directed.",
+            "core numbers are defined for undirected graphs only",
+            hint="Read the graph without --directed.",
         )
     estimates = _Estimates(local, pool)
     steps = StepRecorder(comm, local, tell)

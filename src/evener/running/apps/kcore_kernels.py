@@ -102,7 +102,7 @@ def lower(thread, threads, offsets, ends, bounds, flags, following, values, tall
     """Let estimates of own vertices fall until each is supported; ghosts' values stay.
 
     bounds: first and end of the vertices that are asked at first, and how many are owned. flags
-    (m,) int32: zeros before and after; 1 for those that stand in a stack. following: as of peel.
+    (m,) int32: zeros before and after; 1 for those that stand in a stack. following: as in peel.
     tallies (threads, largest value + 1): zeros. looked_at (threads,): arcs.
     """
     first_asked, n_asked, n_owned = bounds[0], bounds[1] - bounds[0], np.uint64(bounds[2])

@@ -48,9 +48,11 @@ class _System(NamedTuple):
 def _system(local: LocalGraph, pool: ThreadPool, shift: float) -> _System:
     """Return the rows of a device. Raises InputError for directed graphs and shifts below zero."""
     if not 0 < shift < np.inf:
-        raise InputError(f"the shift must be above zero, and is {shift}")
+        raise InputError(f"the shift must be above zero, not {shift}")
     if local.out is None or local.out is not local.into:
-        raise InputError("the Laplacian of a directed graph is not symmetric: nothing to solve")
+        raise InputError(
+            "the Laplacian of a directed graph is not symmetric, so its systems are not solved here"
+        )
     rows = MatrixRows.of(local.out)
     chunks = cut(rows, whole=True).first_rows
     diagonal = row_sums(rows, pool, chunks)

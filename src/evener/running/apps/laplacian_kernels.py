@@ -1,8 +1,8 @@
 """The steps of conjugate gradients and of Jacobi's method on L + shift I, by threads of a device.
 
 L is the Laplacian of the graph's weighted edges. chunks: rows at which pieces begin, and their end;
-sums are kept by piece, so that they do not depend on the number of threads. The kernels are called
-by ThreadPool.run.
+sums are stored by piece, so that they do not depend on the number of threads. The kernels are
+called by ThreadPool.run.
 """
 
 # mypy: ignore-errors

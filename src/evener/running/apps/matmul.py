@@ -46,7 +46,7 @@ def run(comm: Comm, A_of: PartOf, B_of: PartOf, n: int, tiling: Tiling) -> Matmu
     comm.size rectangles.
     """
     if tiling.k != comm.size:
-        raise InputError(f"{tiling.k} rectangles for {comm.size} ranks")
+        raise InputError(f"the tiling has {tiling.k} rectangles, but there are {comm.size} ranks")
     spans: list[Span] = [tuple(span) for span in tiling.spans((n, n)).tolist()]
     mine = spans[comm.rank]
     A, B = A_of(*mine), B_of(*mine)

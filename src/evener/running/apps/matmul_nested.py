@@ -33,7 +33,7 @@ class NodeDevices:
         if not devices:
             raise InputError("a node needs at least one device")
         if len({id(device) for device in devices}) < len(devices):
-            raise InputError("a device of the node is named twice: each has a C of its own")
+            raise InputError("a device of the node occurs twice: each device needs its own C")
         self.devices = tuple(devices)
         self._threads = [ThreadPoolExecutor(1) for _ in devices]
 
@@ -125,7 +125,7 @@ def run_nested(
     """
     spans = nodes.spans((n, n)).tolist()
     if len(spans) != comm.size:
-        raise InputError(f"{len(spans)} rectangles for {comm.size} ranks")
+        raise InputError(f"the tiling has {len(spans)} rectangles, but there are {comm.size} ranks")
     mine = spans[comm.rank]
     height, width = mine[1] - mine[0], mine[3] - mine[2]
     own = _checked(columns, len(node.devices), width)
@@ -151,8 +151,8 @@ def _checked(columns: npt.ArrayLike, p: int, width: int) -> IntArray:
     own = as_integers(columns, "columns")
     if own.shape != (p,) or own.min() < 0 or int(own.sum()) != width:
         raise InputError(
-            f"columns must be {p} whole numbers, one a device, that sum to {width:,}, the width of "
-            "the node's rectangle"
+            f"columns must be {p} whole numbers, one for each device, whose sum is "
+            f"{width:,}, the width of the node's rectangle"
         )
     return own
 

@@ -24,7 +24,7 @@ class ProductDevice(Protocol):
     def take(self, rows: int, columns: int, block: int) -> None:
         """Take memory for C' (rows, columns), which is zero, and for pivots of `block`.
 
-        Raises MemoryError, or the driver's error of that sort, where it does not fit.
+        Raises MemoryError, or the driver's error for lack of memory, if it does not fit.
         """
 
     def add(self, column: FloatArray, row: FloatArray) -> None:

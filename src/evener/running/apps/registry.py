@@ -107,5 +107,5 @@ APPS = {
 
 
 def find_app(name: str) -> App:
-    """Return the app of this name; UsageError where there is none."""
+    """Return the app of this name; UsageError if there is none."""
     return APPS[one_of("app", name, APPS)]

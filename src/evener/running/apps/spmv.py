@@ -34,10 +34,10 @@ from evener.running.apps.rows import (
     row_sums,
     within_rows,
 )
-from evener.running.apps.spmv_edges import edge_products
 from evener.running.building import Lists
 from evener.running.comm import Comm
 from evener.running.distributing import local_part
+from evener.running.edge_shares import EdgeShare
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.solver import Solver
@@ -70,7 +70,9 @@ def products(
     assert local.out is not None
     rows = MatrixRows.of(local.out)
     cuts = cut(rows)
-    factors = _factors(rows, pool) if averaging else NONE
+    factors: FloatArray = NONE
+    if averaging:
+        factors = reciprocals(row_sums(rows, pool, cut(rows, whole=True).first_rows))
     start, keep = stretch
     x, y = random_looking(local.numbers), np.empty(local.n_local)
     if start is not None:
@@ -99,9 +101,53 @@ def products(
     return steps.result(x[: local.n_owned])
 
 
-def _factors(rows: MatrixRows, pool: ThreadPool) -> FloatArray:
-    """Return 1 / sum of each row (m,), 0 for rows without arcs; as `reciprocals` of their sums."""
-    return reciprocals(row_sums(rows, pool, cut(rows, whole=True).first_rows))
+def edge_products(
+    comm: Comm,
+    share: EdgeShare,
+    pool: ThreadPool,
+    tell: Callable[[int], None] | None = None,
+    *,
+    most: int = 1,
+    averaging: int = 1,
+) -> DeviceRun:
+    """Return x of one device's masters after `most` products x <- A x; every device calls.
+
+    The entries of A, the graph's arcs, are divided over devices. Each device multiplies by its own
+    entries; a row's sum is that of its master, then those of its mirrors by rising device. So a
+    superstep sends a value each way for each copy of a vertex. Other arguments, and A, as in
+    `products`.
+    """
+    assert share.computed.out is not None
+    rows, m = MatrixRows.of(share.computed.out), share.n_masters
+    shared = slice(share.n_interior, m)
+    cuts, steps = cut(rows), StepRecorder(comm, share.exchanged, tell)
+    numbers = share.computed.numbers
+    factors = np.ones(numbers.size)
+    if averaging:
+        sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
+        steps.halo.reduce(sums, "sum")
+        factors = reciprocals(sums)
+    later = factors[shared].copy()
+    factors[share.n_interior :] = 1.0  # of rows whose sums are not whole before they are reduced
+    x, y = random_looking(numbers), np.empty(numbers.size)
+    tickets, carried = np.zeros(1, np.int64), np.zeros(cuts.first_rows.size - 1)
+    within = within_rows(rows, cuts)
+    pool.prepare(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
+    steps.begin()
+    for step in range(most):
+        if step:  # mirrors know the first x
+            steps.exchange(x)
+        with steps.timed("computing"):
+            tickets[0] = 0
+            pool.run(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
+            np.add.at(y, cuts.first_rows[within], carried[within])
+        steps.reduce(y, "sum")
+        with steps.timed("computing"):
+            y[shared] *= later
+        x, y = y, x
+        steps.now.edges = rows.ends.size
+        steps.end(share.n_mirrored + (share.n_mirrors if step else 0))
+    return steps.result(x[:m])
 
 
 def _bytes_of_products(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
@@ -123,7 +169,7 @@ SPMV = Solver(
 def verify_products(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], count: int, averaging: int = 1
 ) -> bool:
-    """Whether SciPy gets the same x (n,) by so many products, up to rounding."""
+    """Whether SciPy gets the same x (n,) by `count` products, up to rounding."""
     from scipy.sparse import csr_array
 
     arcs = graph.arcs_out()
@@ -161,9 +207,13 @@ class Product:
     def __init__(self, comm: Comm, A: csr_array, partition: Partition, x: npt.ArrayLike) -> None:
         whole = as_numbers(x, "x")
         if A.shape != (whole.size, whole.size):
-            raise InputError(f"a matrix of shape {A.shape} and {whole.size} values of x")
+            raise InputError(
+                f"a matrix of shape {A.shape} cannot be multiplied by {whole.size} values of x"
+            )
         if partition.k != comm.size:
-            raise InputError(f"{comm.size} ranks need as many blocks, not {partition.k}")
+            raise InputError(
+                f"{comm.size} ranks need {comm.size} blocks, but the partition has {partition.k}"
+            )
         self.local, self.rows = local_rows(A, partition, comm.rank)
         self.x: FloatArray = whole[self.local.numbers]
         self.halo = Halo.of(comm, self.local)
@@ -222,7 +272,7 @@ def run(
     Product.exchange. Raises InputError for shapes that do not fit, and for counts below 1.
     """
     if iterations < 1 or repeat < 1:
-        raise InputError(f"{iterations} iterations of {repeat} products: at least one of each")
+        raise InputError(f"iterations and repeat must be at least 1, not {iterations} and {repeat}")
     product = Product(comm, A, partition, x)
     spent = np.empty((iterations, 2))
     for i in range(iterations):

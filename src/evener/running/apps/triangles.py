@@ -47,15 +47,15 @@ def count(
 ) -> DeviceRun:
     """Return the triangles (m,) int64 at one device's vertices, in one superstep; all call.
 
-    Bytes beside the graph's: 24 a local vertex, and 9 for each thread; 4 an own vertex; 4 an entry
-    of the lists, those of own vertices (half of the arcs, on one device) and, of those of ghosts,
-    what is kept; buffers of a reduction. Messages of lists are so short that they take less than
-    what is allocated after them. Raises InputError for directed graphs.
+    Bytes in addition to the graph's: 24 a local vertex, and 9 for each thread; 4 an own vertex; 4
+    an entry of the lists, those of own vertices (half of the arcs, on one device) and, of those of
+    ghosts, what is kept; buffers of a reduction. Messages of lists are so short that they take less
+    than what is allocated after them. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
-            "a triangle has no directions: triangles are counted in undirected graphs",
-            hint="Read it without --directed.",
+            "triangles are counted in undirected graphs only",
+            hint="Read the graph without --directed.",
         )
     counter = _Counter(local, pool)
     steps = StepRecorder(comm, local, tell)

@@ -5,15 +5,14 @@ program.py          VertexProgram: the functions and traits that a user writes
                     pulling_kernels.py, pushing_kernels.py, pulled_front_kernels.py: parts of
                     templates; fronts_kernels.py, buckets_kernels.py: lists of vertices;
                     atomics_kernels.py: what threads share
-generating.py       a module for each program: its schedule with its functions; program_files.py:
-                    where these modules are kept
-engine.py, work.py  Engine: a program on one device's part of a graph, which checking.py looks at
+generating.py       a module for each program: its schedule with its functions
+engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
 cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedule cuda_*.py with
                     templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device
 step_counts.py      what both kinds of engines count
 recording.py        what supersteps take; solver.py: applications with loops of their own
-states.py           RunState: what is kept of a run between supersteps, to continue it
+states.py           RunState: what is needed of a run between supersteps to continue it
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;
                     near.py, near_kernels.py: ranks of one computer that exchange inside kernels
 mirror_loop.py      the same where edges are divided: gathering.py: the dense schedule;

@@ -208,7 +208,7 @@ def degree_of(vertices, out, u):
 
 
 class Counts(NamedTuple):
-    """Values of the counters of `sync` where a phase begins, which all threads know alike.
+    """Values of the counters of `sync` where a phase begins, which are the same for all threads.
 
     slot: 0 or LINE, the one of each pair in which the phase counts. tail, total: of TAILS and SUMS
     in this slot, other_tail, other_total: in the other.
@@ -330,7 +330,7 @@ def chunk_end(offsets, n, chunk, chunks, first):
 
 @inner(counted=False)
 def first_with(offsets, asked, low, high):
-    """Return the first vertex from `low` to `high` before which are so many arcs and 2 a vertex."""
+    """Return the first vertex from `low` to `high` before which are these arcs and 2 a vertex."""
     while low < high:
         middle = (low + high) >> np.uint64(1)
         if np.uint64(offsets[middle]) + np.uint64(2) * middle < asked:

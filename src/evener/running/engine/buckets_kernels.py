@@ -1,6 +1,6 @@
 """A thread's buckets of vertices: lists of chunks of one pool, one list for a priority.
 
-BINS buckets are kept: priorities that lie further apart share one, which costs time alone.
+There are BINS buckets: priorities that lie further apart share one, which costs time alone.
 """
 
 # mypy: ignore-errors

@@ -1,6 +1,6 @@
 """The dense schedule: in each superstep every vertex reads what its neighbours sent (PageRank).
 
-A template, see hooks_kernels. Payloads are computed once per vertex and kept in an array, from
+A template, see hooks_kernels. Payloads are computed once per vertex and stored in an array, from
 which its neighbours pull them. Vertices are taken in chunks of about equal numbers of arcs, by
 whichever thread is free; the chunks, not the threads, decide how changes are summed.
 """

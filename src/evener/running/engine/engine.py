@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +23,13 @@ from evener.running.engine.atomics_kernels import (
     STEP,
     SYNC_SIZE,
 )
-from evener.running.engine.checking import check_part
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.step_counts import StepCounts
 from evener.running.engine.work import ArcsOf, LocalSizes, Vertices, work_of
 from evener.running.local_graphs import LocalArcs, LocalGraph
 
+_checked: WeakSet[LocalGraph] = WeakSet()
 Numbers = npt.NDArray[Any]
 MOST = 1 << 40  # supersteps: no bound
 # Which arcs a schedule reads; programs of direction "both" read all.
@@ -60,7 +61,7 @@ class Engine(StepCounts):
     values (n_local,): of owned vertices and ghosts. work: the schedule's arrays. control: its
     numbers, whose places the schedule's template names.
     Raises InputError for parameters that the program does not have, for weights that it cannot
-    use, for a part that does not hold together, and, with file and line, for functions that do not
+    use, for an inconsistent part, and, with file and line, for functions that do not
     compile.
     """
 
@@ -242,7 +243,44 @@ def _as_program(program: VertexProgram, arcs: LocalArcs) -> ArcsOf:
         return ArcsOf(arcs.offsets, arcs.ends, np.ones(arcs.ends.size, np.uint8))
     if weights.dtype.kind == "f" and not program.dtype.startswith("float"):
         raise InputError(
-            f"{program.name} has values of {program.dtype}, the arcs have weights of "
-            f"{weights.dtype}: choose dtype float64"
+            f"{program.name} has values of {program.dtype}, but the arcs have weights "
+            f"of {weights.dtype}: use dtype float64"
         )
     return ArcsOf(arcs.offsets, arcs.ends, weights)
+
+
+def check_part(local: LocalGraph) -> None:
+    """Raise InputError for a part whose arrays do not fit together; looks at each part once."""
+    if local in _checked:
+        return
+    fits = {
+        "n_interior, n_owned and numbers": 0 <= local.n_interior <= local.n_owned <= local.n_local,
+        "degrees": local.k == 1 or local.degrees.shape == local.numbers.shape,
+        "ghost_starts": local.ghost_starts.shape == (local.k + 1,)
+        and local.ghost_starts[-1] == local.n_local - local.n_owned,
+        "rank": 0 <= local.rank < local.k,
+    }
+    for name in ("out", "into"):
+        arcs = getattr(local, name)
+        if arcs is not None and (name == "out" or arcs is not local.out):
+            fits |= _arcs_fit(name, arcs, local)
+    wrong = [name for name, is_right in fits.items() if not is_right]
+    if wrong:
+        raise InputError(
+            f"the part of device {local.rank} is inconsistent: {wrong[0]}",
+            hint="Make parts by ev.distribute.",
+        )
+    _checked.add(local)
+
+
+def _arcs_fit(name: str, arcs: LocalArcs, local: LocalGraph) -> dict[str, bool]:
+    """Return by name each check of one list of arcs, and whether it passes."""
+    offsets, ends, weights = arcs
+    size, count = offsets.size, ends.size
+    whole = offsets.shape == (local.n_owned + 1,) and offsets[0] == 0 and offsets[-1] == count
+    return {
+        f"types of {name}": offsets.dtype.kind == "u" and ends.dtype == np.uint32,
+        f"offsets of {name}": bool(whole and (size < 2 or (offsets[1:] >= offsets[:-1]).all())),
+        f"ends of {name}": count == 0 or int(ends.max()) < local.n_local,
+        f"weights of {name}": weights is None or weights.shape == ends.shape,
+    }

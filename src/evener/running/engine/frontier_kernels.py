@@ -269,7 +269,7 @@ def exchanged(team, part, values, work, lists, front, edges, control, parameters
 
 @helper
 def is_over(links, control):
-    """Whether a kernel returns after an exchange: all ranks return alike."""
+    """Whether a kernel returns after an exchange: the same on all ranks."""
     scouted, left = control[TOTALS + ONE], control[TOTALS + ONE + ONE]
     is_told = control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == links.log.shape[0]
     is_empty = control[TOTALS] == 0 or control[ABORTED] != 0

@@ -1,4 +1,4 @@
-"""A frontier of vertices as the schedule of that name keeps it: a queue, a bitmap, or all."""
+"""A frontier of vertices as the frontier schedule stores it: a queue, a bitmap, or all."""
 
 # mypy: ignore-errors
 from typing import NamedTuple

@@ -118,7 +118,7 @@ class GatherEngine:
         self._engine.advance(0)
 
     def continue_after(self, step: int) -> None:
-        """Take so many supersteps as done: `payloads` are those that the next one reads."""
+        """Take this number of supersteps as done: `payloads` are those that the next one reads."""
         self._engine.control[STEP] = step
 
     def gather(self) -> None:

@@ -1,7 +1,7 @@
 """The dense schedule where edges are divided: gather at all copies, apply at masters.
 
 A template, see hooks_kernels. A device has some of the arcs of a vertex: `gather` combines what
-arrives along these, for masters and mirrors alike; sums of mirrors are then added to those of their
+arrives along these, for masters and mirrors; sums of mirrors are then added to those of their
 masters, and `apply` makes new values of them, gather and apply of [Gonzalez12]_, section 4.
 Vertices that have no mirror are computed by dense_kernels.
 """

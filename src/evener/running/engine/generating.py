@@ -2,7 +2,7 @@
 
 The module is a copy of the schedule's template in which placeholders are replaced, and what
 templates share is put in. It is named by
-the hash of all that it depends on, and kept beside the machine code of Evener's own kernels, so
+the hash of all that it depends on, and stored with the machine code of Evener's own kernels, so
 that another process which runs the same program compiles nothing. The program's functions are not
 copied but called: what Numba says of them has their own file and lines.
 """
@@ -18,6 +18,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.machinery import SourceFileLoader
@@ -28,10 +29,14 @@ from typing import Any
 import numpy as np
 
 from evener.errors import InputError
+from evener.files.writing import write_text
+from evener.graphs.graph_kernels import components
 from evener.jit import inner, njit
 from evener.running.engine.program import MOST_PRIORITY, SCHEDULES, VertexProgram, arguments_of
-from evener.running.engine.program_files import program_file
 
+ENDING = ".program"  # not .py: such files beside the package would seem to be modules of it
+# Kept at a time, each with some 0.3 MB of machine code; those of Evener itself are a tenth.
+MOST_PROGRAMS = 100
 ROOM = "evener.running.engine"
 # What each hook of hooks_kernels calls: the program's function, and what it returns without one.
 HOOKS = {
@@ -333,7 +338,7 @@ def _used(function: FunctionType) -> dict[str, Any]:
 
 
 def _of_function(program: VertexProgram, name: str, gist: str, said: str) -> InputError:
-    """Return the error of one function, at the line in it of which Numba speaks last."""
+    """Return the error of one function, at the line in it that Numba names last."""
     file, first, last = _lines(program.functions[name])
     places = [
         int(line)
@@ -360,3 +365,39 @@ def _gist(said: str) -> str:
         if line and not line.startswith(("Failed in", "During", "File ", "def ", "<source", "^"))
     ]
     return telling[0] if telling else lines[0]
+
+
+def program_file(name: str, text: str) -> Path:
+    """Return the file of a module; write it unless it is there, and remove the oldest then."""
+    path = _folder() / f"{name}{ENDING}"
+    if path.exists():
+        with suppress(PermissionError):  # another user's: it is that user's to say when it was used
+            os.utime(path)
+    else:
+        remove_oldest(path.parent, MOST_PROGRAMS - 1)
+        write_text(path, text)
+    return path
+
+
+def remove_oldest(folder: Path, kept: int) -> None:
+    """Remove the programs of a folder except the last used `kept` ones, with machine code."""
+    programs = sorted(folder.glob(f"*{ENDING}"), key=_last_used, reverse=True)
+    for program in programs[kept:]:
+        machine_code = (folder / "__pycache__").glob(f"{program.stem}.*")
+        for file in (*machine_code, program):
+            file.unlink(missing_ok=True)  # another process may remove the same
+
+
+def _last_used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:  # another process removed it
+        return 0.0
+
+
+@cache
+def _folder() -> Path:
+    """Return the folder of programs, which lies where machine code is stored."""
+    folder = Path(components.stats.cache_path) / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -5,12 +5,12 @@ gathers along its own arcs, mirrors send their sums to their masters, which appl
 section 4). Sums of floating-point numbers are the device's own, then those of others by rising
 number: the same on each run. The other schedules: every copy of a vertex sends along its device's
 arcs; after a superstep values of mirrors that changed go to their masters, and from there to the
-other copies. So all copies are alike when a superstep begins, in the frontier or not.
+other copies. So all copies are equal when a superstep begins, in the frontier or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -22,16 +22,11 @@ from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import Engine
 from evener.running.engine.gathering import GatherEngine
-from evener.running.engine.mirror_states import (
-    restore_copies,
-    restore_gathering,
-    state_of_copies,
-    state_of_gathering,
-)
-from evener.running.engine.mirror_updates import MirrorUpdates
+from evener.running.engine.mirror_updates import MirrorUpdates, Read
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
+from evener.running.engine.states import RunState, restore
 from evener.running.engine.supersteps import WHOLE, Stretch, Totals, next_direction
 from evener.running.halos import Op
 
@@ -130,7 +125,7 @@ class CopiesLoop:
             restore_copies(self.engine, self.share, self.steps, self.start)
 
     def kept(self, **numbers: int) -> None:
-        """Let the state after a superstep be kept; numbers: of the run as a whole."""
+        """Save the state after a superstep; numbers: of the run as a whole."""
         if self._keep is not None:
             given = self.engine, self.share, self.steps, self.read, numbers
             self._keep(self.steps.done, lambda: state_of_copies(*given), self.steps)
@@ -143,7 +138,7 @@ class CopiesLoop:
         self.steps.now.edges += self.engine.edges - before
 
     def update(self) -> int:
-        """Make all copies alike; return how many values came here."""
+        """Make all copies equal; return how many values came here."""
         received = self.updates.up(self.read, self.deliver)
         return received + self.updates.down(self.read, self.deliver)
 
@@ -168,10 +163,10 @@ class BucketLoop(CopiesLoop):
 
 
 class UnionLoop(CopiesLoop):
-    """The union schedule: a vertex has the value of its tree's root, once that is told."""
+    """The union schedule: a vertex has the value of its tree's root, once that is known."""
 
     def read(self, numbers: Numbers) -> Numbers:
-        """Return what these vertices have when roots have told it."""
+        """Return the values of these vertices once those of their roots are known."""
         found: Numbers = self.engine.values[self.engine.work.parents[numbers]]
         return found
 
@@ -219,7 +214,7 @@ class FrontierLoop(CopiesLoop):
         return self.result()
 
     def _update(self) -> int:
-        """Make all copies alike, in the frontier, too."""
+        """Make all copies equal, also in the frontier."""
         engine = self.engine
         if engine.control[places.FORM] == frontier.QUEUE:
             return self.update()
@@ -256,3 +251,56 @@ class FrontierLoop(CopiesLoop):
         counts = own.size, int(self._degrees[own].sum())
         length, scouted = (sum(c) for c in zip(*self.steps.gathered(counts), strict=True))
         return length, scouted, left
+
+
+def state_of_gathering(engine: GatherEngine, share: EdgeShare, step: int) -> RunState:
+    """Return the state of a device's masters in the dense schedule."""
+    m = share.n_masters
+    return RunState(step, engine.values[:m], engine.payloads[:m])
+
+
+def state_of_copies(
+    engine: Engine,
+    share: EdgeShare,
+    steps: StepRecorder,
+    read: Read,
+    numbers: Mapping[str, int],
+) -> RunState:
+    """Return the state of a device's masters in the other schedules; all devices call.
+
+    read: the values of copies after each device has sent its own. A vertex is active if it is on
+    any device.
+    """
+    m, active = share.n_masters, None
+    if engine.program.schedule != "union":
+        active = np.zeros(share.computed.n_local, np.uint8)
+        if engine.program.schedule == "frontier":
+            engine.show(active)
+        else:
+            bits = np.unpackbits(engine.work.bits.view(np.uint8), bitorder="little")
+            active[:] = bits[: active.size]
+            steps.halo.reduce(active, "max")
+        active = active[:m]
+    return RunState(steps.done, read(np.arange(m)), None, active, numbers)
+
+
+def restore_gathering(engine: GatherEngine, share: EdgeShare, start: RunState) -> None:
+    """Put an engine of the dense schedule that has computed nothing in a state."""
+    engine.begin()
+    engine.continue_after(start.step)
+    m = share.n_masters
+    engine.values[:m], engine.payloads[:m] = start.values, start.payloads
+
+
+def restore_copies(engine: Engine, share: EdgeShare, steps: StepRecorder, start: RunState) -> None:
+    """Put an engine of the other schedules in a state, mirrors as their masters; all call."""
+    m, n = share.n_masters, share.computed.n_local
+    whole: dict[str, Numbers] = {}
+    for name in ("values", "active"):
+        given = getattr(start, name)
+        if given is not None:
+            whole[name] = np.empty(n, given.dtype)
+            whole[name][:m] = given
+            steps.halo.exchange(whole[name])
+    restore(engine, steps.halo, RunState(start.step, numbers=start.numbers, **whole))
+    engine.control[places.LEFT] = 0  # which the loop counts

@@ -25,7 +25,7 @@ Deliver = Callable[[Numbers, Numbers], None]
 
 
 class MirrorUpdates:
-    """The exchanges of changed values on one device; all devices make one, and call alike.
+    """The exchanges of changed values on one device; all devices make one and make the same calls.
 
     unknown: the value that no vertex needs to hear of, as it is combined with others in vain; what
     all copies have at first.

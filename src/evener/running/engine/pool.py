@@ -24,7 +24,9 @@ class ThreadPool:
         if threads < 1:
             raise InputError(f"{threads} threads: at least 1 is needed")
         if cores is not None and (len(cores) != threads or len(set(cores)) != threads):
-            raise InputError(f"{threads} threads on cores {list(cores)}: give each its own")
+            raise InputError(
+                f"{threads} threads on cores {list(cores)}: each thread needs its own core"
+            )
         if cores is not None and (missing := set(cores) - os.sched_getaffinity(0)):
             raise InputError(f"this process may not use core {min(missing)}")
         self.threads = threads

@@ -86,7 +86,7 @@ class VertexProgram:
         one_of("schedule", self.schedule, SCHEDULES)
         for name, value in self.parameters.items():
             if not isinstance(value, int | float):
-                raise InputError(f"parameter {name} of {self.name} is no number: {value!r}")
+                raise InputError(f"parameter {name} of {self.name} is not a number: {value!r}")
         for name in self.functions:
             self._check_arguments(name)
         self._check_traits()
@@ -148,19 +148,19 @@ class VertexProgram:
         """
         if code == 2:
             return InputError(
-                f"{self.name}: priority() is not a number from -2^60 to 2^60 for some value"
+                f"{self.name}: priority() must return a number from -2^60 to 2^60 for each value"
             )
         return InputError(
-            f"{self.name}: a message was of a lower priority than the value that it was sent for: "
-            "are weights, or parameters, negative?"
+            f"{self.name}: a message had a lower priority than the value that it was "
+            "sent for: are weights or parameters negative?"
         )
 
     def refuse_nan(self, values: npt.NDArray[Any]) -> None:
         """Raise InputError where a least or largest value is NaN: no message would change it."""
         if self.combine in ("min", "max") and np.isnan(values).any():
             raise InputError(
-                f"{self.name}: a vertex has the value NaN, which neither min nor max can order",
-                hint="init, along and apply are to return numbers, or infinity.",
+                f"{self.name}: a vertex has the value NaN, which min and max cannot order",
+                hint="init, along and apply must return numbers or infinity.",
             )
 
     def _chosen(self) -> str:
@@ -174,7 +174,7 @@ class VertexProgram:
     def _check_arguments(self, name: str) -> None:
         function = getattr(self, name)
         if not inspect.isfunction(function):
-            raise InputError(f"{name} of {self.name} is no function of Python: {function!r}")
+            raise InputError(f"{name} of {self.name} is not a Python function: {function!r}")
         offered = (*OFFERED[name], *self.parameters)
         for argument in inspect.signature(function).parameters.values():
             if argument.kind != argument.POSITIONAL_OR_KEYWORD:
@@ -191,21 +191,23 @@ class VertexProgram:
         if self.schedule == "union":
             if not self.union or self.combine != "min" or self.dtype not in ("uint32", "int64"):
                 raise InputError(
-                    f"{self.name}: the union schedule needs the trait union, combine min and "
+                    f"{self.name}: the union schedule needs the trait union, combine min, and "
                     "values of uint32 or int64"
                 )
             return
         if self.init is None:
-            raise InputError(f"{self.name} has no function init: the first value of a vertex")
+            raise InputError(
+                f"{self.name} has no function init, which returns the first value of a vertex"
+            )
         if self.schedule == "bucket" and self.priority is None:
             raise InputError(f"{self.name}: the bucket schedule needs a function priority")
         if self.schedule != "dense" and self.combine == "sum":
             raise InputError(
                 f"{self.name}: the {self.schedule} schedule may deliver a message twice: "
-                "combine is to be min, max or or, not sum"
+                "combine must be min, max or or, not sum"
             )
         if self.combine == "or" and self.dtype.startswith("float"):
-            raise InputError(f"{self.name} combines by or: values are to be integers")
+            raise InputError(f"{self.name} combines by or: values must be integers")
         if self.halt is not None and self.schedule != "dense":
             message = (
                 f"halt() is of the dense schedule, not of {self.schedule}, which ends by itself"
@@ -233,7 +235,7 @@ def parameters_of(
             raise InputError(f"{program} has no parameter {name}{meant(name, defaults)}", hint=hint)
         is_integer = -(2**63) <= value < 2**63 and value == int(value)
         if isinstance(defaults[name], int) and not is_integer:
-            raise InputError(f"{name} is to be an integer, not {value}")
+            raise InputError(f"{name} must be an integer, not {value}")
     whole = {**defaults, **given}
     return {name: type(defaults[name])(value) for name, value in whole.items()}
 
@@ -248,7 +250,7 @@ def imported(path: Path) -> Any:
     """Return a Python file as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise InputError("a program is a file of Python, NAME.py", file=path)
+        raise InputError("a program must be a Python file, NAME.py", file=path)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

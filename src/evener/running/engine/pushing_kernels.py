@@ -29,7 +29,7 @@ def ways_of(part):
 
 @helper
 def weight_of(arcs, j):
-    """Return the weight of an arc; 1 where none is used."""
+    """Return the weight of an arc; 1 if weights are not used."""
     return arcs.weights[j] if IS_WEIGHTED else np.uint32(1)
 
 

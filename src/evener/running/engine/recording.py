@@ -55,7 +55,7 @@ class Superstep:
 class VertexMove:
     """Vertices that changed device in a run, after `step` supersteps.
 
-    kind: how their devices were found, as of evener.rebalancing.Move. vertices: how many. began
+    kind: how their devices were found, as in evener.rebalancing.Move. vertices: how many. began
     [s]: from the first superstep's beginning; seconds: from asking for it until supersteps went on.
     saving [s a superstep], cost [s]: predicted.
     """
@@ -75,7 +75,7 @@ class Reordering:
 
     seconds: CPU time of the search. step: superstep after which the order was changed; None: it was
     not. before, after [s]: median computing of a superstep, NaN where not measured. is_kept:
-    whether the new order was kept.
+    whether the new order stayed.
     """
 
     seconds: float
@@ -194,7 +194,7 @@ class StepRecorder:
             self.now.count_sent(q, numbers.size * x.itemsize)
 
     def exchange_by(self, exchange: Callable[[], None], item: int) -> None:
-        """Let another function exchange what the halo would, values of so many bytes."""
+        """Let another function exchange what the halo would, values of this size [B]."""
         with self.timed("waiting"):
             exchange()
         for q, numbers in self._sends.items():
@@ -238,7 +238,7 @@ class StepRecorder:
         return float(sum(self.gathered(value)))
 
     def end(self, received: int) -> None:
-        """End the superstep under way, in which so many messages were received."""
+        """End the superstep under way, in which this number of messages was received."""
         self.now.received = received
         self.steps.append(self.now)
         self.now = Superstep()

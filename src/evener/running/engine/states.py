@@ -1,4 +1,4 @@
-"""RunState: what is kept of a run between two supersteps, so that it can be continued.
+"""RunState: what is needed of a run between two supersteps to continue it.
 
 It names vertices by their global numbers and knows nothing of ghosts, queues and buckets, so that
 other devices, also more or fewer, can continue. Values come out the same; the number of supersteps,

@@ -39,7 +39,7 @@ class LocalSizes(NamedTuple):
 
 
 class Vertices(NamedTuple):
-    """Global numbers and out-degrees of all local vertices (n_local,), empty where not kept.
+    """Global numbers and out-degrees of all local vertices (n_local,), empty if not stored.
 
     Kernels ask number_of and degree_of.
     """
@@ -82,7 +82,7 @@ class FrontierWork(NamedTuple):
 class BucketWork(NamedTuple):
     """Each thread's buckets, pool and links of its chunks; the shared frontier; see the template.
 
-    bits: vertices that have no place, and ghosts that are marked. links: as of the frontier's.
+    bits: vertices that have no place, and ghosts that are marked. links: as in the frontier's.
     """
 
     bins: Numbers

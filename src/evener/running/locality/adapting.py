@@ -132,7 +132,7 @@ class AdaptiveDevice:
     """One device's run that changes to a better order once; all devices make one and call `run`.
 
     segment: runs supersteps from a state until the program ends or a Keep stops it. is_dense:
-    whether every superstep does the same work, so that their seconds can be compared. cores: as of
+    whether every superstep does the same work, so that their seconds can be compared. cores: as in
     Agent.
     """
 
@@ -163,7 +163,7 @@ class AdaptiveDevice:
 
 
 class _Switch:
-    """Decides after each superstep whether to stop for another order, on all devices alike; a Keep.
+    """Decides after each superstep whether all devices stop for another order; a Keep.
 
     is_new: whether the order is that of the agents.
     """

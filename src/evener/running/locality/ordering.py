@@ -1,6 +1,6 @@
 """Orders a device's vertices so that those used one after another lie together in memory.
 
-Vertices come in the order of breadth-first searches, as of [CM69]_; where some have far more
+Vertices come in the order of breadth-first searches, as in [CM69]_; where some have far more
 neighbours than others, by falling degree, equal ones in that order, so that the values that are
 read most share few cache lines. The arcs of a vertex follow the new numbers of their ends. What a
 program computes does not depend on the order, but for rounding.

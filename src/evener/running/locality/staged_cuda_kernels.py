@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda
 
 from evener.running.cuda_simulator_kernels import is_simulated
-from evener.running.locality.fluxes_kernels import FLUX_VALUES, GAS
+from evener.running.locality.staging_kernels import FLUX_VALUES, GAS
 
 ROOM = 0  # entries of a shared array that is as long as the launch says
 SIMULATED = is_simulated()

@@ -43,18 +43,18 @@ class Multiprocessor:
     blocks: int = 32
 
     def room(self, resident: int = 2) -> int:
-        """Return the bytes that each of so many blocks can have."""
+        """Return the bytes that each of this number of blocks can have."""
         return min(self.shared // resident - self.reserved, self.shared_of_block)
 
     def resident(self, n_bytes: int, threads: int) -> int:
-        """Return how many blocks of so many bytes and threads run at once; 0: none fits."""
+        """Return how many blocks of these bytes and threads run at once; 0: none fits."""
         if n_bytes > self.shared_of_block:
             return 0
         by_memory = self.shared // max(n_bytes + self.reserved, 1)
         return min(by_memory, self.threads // threads, self.blocks)
 
     def occupancy(self, n_bytes: int, threads: int) -> float:
-        """Return the share of the threads that run at once when blocks need so many bytes."""
+        """Return the share of the threads that run at once when blocks need these bytes."""
         return self.resident(n_bytes, threads) * threads / self.threads
 
 
@@ -140,7 +140,7 @@ class StagedBlocks:
         return int(self.counts.sum())
 
     def largest_bytes(self, output: int, read: int) -> int:
-        """Return the bytes that the largest block stages, of so many an output and an input."""
+        """Return the bytes that the largest block stages; bytes of an output and of an input."""
         sizes = output * self.outputs.counts + read * self.inputs.counts
         return int(sizes.max(initial=0))
 
@@ -186,8 +186,8 @@ def _staged(starts: IntVector, ends: IntArray, n: int) -> Staged:
     if counts.size and counts.max() > MOST_STAGED:
         b = int(np.argmax(counts))
         raise InfeasibleError(
-            f"block {b} has {counts[b]:,} vertices, and 16 bits tell {MOST_STAGED:,} apart",
-            hint="Take more blocks.",
+            f"block {b} has {counts[b]:,} vertices, but 16 bits can number only {MOST_STAGED:,}",
+            hint="Use more blocks.",
         )
     return Staged(staged_starts, staged[: staged_starts[-1]].copy(), local, n)
 
@@ -226,8 +226,8 @@ def fewest_blocks(
             break
     if found is None:
         raise InfeasibleError(
-            f"up to {this.k:,} blocks were made, and the largest does not fit into {room:,} bytes",
-            hint="Some vertex or edge is too large to be staged: use the plain kernel.",
+            f"the largest of {this.k:,} blocks still does not fit into {room:,} bytes",
+            hint="A vertex or edge is too large to be staged. Use the plain kernel.",
         )
     return found
 

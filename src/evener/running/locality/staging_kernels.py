@@ -3,6 +3,9 @@
 # mypy: ignore-errors
 from evener.jit import njit
 
+FLUX_VALUES = 4  # of a vertex: density, momentum in two directions, energy
+GAS = 1.4  # ratio of specific heats, as of Rodinia's cfd
+
 
 @njit(cache=True, nogil=True, counted=False)
 def list_staged(starts, ends, block_of, place_of, staged, staged_starts, local):

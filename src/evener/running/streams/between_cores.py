@@ -36,7 +36,7 @@ class StreamCalibration(NamedTuple):
 
     graph: with the CPU seconds of its filters, for devices of 1000 mips. per_byte [s/B]: that each
     of two cores takes longer for a byte which passes between them; 0 where none was found, None
-    where it was not measured. platform: so many cores, joined by such a link.
+    where it was not measured. platform: the cores, joined by this link.
     """
 
     graph: StreamGraph
@@ -60,14 +60,14 @@ def calibrate_stream(
     """Measure a program's filters, and what bytes between two cores take.
 
     repeats: iterations of which each figure is the median. busy: cores of the platform; as many
-    threads are at work meanwhile, as of `filter_seconds`, but no more than there are filters. The
+    threads are at work meanwhile, as in `filter_seconds`, but no more than there are filters. The
     link is measured where there are two or more and the program has channels. devices: cores of
     each, to which threads are bound. tell: called with the iterations done on one core.
 
     Raises UsageError for no iterations or threads, and what `run_stream` raises of filters.
     """
     if repeats < 1:
-        raise UsageError(f"{repeats} iterations: filters are measured in one or more")
+        raise UsageError(f"{repeats} iterations: at least one is needed")
     bound = None if devices is None else [list(own) for own in devices]
     part = parted(program.graph)
     is_apart = busy >= PAIR and bool(part.any())
@@ -141,7 +141,7 @@ def fitted(longer: FloatArray, nbytes: FloatArray) -> float:
 
 
 def cores_joined(count: int, per_byte: float | None) -> Platform:
-    """Return so many cores of 1000 mips, which share a link where bytes take anything."""
+    """Return cores of 1000 mips, which share a link if bytes between them cost time."""
     cores = tuple(Device(f"core{i}", MIPS * 1e6, capabilities={"mips": MIPS}) for i in range(count))
     levels = (Level(LINK, Link(0.0, per_byte)),) if per_byte else ()
     return Platform(cores, levels)

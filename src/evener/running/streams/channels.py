@@ -1,8 +1,8 @@
 """Channels: slots for arrays, filled by one filter and read by another, in turn.
 
-Each end belongs to one thread. A Channel has both; of a channel between processes of MPI each has
-one of far_channels.py. Where filters have copies a channel is one between each two of them:
-GatheringReceiver and ScatteringSender take these in turn.
+Each end belongs to one thread. A Channel is both ends in one process; between processes of MPI,
+the writer has a FarSender and the reader a FarReceiver. If filters have copies, a channel consists
+of one channel for each pair of copies; ScatteringSender and GatheringReceiver use them in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from evener.errors import UsageError
+from evener.running.failures import ASKED
+from evener.running.mpi_comm import MpiComm
 from evener.running.streams.program import Array, StreamChannel
 
 
@@ -87,6 +90,103 @@ class Channel:
         """Give that slot back."""
         self._freed += 1
         self._to_writer()
+
+
+def _tags(number: int) -> tuple[int, int]:
+    """Return the tags of a channel's messages: data, and free slots."""
+    data, freed = 1 + 2 * number, 2 + 2 * number
+    if freed >= ASKED:
+        raise UsageError(
+            f"channel {number:,}: MPI ranks can exchange data of at most {ASKED // 2:,} channels",
+            hint="Run the program without mpiexec.",
+        )
+    return data, freed
+
+
+class FarSender:
+    """The writer's end of a channel to another process of MPI. to: the reader's rank.
+
+    Each slot has a persistent request for its data and one for the reader's message that the slot
+    is free. No call waits: all ask MPI whether messages have come.
+    """
+
+    def __init__(self, mpi: MpiComm, of: StreamChannel, number: int, to: int, size: int) -> None:
+        data, freed = _tags(number)
+        self._slots = [np.empty(of.shape, of.dtype) for _ in range(size)]
+        freeing = [np.empty(1, np.uint8) for _ in range(size)]
+        self._data = [mpi.tagged({(to, data): slot}, {}) for slot in self._slots]
+        self._freed = [mpi.tagged({}, {(to, freed): byte}) for byte in freeing]
+        self._sent = 0
+        for array in of.initial:
+            self.slot()[...] = array
+            self.send()
+
+    def has_room(self) -> bool:
+        """Whether the next slot has been read since it was sent."""
+        place = self._sent % len(self._slots)
+        return self._data[place].is_done() and self._freed[place].is_done()
+
+    def slot(self) -> Array:
+        """Return the slot that is to be filled next."""
+        return self._slots[self._sent % len(self._slots)]
+
+    def send(self) -> None:
+        """Send that slot."""
+        place = self._sent % len(self._slots)
+        self._freed[place].start()
+        self._data[place].start()
+        self._sent += 1
+
+    def is_over(self) -> bool:
+        """Whether all that was sent has been read."""
+        return all(one.is_done() for one in [*self._data, *self._freed])
+
+
+class FarReceiver:
+    """The reader's end of a channel from another process of MPI. source: the writer's rank.
+
+    total: messages of the whole run, initial arrays included: as many are received as are sent, so
+    that no message is left at the end.
+    """
+
+    def __init__(
+        self, mpi: MpiComm, of: StreamChannel, number: int, source: int, size: int, total: int
+    ) -> None:
+        data, freed = _tags(number)
+        self._slots = [np.empty(of.shape, of.dtype) for _ in range(size)]
+        self._data = [mpi.tagged({}, {(source, data): slot}) for slot in self._slots]
+        byte = np.zeros(1, np.uint8)
+        self._freed = [mpi.tagged({(source, freed): byte}, {}) for _ in range(size)]
+        self._read, self._asked, self._total = 0, 0, total
+        for _ in range(min(size, total)):
+            self._ask()
+
+    def has_data(self) -> bool:
+        """Whether the next message is there."""
+        return self._read < self._total and self._data[self._read % len(self._slots)].is_done()
+
+    def data(self) -> Array:
+        """Return the slot of that message."""
+        return self._slots[self._read % len(self._slots)]
+
+    def free(self) -> None:
+        """Let the slot be sent again."""
+        place = self._read % len(self._slots)
+        self._read += 1
+        self._freed[place].finish()  # of its last time: the writer has sent since
+        if self._asked < self._total:
+            self._ask()
+        self._freed[place].start()
+
+    def _ask(self) -> None:
+        self._data[self._asked % len(self._slots)].start()
+        self._asked += 1
+
+    def is_over(self) -> bool:
+        """Whether all messages have been received; those that no filter reads are freed."""
+        while self.has_data():
+            self.free()
+        return self._read == self._total and all(one.is_done() for one in self._freed)
 
 
 class ScatteringSender:

@@ -89,7 +89,11 @@ class CudaFiring(Firing):
         if not self.channels:
             return self._given(found, iteration)
         if found is not None:
-            raise self._wrong(iteration, "returned something, though it fills arrays of the device")
+            raise self._wrong(
+                iteration,
+                "returned a value, but on a CUDA device it must fill the arrays of its "
+                "outgoing channels",
+            )
         return None
 
     def _put(self, one: Any, own: DeviceArray) -> Any:
@@ -105,12 +109,15 @@ def refuse_cuda(program: StreamProgram, number: int, device: str) -> None:
     one = program.filters[number]
     if one.cuda is None:
         raise UsageError(
-            f"filter {one.name!r} has no function for CUDA devices, and is on {device}",
-            hint="StreamFilter(cuda=...) gives one; `needs` of a filter and of devices keeps "
-            "filters off devices: docs/streams.md.",
+            f"filter {one.name!r} has no function for CUDA devices, but the plan places "
+            f"it on {device}",
+            hint="Give it one by StreamFilter(cuda=...), or keep it off CUDA devices by "
+            "`needs`: docs/streams.md.",
         )
     if one.state is not None and not isinstance(one.state, np.ndarray):
-        raise UsageError(f"the state of filter {one.name!r} on {device} is no array")
+        raise UsageError(f"the state of filter {one.name!r} on {device} is not an array")
     for e in (*program.incoming[number], *program.outgoing[number]):
         if program.channels[e].nbytes == 0:
-            raise UsageError(f"{program.channels[e]} carries nothing, which no CUDA device takes")
+            raise UsageError(
+                f"{program.channels[e]} carries no bytes, which does not work on CUDA devices"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evener.errors import UsageError
+from evener.errors import ToolError, UsageError
 from evener.plans.stream_plan import StreamPlan
 from evener.running.comm import play_ranks
 from evener.running.devices import Cuda
@@ -25,22 +26,25 @@ from evener.running.streams.results import StreamRun, ends_of, outputs_of, stead
 from evener.running.streams.run_channels import RunChannels
 from evener.running.streams.stages import SLOTS, PipelineStages
 from evener.running.streams.turns import FilterTurns
-from evener.running.streams.watching import PAUSE, FiringWatch
 
 TIMEOUT = 60.0  # [s] that a filter has for an iteration
 GRACE = 0.5  # [s] that other processors have to stop once one has failed
+PAUSE = 0.05  # [s] between two looks at the processors
+LATER = 10.0  # [s] by which the last resort is later than the error, even on a busy computer
+STDERR = 2  # its file descriptor
 
 
 @dataclass(frozen=True)
 class StreamWatch:
-    """How a stream program is run, and what is told meanwhile.
+    """How a stream program is run, and what reports its progress.
 
     timeout [s]: of a filter in an iteration, with compiling in the first. slots: of channels
     between neighbouring stages. devices: of each processor the cores to which its thread is bound,
     or the CUDA device that its thread drives; None: cores, not bound. trace: whether all spans are
-    recorded. keep: iterations at the end whose outputs are kept; None: all. kills: whether a
-    process beside this one kills it where a filter never gives Python's lock back, so that no
-    thread can end the run. tell: called now and then with the number of iterations done.
+    recorded. keep: number of last iterations whose outputs are returned; None: all. kills: whether
+    to end the process if a filter holds Python's lock for longer than the timeout, as a kernel
+    without nogil can, so that no thread can raise an error: a traceback of all threads is printed.
+    tell: called now and then with the number of iterations done.
     """
 
     timeout: float = TIMEOUT
@@ -65,7 +69,7 @@ def run_stream(
     comm: Any = None,
     watch: StreamWatch = StreamWatch(),
 ) -> StreamRun:
-    """Run so many iterations of a program on the processors of a plan; all ranks of comm call.
+    """Run iterations of a program on the processors of a plan; all ranks of comm call.
 
     Each processor is a thread that runs its filters, several iterations of the program at once.
     comm: an MpiComm or a communicator of mpi4py, whose ranks share the processors as devices of
@@ -82,7 +86,7 @@ def run_stream(
     turns = FilterTurns(program, plan, iterations)
     mpi = None if comm is None else comm_of(comm)
     if not isinstance(mpi, MpiComm | None):
-        raise UsageError("processors are threads of this process, or ranks of MPI")
+        raise UsageError("comm must be an MpiComm or a communicator of mpi4py")
     stages = PipelineStages(program, turns.homes, watch.slots, turns.ahead)
     _refuse_on_cuda(turns, watch)
     run = _Run(turns, stages, watch, mpi)
@@ -100,11 +104,14 @@ def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
     devices = watch.devices
     if devices is not None:
         if len(devices) != plan.platform.k:
-            raise UsageError(f"{len(devices)} devices for {plan.platform.k} of the plan")
+            raise UsageError(
+                f"the plan has {plan.platform.k} devices, but {len(devices)} are given"
+            )
     elif any(plan.platform.devices[p].kind == "cuda" for p in np.unique(plan.part)):
         raise UsageError(
-            "the plan has filters on a CUDA device, and nothing says on which",
-            hint="--devices cpu:0,cuda:0,... says which core or CUDA device each device is.",
+            "the plan has filters on a CUDA device, but no CUDA device is given",
+            hint="Use --devices cpu:0,cuda:0,... to give a core or CUDA device for each "
+            "device of the plan.",
         )
 
 
@@ -143,10 +150,7 @@ class _Run:
             FilterTimes(name, int(device), turns=self.turns.of_copy(c))
             for c, (name, device) in enumerate(zip(self.plan.names, self.plan.part, strict=True))
         ]
-        names = [self.plan.platform.names[device] for device in own]
-        self.guard = FiringWatch(names, self.plan.names, self.watch.timeout)
-        if self.watch.kills:
-            self.guard.share()
+        self.now = {device: np.zeros(3) for device in own}
         self.channels = RunChannels(self.turns, self.stages, self.wakers, self.mpi, self.watch.cuda)
         self.owned = [_Own(device, self._processor(device)) for device in own]
 
@@ -163,7 +167,7 @@ class _Run:
                     times = self.times[c]
                     placed.append(PlacedFilter(firing, stage, (readers, writers), times, c))
         return Processor(
-            placed, self.wakers[device], self.guard.rows[list(self.wakers).index(device)],
+            placed, self.wakers[device], self.now[device],
             last=frozenset(self.stages.last.tolist()), trace=self.watch.trace, keep=self.watch.keep,
         )  # fmt: skip
 
@@ -186,11 +190,14 @@ class _Run:
             if left == 0:
                 self.ended.set()
 
-        play_ranks([*self.owned, None], work, self.stop, GRACE)
+        self._put_off_last_resort()
+        try:
+            play_ranks([*self.owned, None], work, self.stop, GRACE)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
         if self.mpi is not None:  # what lay on channels at first lies there again
             self.mpi.waits.until(lambda: all(end.is_over() for end in self.channels.far))
         self.seconds = time.perf_counter() - self.began
-        self.guard.close()
 
     def _run_one(self, one: _Own) -> None:
         """Run one processor's filters in this thread."""
@@ -228,20 +235,37 @@ class _Run:
                 placed.firing.open(opened)
 
     def _look_after(self) -> None:
-        """Return when all have ended. Raises ToolError where a filter does not end in time."""
+        """Return when all have ended. Raises ToolError if a filter does not end in time."""
         while not self.ended.wait(PAUSE):
-            self.guard.check()
+            self._put_off_last_resort()
+            self._refuse_late()
             if self.watch.tell is not None:
                 own = [sum(self.times[c].firings for c in self.turns.copies(v))
                        for v in self.stages.last.tolist()]  # fmt: skip
                 self.watch.tell(min((done for done in own if done), default=0))
+
+    def _put_off_last_resort(self) -> None:
+        """Let the process end by itself if this is not called again: a filter has Python's lock."""
+        if self.watch.kills:
+            seconds = min(self.watch.timeout + LATER, threading.TIMEOUT_MAX)
+            faulthandler.dump_traceback_later(seconds, exit=True, file=STDERR)
+
+    def _refuse_late(self) -> None:
+        """Raise ToolError if a firing takes longer than the timeout."""
+        for device, (number, iteration, since) in self.now.items():
+            if number > 0 and time.monotonic() - since > self.watch.timeout:
+                raise ToolError(
+                    f"filter {self.plan.names[int(number) - 1]!r} on "
+                    f"{self.plan.platform.names[device]} has not ended iteration {iteration:.0f} "
+                    f"within {self.watch.timeout:,.3g} s",
+                    hint="If it only needs more time, use --timeout SECONDS.",
+                )
 
     def stop(self) -> None:
         """Let all threads of this process end."""
         self.ended.set()
         for waker in self.wakers.values():
             waker.stop()
-        self.guard.close()
 
     def result(self) -> StreamRun:
         """Return the run of all processors; all ranks call."""

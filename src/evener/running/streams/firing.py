@@ -16,7 +16,7 @@ from evener.running.streams.program import Array, StreamProgram
 class Firing:
     """A filter of a program as one run calls it, with the run's own copy of its state.
 
-    where: the processor, for messages; "" where there is none.
+    where: the processor, for messages; "" if there is none.
     """
 
     def __init__(self, program: StreamProgram, number: int, where: str = "") -> None:
@@ -43,7 +43,10 @@ class Firing:
             return self._given(found, iteration)
         if self.filter.fills:
             if found is not None:
-                raise self._wrong(iteration, f"returned {_described(found)}, though it fills")
+                raise self._wrong(
+                    iteration,
+                    f"returned {_described(found)}, but a filter with fills must return None",
+                )
             return None
         for slot, array in zip(slots, self._parts(found, iteration), strict=True):
             slot[...] = array
@@ -59,25 +62,25 @@ class Firing:
             is_array = isinstance(array, np.ndarray | np.generic)
             if not is_array or (array.shape, array.dtype) != (channel.shape, channel.dtype):
                 wanted = f"{channel.dtype} {channel.shape}"
-                said = f"returned {_described(array)}, where {channel} carries {wanted}"
+                said = f"returned {_described(array)}, but {channel} carries {wanted}"
                 raise self._wrong(iteration, said)
         return parts
 
     def _given(self, found: Any, iteration: int) -> Array | None:
-        """Return a copy of what the program gives, which is alike in all iterations."""
+        """Return a copy of an output of the program, of the same type in all iterations."""
         if found is None and self._gives is None:
             return None
         try:
             array = np.array(found)
         except ValueError as error:
-            raise self._wrong(iteration, f"returned no array: {error}") from error
+            raise self._wrong(iteration, f"returned what is not an array: {error}") from error
         if array.dtype.kind not in "biufc":
-            raise self._wrong(iteration, f"returned {_described(found)}, which is no number")
+            raise self._wrong(iteration, f"returned {_described(found)}, which is not a number")
         if self._gives is None:
             self._gives = array.shape, array.dtype
         if self._gives != (array.shape, array.dtype):
             before = f"{self._gives[1]} {self._gives[0]}"
-            raise self._wrong(iteration, f"returned {_described(array)}, and {before} before")
+            raise self._wrong(iteration, f"returned {_described(array)}, but {before} before")
         return array
 
     def _failed(self, error: BaseException, iteration: int) -> EvenerError:

@@ -79,13 +79,13 @@ class BesideOthers:
 
     def __init__(self, program: StreamProgram, busy: int = 1) -> None:
         if busy < 1:
-            raise UsageError(f"{busy} threads: filters are measured on one or more")
+            raise UsageError(f"{busy} threads: at least one is needed")
         self._program, self._busy = program, busy
         self._run = InTurn(program)
         self._kept: list[FloatArray] = []
 
     def run(self, repeats: int, tell: Callable[[int], None] = lambda _: None) -> None:
-        """Measure so many iterations, after one that is not; tell: how many are done."""
+        """Measure `repeats` iterations, after one more; tell: called with how many are done."""
         is_over = threading.Event()
         with ThreadPoolExecutor(max(self._busy - 1, 1)) as pool:
             others = [pool.submit(_run_until, is_over, self._program) for _ in range(1, self._busy)]
@@ -113,7 +113,7 @@ def filter_seconds(program: StreamProgram, repeats: int = REPEATS, busy: int = 1
     the same time. Raises UsageError for no iterations, or no threads.
     """
     if repeats < 1:
-        raise UsageError(f"{repeats} iterations: filters are measured in one or more")
+        raise UsageError(f"{repeats} iterations: at least one is needed")
     beside = BesideOthers(program, busy)
     beside.run(repeats)
     return beside.seconds
@@ -129,7 +129,7 @@ def _run_until(is_over: threading.Event, program: StreamProgram) -> None:
 def measure_filters(program: StreamProgram, repeats: int = REPEATS, busy: int = 1) -> StreamGraph:
     """Return the program's graph with measured costs, for `map_filters`.
 
-    Each filter's instructions are its CPU seconds here, as of `filter_seconds`, times 10^9: on a
+    Each filter's instructions are its CPU seconds here, as in `filter_seconds`, times 10^9: on a
     device of 1000 mips and a vector length of 1 the plan's seconds are those of this computer.
     busy: threads that run the program meanwhile, this one included: as many as the plan will use.
     """

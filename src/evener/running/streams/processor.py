@@ -144,9 +144,10 @@ class PlacedFilter:
 class Processor:
     """Filters of one processor, in the order of the program, each to be run in its iterations.
 
-    now: the row of FiringWatch that says what it does. last: filters whose ends are recorded.
-    trace: whether all spans are. keep: iterations at the end of which what the program gives is
-    kept; None: all.
+    now (3,): what it does, for the thread that looks for late firings: the running filter's number
+    plus one, or 0; the iteration; since when [time.monotonic]. last: filters whose end times are
+    recorded. trace: whether all spans are recorded. keep: number of last iterations whose outputs
+    are kept; None: all.
     """
 
     def __init__(

@@ -44,7 +44,7 @@ class StreamFilter:
     called instead on a CUDA device, with its CudaDevice first, then state and arrays in the
     device's memory, those of outgoing channels last, which it fills; a filter without these returns
     an array of the device, or None. cuda of None: the filter runs on cores alone. scalar, vector,
-    needs: instructions, data of each and requirements, as of StreamGraph; of the measured graph,
+    needs: instructions, data of each and requirements, as in StreamGraph; of the measured graph,
     vector is into how many shares copies may divide the iterations.
     """
 
@@ -78,14 +78,14 @@ class StreamChannel:
             kind = np.dtype(self.dtype)
             shape = tuple(int(size) for size in self.shape)
         except (TypeError, ValueError) as error:
-            raise InputError(f"{self} has no shape and type: {error}") from error
+            raise InputError(f"{self} has an invalid shape or type: {error}") from error
         if kind.kind not in "biufc" or any(size < 0 for size in shape):
-            raise InputError(f"{self} carries arrays of numbers, not {kind} {shape}")
+            raise InputError(f"{self} must carry arrays of numbers, not {kind} {shape}")
         object.__setattr__(self, "dtype", kind)
         object.__setattr__(self, "shape", shape)
         for array in self.initial:
             if np.shape(array) != shape or np.asarray(array).dtype != kind:
-                raise InputError(f"what lies on {self} at first is no {kind} {shape}")
+                raise InputError(f"an initial array of {self} is not {kind} {shape}")
 
     def __str__(self) -> str:
         return f"the channel from {self.source!r} to {self.to!r}"
@@ -117,12 +117,12 @@ class StreamProgram:
             if not callable(one.work):
                 raise InputError(f"filter {one.name!r} of {self.name} has no function")
             if not (one.cuda is None or callable(one.cuda)):
-                raise InputError(f"filter {one.name!r} of {self.name}: cuda is no function")
+                raise InputError(f"filter {one.name!r} of {self.name}: cuda is not a function")
         known = {one.name for one in self.filters}
         for channel in self.channels:
             for name in (channel.source, channel.to):
                 if name not in known:
-                    raise InputError(f"{channel}: there is no filter {name!r}")
+                    raise InputError(f"{channel}: {self.name} has no filter {name!r}")
         if not self.filters:
             raise InputError(f"{self.name} has no filters")
         _ = self.graph, self.order
@@ -188,9 +188,10 @@ class StreamProgram:
             parameters_of(Path(path).stem, {}, given)
         if not isinstance(made, cls):
             raise InputError(
-                "has no PROGRAM or function program() that is or returns a StreamProgram",
+                "has neither a StreamProgram named PROGRAM nor a function program() that "
+                "returns one",
                 file=path,
-                hint="docs/streams.md shows one.",
+                hint="docs/streams.md shows an example.",
             )
         return made
 

@@ -94,7 +94,7 @@ def ends_of(copies: Sequence[FilterTimes], iterations: int) -> list[float]:
 
 
 def outputs_of(given: Sequence[tuple[int, Array]], keep: int | None = None) -> Array:
-    """Return what a filter gave (iterations, ...), in order; keep: of the last so many alone."""
+    """Return what a filter gave (iterations, ...), in order; keep: only this many last ones."""
     kept = sorted(given, key=lambda one: one[0])
     return np.stack([array for _, array in kept[-(keep or len(kept)) :]])
 

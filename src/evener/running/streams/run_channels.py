@@ -16,13 +16,14 @@ from evener.running.devices import Cuda
 from evener.running.mpi_comm import MpiComm
 from evener.running.streams.channels import (
     Channel,
+    FarReceiver,
+    FarSender,
     GatheringReceiver,
     Receiver,
     ScatteringSender,
     Sender,
 )
 from evener.running.streams.cuda_firing import DeviceChannel
-from evener.running.streams.far_channels import FarReceiver, FarSender
 from evener.running.streams.processor import Waker
 from evener.running.streams.program import StreamChannel
 from evener.running.streams.stages import PipelineStages

@@ -37,7 +37,10 @@ class PipelineStages:
 
     def __post_init__(self) -> None:
         if self.slots < 2:
-            raise UsageError(f"{self.slots} slots: one is filled while another is read")
+            raise UsageError(
+                f"a channel needs at least 2 slots, not {self.slots}: one is filled while "
+                "another is read"
+            )
 
     @cached_property
     def of_filters(self) -> IntArray:

@@ -19,6 +19,7 @@ from evener.arrays import IntArray
 from evener.errors import UsageError
 from evener.plans.stream_plan import StreamPlan
 from evener.running.streams.program import StreamProgram
+from evener.wording import plural
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, made odd
 MOST_AHEAD = 32  # iterations that channels hold for copies at most: memory, not correctness
@@ -59,14 +60,14 @@ class FilterTurns:
         ):
             theirs, ours = self.plan.names, self.program.graph.names
             raise UsageError(
-                f"the plan is of {len(theirs):,} filters, {_some(theirs)}; {self.program.name} has "
-                f"{len(ours):,}, {_some(ours)}",
-                hint="evener run --stream --calibrate writes the graph of the program, to be "
-                "planned.",
+                f"the plan has {plural(len(theirs), 'filter')} ({_some(theirs)}), but "
+                f"{self.program.name} has {len(ours):,} ({_some(ours)})",
+                hint="Plan the graph of this program, which evener run --stream --calibrate "
+                "writes.",
             )
         for one, count in zip(self.program.filters, counts.tolist(), strict=True):
             if count > 1 and one.state is not None:
-                raise UsageError(f"filter {one.name!r} has state, and {count} copies in the plan")
+                raise UsageError(f"filter {one.name!r} has state, so it cannot have {count} copies")
 
     @cached_property
     def of(self) -> IntArray:

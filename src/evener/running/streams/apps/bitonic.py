@@ -23,7 +23,7 @@ def program(n: int = 256, batch: int = 64) -> StreamProgram:
     It gives them sorted, (batch, n) int64. Raises InputError for other n, and no batch.
     """
     if n < 2 or n & (n - 1) or batch < 1:
-        raise InputError(f"n is a power of two and batch 1 or more, not {n} and {batch}")
+        raise InputError(f"n must be a power of two and batch at least 1, not {n} and {batch}")
     steps = [
         (1 << size, 1 << apart)
         for size in range(1, n.bit_length())

@@ -23,7 +23,7 @@ def program(n: int = 1024, batch: int = 16) -> StreamProgram:
     It gives the transforms (batch, n), complex128. Raises InputError for other n, and no batch.
     """
     if n < 2 or n & (n - 1) or batch < 1:
-        raise InputError(f"n is a power of two and batch 1 or more, not {n} and {batch}")
+        raise InputError(f"n must be a power of two and batch at least 1, not {n} and {batch}")
     halves = [1 << i for i in range(n.bit_length() - 1)]
     names = ["numbers", "reverse", *(f"combine {2 * half}" for half in halves), "spectrum"]
     combining = [

@@ -21,12 +21,12 @@ Array = npt.NDArray[Any]
 
 
 def program(rows: int = 480, columns: int = 640) -> StreamProgram:
-    """Return the program on images of so many pixels; it gives where edges are, uint8 of 0 and 1.
+    """Return the program on images of this size; its output is where edges are, uint8 of 0 and 1.
 
     Raises InputError for less than 3 rows or columns.
     """
     if rows < 3 or columns < 3:
-        raise InputError(f"images have 3 rows and columns or more, not {rows} and {columns}")
+        raise InputError(f"images need at least 3 rows and columns, not {rows} and {columns}")
     size = rows, columns
     filters: dict[str, Callable[..., Any]] = {
         "camera": lambda iteration: picture(iteration, rows, columns),
@@ -91,7 +91,7 @@ def _along(axis: int, weights: tuple[float, ...], image: Array) -> Array:
 
 
 def _launch(kernel: str, inputs: int, settings: tuple[Any, ...], device: Any, *arrays: Any) -> None:
-    """Launch a kernel of image_cuda_kernels on so many inputs, for each of the outgoing arrays."""
+    """Launch a kernel of image_cuda_kernels on these inputs, for each of the outgoing arrays."""
     from evener.running.streams.apps import image_cuda_kernels as kernels
 
     for out in arrays[inputs:]:

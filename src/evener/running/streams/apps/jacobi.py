@@ -29,7 +29,7 @@ def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
     rows, and for no sweeps.
     """
     if n < 3 or sweeps < 1:
-        raise InputError(f"Jacobi needs 3 rows and a sweep at least, not {n} and {sweeps}")
+        raise InputError(f"Jacobi needs at least 3 rows and 1 sweep, not {n} and {sweeps}")
     arrays = [StreamChannel(*ends, (n, n)) for ends in (("1", "3"), ("2", "3"), ("3", "4"))]
     return StreamProgram(
         (

@@ -1,7 +1,7 @@
 """FM radio: a station among noise and a neighbour is demodulated, and equalised in bands.
 
-As StreamIt's example of that name: low pass, demodulator, and an equaliser of parallel band passes
-whose results are added; here with an antenna before, whose signal is computed.
+Like StreamIt's example of the same name: low pass, demodulator, and an equaliser of parallel band
+passes whose results are added; here with an antenna before, whose signal is computed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def program(tone: float = 1000.0, block: int = 4096) -> StreamProgram:
     It gives the sound (block,). Raises InputError for tones beyond 14 kHz, and short blocks.
     """
     if not 50 <= tone <= 14e3 or block < BAND_TAPS:
-        raise InputError(f"a tone lies in 50 to 14,000 Hz, a block has {BAND_TAPS} samples or more")
+        raise InputError(
+            "a tone must lie between 50 and 14,000 Hz, and a block must have at least "
+            f"{BAND_TAPS} samples"
+        )
     bands = [f"band {low / 1e3:g} to {high / 1e3:g} kHz" for low, high in _bands()]
     equalising = [
         _fir(name, gain * _band_pass(*band), np.float64)

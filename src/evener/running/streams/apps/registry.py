@@ -28,7 +28,7 @@ STREAM_APPS = {
 
 
 def stream_app(name: str, parameters: Mapping[str, float] | None = None) -> StreamProgram:
-    """Return the program of this name. Raises UsageError where there is none.
+    """Return the program of this name. Raises UsageError if there is none.
 
     parameters: instead of the defaults of its function; InputError for names that it has not.
     """
