@@ -388,7 +388,6 @@ MANY_ARGUMENTS = {
     "sizing.layered.layered_sizes": "public; a keyword for each option",
     "sizing.tiling.methods.tile": "public; a keyword for each option of a method",
     "partitioning.refine.refine": "public; a keyword for each choice",
-    "partitioning.refine.refined_blocks": "the options of refine",
     "cli.commands.generate._stream_graph": "an option for each parameter of the paper",
 }
 

@@ -237,7 +237,7 @@ def _levels(
             text = f"half the latency of level {level.name}"
             yield text, changed(i, link=_sooner(level.link))
         if level.shared and now.contention.any():
-            text = f"a link of its own for each pair at level {level.name}"
+            text = f"a separate link for each pair at level {level.name}"
             yield text, changed(i, shared=False)
 
 
@@ -276,8 +276,9 @@ def more_memory(
 ) -> Iterator[tuple[Sequence[int], float]]:
     """Yield devices of which some are full, and the makespan with twice their memory, as a ratio.
 
-    kinds: devices alike in name. Both makespans are of sizes at which all devices finish together,
-    each exchanging what it exchanges now; devices without a block stay without. At most 1.
+    kinds: devices of the same kind by name. Both makespans are of sizes at which all devices finish
+    together, each exchanging what it exchanges now; devices without a block stay without. At most
+    1.
     """
     loads = judged.certificate.weights
     room, full = _room(judged, platform)

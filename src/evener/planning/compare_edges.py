@@ -32,7 +32,7 @@ class EdgeComparison:
     """One method's blocks of edges, judged.
 
     plan: the blocks under the contract of all methods; None where the method failed. cpu_seconds:
-    of the method with its repair, tools in other processes included [s]. note: why there is none.
+    of the method with its repair, tools in other processes included [s]. note: why plan is None.
     """
 
     method: str

@@ -1,4 +1,4 @@
-"""RealizedGains: what moves gained beside what was predicted; how far to believe the next one.
+"""RealizedGains: measured against predicted gains of moves; how far to believe the next prediction.
 
 A prediction can fall short for ever. Where a rival gets a core for whole time slices, say, a device
 waits for its turn once a superstep, however little it has to compute. So after each move the

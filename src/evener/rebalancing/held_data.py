@@ -43,7 +43,7 @@ class Observation(NamedTuple):
 
 
 class AgreedObservation(NamedTuple):
-    """The same, checked: times (k,) [s], NaN where there is none; work as HeldData takes it."""
+    """The same, checked: times (k,) [s], NaN where unknown; work as HeldData takes it."""
 
     times: FloatArray
     work: FloatArray | None
@@ -103,11 +103,11 @@ class HeldData(Protocol):
 def checked_span(iterations: float, left: float | None, seconds: float | None) -> IterationSpan:
     """Return what all say. Raises InputError for what are no numbers of iterations, or seconds."""
     if not 0 < iterations <= MOST_ITERATIONS:
-        raise InputError(f"times are means of some iterations, not of {iterations}")
+        raise InputError(f"the number of iterations must be above zero, not {iterations}")
     if left is not None and not 0 <= left <= MOST_ITERATIONS:
-        raise InputError(f"a number of iterations is left, not {left}")
+        raise InputError(f"the number of iterations left must not be negative, not {left}")
     if seconds is not None and not 0 <= seconds < MAX_TIME:
-        raise InputError(f"an iteration takes some seconds, not {seconds}")
+        raise InputError(f"the seconds of an iteration must not be negative, not {seconds}")
     known = [float("inf") if one is None else float(one) for one in (left, seconds)]
     return IterationSpan(float(iterations), *known)
 
@@ -122,9 +122,9 @@ def checked_work(work: npt.ArrayLike, n: int) -> FloatArray:
     """Return weights (n,) of vertices; InputError for a wrong number of them and negative ones."""
     weights = as_numbers(work, "work")
     if weights.size != n:
-        raise InputError(f"{weights.size:,} weights for {n:,} vertices")
+        raise InputError(f"there are {weights.size:,} weights for {n:,} vertices")
     if weights.min(initial=0) < 0:
-        raise InputError("work must not be negative, and one vertex must have some")
+        raise InputError("work must not be negative, and at least one vertex must have work")
     return weights
 
 

@@ -182,7 +182,7 @@ class _WorkByTime:
         return np.where(most >= self._low, most, 0.0)
 
     def _whole(self, loads: FloatArray) -> FloatArray:
-        """Return loads rounded down to whole vertices, where all vertices are alike."""
+        """Return loads rounded down to whole vertices, where all vertices have the same work."""
         if self._each <= 0:
             return loads
         return np.asarray(np.floor(loads * ((1 + ROUNDING) / self._each)) * self._each)

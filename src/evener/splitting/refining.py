@@ -65,7 +65,7 @@ def refine_copies(
     edges = edges.opened()
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     if low.shape != (partition.k,) or high.shape != (partition.k,):
-        raise InputError(f"limits are of {low.size} and {high.size} blocks, not {partition.k}")
+        raise InputError(f"limits have {low.size} and {high.size} blocks, not {partition.k}")
     effort = Effort(rounds, patience, cycles=cycles)
     part: Part = partition.part.copy()
     limits = Limits(partition.loads(edges), low, high)

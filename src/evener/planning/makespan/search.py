@@ -233,7 +233,7 @@ class Start:
 def starts_of(
     estimator: Estimator, sets: BoolArray, exchanged: ExchangeLaw, within: float
 ) -> list[Start]:
-    """Return sizes to begin with, the least estimate first; of sets of devices alike, one.
+    """Return sizes to begin with, the least estimate first; of equivalent sets, one.
 
     sets: masks (s, k). Of a set, devices get no load whose messages alone would last too long.
     within [s]: sets that are estimated to take longer are left out.

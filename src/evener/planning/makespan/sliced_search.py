@@ -220,7 +220,7 @@ def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> li
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
     """Return the blocks (n_local,) of least cut for those of clusters."""
     graph, own, sliced = task.graph, small.of.copy(), task.sliced
-    # Beside it there are the clusters and the best blocks.
+    # Memory also holds the clusters and the best blocks.
     sliced = replace(sliced, memory=sliced.memory - KEPT_BESIDE * graph.n)
     blocks_of_clusters(graph, small._replace(of=own), part, task.terms.contract, sliced)
     graph.fill(own)  # blocks are written over clusters
