@@ -70,7 +70,7 @@ def test_by_memory(evener, several, machine, tmp_path):
 def test_wrong_shares(evener, several, machine):
     code, _, err = evener("plan", several, "--machine", machine, "--constraints", "speed")
     assert code == 2
-    assert "1 shares (speed) for 2 weights a vertex" in err
+    assert "1 shares (speed) for 2 weights per vertex" in err
     code, _, err = evener("plan", several, "--machine", machine, "--connected")
     assert code == 2
     assert "--constraint I selects one weight" in err

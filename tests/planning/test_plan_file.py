@@ -161,7 +161,7 @@ def test_what_must_be_read_whole_is_refused(tmp_path, graph):
         planned(tmp_path / "a.npz")
     two = graph.with_(vwgt=np.ones((graph.n, 2), np.int64))
     write_graph(tmp_path / "two.graph", two)
-    with pytest.raises(InputError, match="2 weights a vertex") as caught:
+    with pytest.raises(InputError, match="2 weights per vertex") as caught:
         planned(tmp_path / "two.graph")
     assert caught.value.file == str(tmp_path / "two.graph")
     plan = planned(tmp_path / "two.graph", reading=FileReading(constraint=1))

@@ -360,7 +360,7 @@ ONES = np.ones(K)
         ),
         (
             lambda p: p.rebalancer.observe(ONES, on_one(p, np.ones(p.mine.size), np.ones(7))),
-            "rank 1: 7 weights for 750 vertices",
+            "rank 1: there are 7 weights for 750",
         ),
         (
             lambda p: p.rebalancer.observe(ONES, on_one(p, np.ones(p.mine.size), None)),

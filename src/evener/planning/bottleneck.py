@@ -32,7 +32,7 @@ MAX_FULL = 3  # full devices, and kinds of devices, tried with twice their memor
 
 @dataclass(frozen=True)
 class Change:
-    """A change in words, the predicted makespan with it [s], and its ratio to the present one."""
+    """A change as text, the predicted makespan with it [s], and its ratio to the present one."""
 
     text: str
     seconds: float
@@ -144,7 +144,7 @@ def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
 def _changes(
     platform: Platform, workload: Workload, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform, Workload]]:
-    """Yield changes in words, with the platform and the workload they make."""
+    """Yield changes as text, each with the changed platform and workload."""
     yield from ((text, changed, workload) for text, changed in _devices(platform, now))
     yield from ((text, changed, workload) for text, changed in _levels(platform, between, now))
     yield from ((text, changed, workload) for text, changed in _connections(platform, now))

@@ -59,7 +59,7 @@ def compare_edges(
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[SplitKeywords],
 ) -> list[EdgeComparison]:
-    """Return an EdgeComparison for each method, in the order given; where one fails, it says why.
+    """Return an EdgeComparison for each method, in the order given, also for methods that fail.
 
     methods: names, or one name; None: all. edges, platform, options, keywords: as of `split`, but
     for the method; `read_edges` reads arcs and matrices. Every method gets the same targets and

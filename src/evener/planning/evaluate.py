@@ -43,9 +43,9 @@ def evaluate(
     """Return certificate, prediction and metrics of `partition`, block b on device b; O(n + m).
 
     graph, platform: as of `plan`; partition: a Partition, a file's name, or the block of each
-    vertex. contract: None for what `plan` promises on this machine, see `usual_contract`.
-    graph: as it was read, with one or several weights a vertex. Blocks weigh, and seconds are
-    predicted from, what the workload makes of the weight `constraint`. If the contract limits
+    vertex. contract: None for what `plan` promises on this machine, see `usual_contract`. graph: as
+    it was read, with one or several weights a vertex. The weights of blocks and the predicted
+    seconds follow the workload's work, or else the weight `constraint`. If the contract limits
     further weights, all are judged, that one first.
 
     Everything but the lower bound is recounted from graph and partition by evener.plans.recount,

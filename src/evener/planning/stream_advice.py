@@ -93,7 +93,7 @@ def advise_on_stream(
 def changes_of(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield changes in words, the problems that they make, and mappings to begin with."""
+    """Yield changes as text, each with the changed problem and a mapping to begin with."""
     yield "the machine as it is", problem, part
     yield from _split(problem, part, period)
     yield from _abler(problem, part, period)

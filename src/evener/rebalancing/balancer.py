@@ -112,8 +112,8 @@ class Balancer:
         """Take in the seconds (k,) of one iteration; return new sizes (k,), or None to go on.
 
         Times of devices that have no units are ignored. A time that is NaN, infinite, zero or
-        negative is recorded as a gap, and nothing is decided on its account. Raises InputError
-        where there are not k times.
+        negative is recorded as a gap and changes no decision. Raises InputError where there are not
+        k times.
         """
         try:
             given = np.asarray(times, np.float64)
@@ -257,8 +257,7 @@ class ConstantBalancer:
     """The traditional balancer: each device has the speed it showed last ([GAB08]_).
 
     Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
-    diverges where speed depends on the load ([Cla14]_, 2.3.1); it is there to compare with, and to
-    show that.
+    diverges where speed depends on the load ([Cla14]_, 2.3.1); it serves for comparison.
     """
 
     def __init__(self, sizes: npt.ArrayLike, tolerance: float = 0.05) -> None:

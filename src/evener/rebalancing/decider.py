@@ -1,8 +1,8 @@
 """Decider: from the times of an iteration, whether to stay or to carry out one of the proposals.
 
 It knows loads, times and limits of the devices (LoadState), but no data: the caller proposes what
-could be moved, with predicted seconds. All it is given goes into the decision log, so that
-decisions can be repeated from the log alone (`replay` in decision_log.py).
+could be moved, with predicted seconds. All its inputs go into the decision log, so that the log
+alone suffices to repeat decisions (`replay` in decision_log.py).
 """
 
 from __future__ import annotations
@@ -110,10 +110,10 @@ class Proposal:
 class Decision:
     """A decision after an iteration.
 
-    move: index of the proposal taken, or None. now [s]: an iteration without a move; saving
-    [s per iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on
-    which it is based. silent (k,): iterations since each device last gave a time. believed: share
-    of the saving that is, by what earlier moves gained. gain: of the last move, where it has been
+    move: index of the proposal taken, or None. now [s]: an iteration without a move; saving [s per
+    iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on which it is
+    based. silent (k,): iterations since each device last gave a time. believed: share of the saving
+    that is expected, after what earlier moves gained. gain: of the last move, where it has been
     judged since the decision before.
     """
 

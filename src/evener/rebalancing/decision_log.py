@@ -265,7 +265,7 @@ def is_amount(value: Any) -> bool:
 def is_head(line: Line) -> bool:
     """Return whether a first line has names, a state, the rebuild seconds, and the noise floor.
 
-    Also whether what moves gained counted, which it did not when logs did not say so.
+    And whether the gains of moves counted; they did not in logs without this entry.
     """
     names, floor = line.get("names"), line.get("noise_floor", 1.0)
     if not isinstance(line.get("learns", False), bool):

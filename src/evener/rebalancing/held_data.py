@@ -32,7 +32,7 @@ Times = Sequence[float | None] | FloatArray
 
 
 class Observation(NamedTuple):
-    """What `observe` is given, as it is given; see there."""
+    """The arguments of `observe`, unchecked."""
 
     times: Times
     work: npt.ArrayLike | None
@@ -43,7 +43,8 @@ class Observation(NamedTuple):
 
 
 class AgreedObservation(NamedTuple):
-    """The same, checked: times (k,) [s], NaN where unknown; work as HeldData takes it."""
+    """The arguments of `observe`, checked: times (k,) [s], NaN where unknown; work as HeldData
+    takes it."""
 
     times: FloatArray
     work: FloatArray | None
@@ -76,7 +77,7 @@ class HeldData(Protocol):
     partition: Partition
 
     def together(self) -> AbstractContextManager[None]:
-        """End the waits of other processes where this one raises within."""
+        """End the waits of other processes if this process raises within."""
 
     def recorder(self, make: Callable[[], Recorder]) -> Recorder | RankRecorder:
         """Return what decides, and logs it; make: the Recorder of the process that does."""
@@ -97,11 +98,11 @@ class HeldData(Protocol):
         """Take the latest proposal of this number for the present partition."""
 
     def agreed_seconds(self, seconds: float) -> float:
-        """Return how long a move took, by what all processes say."""
+        """Return how long a move took, from the times of all processes."""
 
 
 def checked_span(iterations: float, left: float | None, seconds: float | None) -> IterationSpan:
-    """Return what all say. Raises InputError for what are no numbers of iterations, or seconds."""
+    """Return the checked span. Raises InputError for invalid numbers of iterations and seconds."""
     if not 0 < iterations <= MOST_ITERATIONS:
         raise InputError(f"the number of iterations must be above zero, not {iterations}")
     if left is not None and not 0 <= left <= MOST_ITERATIONS:

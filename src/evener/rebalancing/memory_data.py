@@ -41,7 +41,7 @@ from evener.rebalancing.proposals import (
 class MemoryData:
     """A graph in memory, its partition and work, as HeldData.
 
-    Raises InputError where plan and graph differ in length, UsageError for several weights a
+    Raises InputError where plan and graph differ in length, UsageError for several weights per
     vertex.
     """
 
@@ -60,7 +60,7 @@ class MemoryData:
         self._found: list[Partition] = []
 
     def together(self) -> AbstractContextManager[None]:
-        """Return a context that does nothing: there are no others."""
+        """Return a context that does nothing, as there are no other processes."""
         return nullcontext()
 
     def recorder(self, make: Callable[[], Recorder]) -> Recorder:

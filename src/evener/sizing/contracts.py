@@ -37,9 +37,9 @@ def contract_for(
     """Return the contract of the blocks of `graph`, and the sizes that it comes from.
 
     graph, platform: as of `plan`. method: of `solve_sizes`, for devices with speed curves.
-    constraint: the only one of several vertex weights to be divided; None divides all, with sizes
-    by the first. shares: what the targets of each weight follow, "speed" (the first weight
-    always), "memory" or "equal"; all "speed" where empty.
+    constraint: the one of several vertex weights to divide; None: all of them, with sizes by the
+    first. shares: what the targets of each weight follow, "speed" (the first weight always),
+    "memory" or "equal"; all "speed" where empty.
 
     For targets, the bytes of a weighted graph are spread evenly over its weight; caps in bytes
     limit what a block really contains. Every block gets at least one vertex, however small its
@@ -96,7 +96,7 @@ def contract_of_units(
 ) -> Contract:
     """Return the contract of the blocks of `count` things that weigh 1, with these bytes [B] each.
 
-    As `contract_for` of a graph of as many vertices, which need not be there. Raises
+    The same as `contract_for` of a graph of `count` vertices, without that graph. Raises
     InfeasibleError for too little memory.
     """
     solve = curved_sizes if platform.has_curves else target_sizes

@@ -1,4 +1,4 @@
-"""Split-and-connect: as its paper prints it, and on groups of edges, refined on copies."""
+"""Split-and-connect: as in its paper, and on groups of edges, refined on copies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TRIED_ORDERS = "neighbour", "block"  # of clones; blocks are worth up to twice o
 
 
 class AtHubs(NamedTuple):
-    """What is tried at hubs: orders of vertices for neighbourhoods; how many starts are combined.
+    """Effort at hubs: orders of vertices for neighbourhoods; how many starts are combined.
 
     Searches cost most at hubs, where single moves find nearly as much.
     """
@@ -189,7 +189,7 @@ def printed(
     closed: bool,
     order: str = "neighbour",
 ) -> Split:
-    """Return split-and-connect as its paper has it: clones, divided by METIS.
+    """Return split-and-connect as in its paper: clones, divided by METIS.
 
     order: of the clones of a vertex, one of evener.splitting.orders.ORDERS.
     """

@@ -87,7 +87,7 @@ class SecondsBlocks(NamedTuple):
 def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
     """Return blocks of least predicted seconds; all processes call, and get the same stages.
 
-    The chosen plan is no slower than that of least cut. Bytes are not looked at. Raises what
+    The chosen plan is no slower than that of least cut. Bytes are ignored. Raises what
     `solve_seconds` raises, and MemoryShortError, before the search is loaded, where borders of
     least cut between clusters cannot be refined.
     """
