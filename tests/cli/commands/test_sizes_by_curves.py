@@ -97,7 +97,7 @@ def test_refused_as_usage(evener, curves, words, code, message):
 
 def test_loads_that_nobody_measured_are_named(evener, curves):
     said = evener("sizes", "--speeds", curves, "--n", 500)
-    assert "beyond the samples" not in said.out
+    assert "outside the measured range" not in said.out
     notes = json.loads(evener("sizes", "--speeds", curves, "--n", 10**12, "--json").out)["notes"]
     assert any("cpu gets" in note and "measured from 10 to 400" in note for note in notes)
 
