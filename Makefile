@@ -17,7 +17,10 @@ SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/
 	tests/partitioning/mapping/test_mapping_kernels.py \
 	tests/partitioning/initial/test_bisection.py tests/partitioning/initial/test_trees.py \
 	tests/partitioning/initial/test_halving_kernels.py \
-	tests/partitioning/refinement/test_fm_groups.py \
+	tests/partitioning/refinement/test_fm.py::test_what_touches_is_summed_over_edges \
+	tests/partitioning/refinement/test_fm.py::test_groups_are_those_of_a_table \
+	tests/partitioning/refinement/test_fm.py::test_groups_share_out_all_seeds \
+	tests/partitioning/refinement/test_fm.py::test_shuffles_are_permutations_that_the_seed_decides \
 	tests/partitioning/refinement/test_maxflow_kernels.py \
 	tests/partitioning/levels/test_levels.py tests/partitioning/repair/test_packing.py \
 	tests/partitioning/label_propagation/test_draining_kernels.py \

@@ -48,7 +48,7 @@ assert np.array_equal(plan.saturated, sizes.saturated)
 # cpu1     12,5... cells
 # old_gpu  2... cells filled to its memory
 # new_gpu  4... cells filled to its memory
-# ... GiB short: all devices together hold ... units, 100,000 are asked
+# ... GiB short: all devices together hold ... units, but the load is 100,000
 # every block keeps its contract: True
 # no device holds more than its memory: True
 # finished last: cpu

@@ -385,7 +385,6 @@ MANY_ARGUMENTS = {
     "sizing.layered.layered_sizes": "public; a keyword for each option",
     "sizing.tiling.methods.tile": "public; a keyword for each option of a method",
     "partitioning.refine.refine": "public; a keyword for each choice",
-    "partitioning.refine.refined_blocks": "the options of refine",
     "cli.commands.generate._stream_graph": "an option for each parameter of the paper",
 }
 
@@ -454,6 +453,7 @@ TESTED_BY = {
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
     "sizing/tiling/": "sizing/tiling",  # through `tile`
+    "sliced/distributed_checks.py": "sliced/test_distributed.py",
 }
 
 

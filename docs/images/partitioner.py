@@ -18,7 +18,7 @@ from evener.graphs.hilbert import hilbert_order
 from evener.partitioning.initial.kmeans import along_curve, start_along_curve, unit_box
 from evener.partitioning.levels.levels import finest, shrink
 from evener.partitioning.multilevel.multilevel import edge_weights, multilevel_blocks
-from evener.partitioning.refine import refined_blocks
+from evener.partitioning.refine import RefineOptions, refined_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans import metrics
@@ -102,7 +102,7 @@ def rim(case):
     for axis, begun, name in zip(
         axes, (along, case.placed()), ("along the curve", "large ones at the rim"), strict=True
     ):
-        part = refined_blocks(case.graph, begun, case.contract)
+        part = refined_blocks(case.graph, begun, case.contract, RefineOptions())
         paint(axis, case, part, f"{name}: {case.most_sent(part)} sent")
     return figure
 

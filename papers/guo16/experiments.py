@@ -15,8 +15,7 @@ import numpy as np
 
 from evener.graphs.directed import DirectedGraph
 from evener.measuring.ratio import RatioFit, RatioPoint, emulated_timer, fit_ratio, ratio_points
-from evener.partitioning.policies.families import EVALUATED
-from evener.partitioning.policies.ratios import paper_ratio
+from evener.partitioning.policies.families import EVALUATED, paper_ratio
 from papers.command import Reproduction, Tell
 from papers.findings import Panel, PaperResult, Plot, Row
 from papers.guo16 import findings

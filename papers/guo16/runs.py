@@ -22,8 +22,12 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InfeasibleError
 from evener.graphs.directed import DirectedGraph
-from evener.partitioning.policies.families import PolicyBlocks, policy_blocks, policy_part
-from evener.partitioning.policies.footprint import Footprint
+from evener.partitioning.policies.families import (
+    Footprint,
+    PolicyBlocks,
+    policy_blocks,
+    policy_part,
+)
 from evener.partitioning.policies.machines import machines_of
 from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions

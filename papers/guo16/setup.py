@@ -22,8 +22,7 @@ from evener.graphs.generating.random_graphs import rmat_ends
 from evener.graphs.graph import Graph
 from evener.graphs.lists import Arcs
 from evener.io.read import read
-from evener.partitioning.policies.footprint import Footprint
-from evener.partitioning.policies.ratios import paper_ratio
+from evener.partitioning.policies.families import Footprint, paper_ratio
 from evener.platforms.platform import Device, Level, Link, Platform
 
 SEED = 7

@@ -137,7 +137,7 @@ def test_reports(evener, here):
     assert (said.code, "not recounted" in said.err) == (0, True)
     changed("g.plan", copies=1)
     said = evener("report", "g.plan", "g.npz")
-    assert (said.code, "what is not so" in said.err) == (3, True)
+    assert (said.code, "stored figures do not match" in said.err) == (3, True)
 
 
 def test_methods_side_by_side(evener, here):

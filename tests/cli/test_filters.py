@@ -96,7 +96,7 @@ def test_a_plan_that_says_another_period_is_refused(evener, here):
     plan.computing[:] = 1.0
     write_stream_plan("app.plan", plan)
     said = evener("report", "app.plan")
-    assert (said.code, "app.plan: says a period of" in said.err) == (3, True)
+    assert (said.code, "app.plan: states a period of" in said.err) == (3, True)
 
 
 def test_its_machine_is_read_from_a_plan(evener, here):

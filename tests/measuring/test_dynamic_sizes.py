@@ -86,7 +86,7 @@ def test_memory_that_ends_and_limits(bench):
     assert found.best.sizes[0] <= 120
     assert found.records[0].gaps[0].kind == "memory"
     bench.models = [Constant(10.0, 120.0), Constant(10.0, 200.0)]
-    with pytest.raises(InfeasibleError, match=r"(?s)no longer adds up.*d1: out of memory"):
+    with pytest.raises(InfeasibleError, match=r"(?s)no longer sum to.*d1: out of memory"):
         measure_sizes(SETTINGS, DynamicTerms(400, 0.02), None)
     bench.models = [Constant(10.0, 1.0)] * 2
     with pytest.raises(NotFoundError, match="first load; d0: out of memory"):

@@ -218,7 +218,7 @@ def graphs_in_slices(comm):
         assert (graph.back(np.arange(graph.n_own) + graph.first) == vertices).all()
     given = rows_of(whole, held)
     given["adjwgt"][comm.rank == comm.size - 1 :][:1] += 1
-    with pytest.raises(ev.InputError, match="the edge of vertices"):
+    with pytest.raises(ev.InputError, match="the edge between vertices"):
         ev.DistributedGraph.from_local(comm, **given, numbers=held)
 
 

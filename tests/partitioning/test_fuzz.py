@@ -31,8 +31,7 @@ from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from evener.partitioning.refinement.volumes import AIMS, connectivity_tables, refine_volumes
 from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.plans.partition import Partition
-from tests.partitioning.by_hand import faults
-from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
+from tests.partitioning.by_hand import any_contract, any_graph, any_k, any_part, faults
 
 pytestmark = pytest.mark.slow
 

@@ -24,9 +24,16 @@ from evener.partitioning.requests import PRESETS, Request
 from evener.plans.partition import Contract
 from tests.assertions import grid
 from tests.examples import seeds
-from tests.partitioning.by_hand import faults, unit_contract
-from tests.partitioning.levels_by_hand import edges_of, level_of
-from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
+from tests.partitioning.by_hand import (
+    any_contract,
+    any_graph,
+    any_k,
+    any_part,
+    edges_of,
+    faults,
+    level_of,
+    unit_contract,
+)
 
 SPEEDS = np.r_[np.ones(20), np.full(3, 4.0), 16.0]
 

@@ -123,8 +123,8 @@ STEPPED = """
     from evener.partitioning.levels.levels import finest
     from evener.partitioning.multilevel.multilevel import edge_weights
     from evener.partitioning.refinement.volumes import AIMS, connectivity_tables, refine_volumes
-    from tests.partitioning.levels_by_hand import priced_cut
-    from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
+    from tests.partitioning.by_hand import priced_cut
+    from tests.partitioning.by_hand import any_contract, any_graph, any_k, any_part
 
     np.seterr(all="ignore")
     looked, moved = 0, 0

@@ -21,6 +21,7 @@ from evener.platforms.examples import grid as grid_of_links
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
 from tests.examples import with_examples
+from tests.partitioning.by_hand import assert_is_partition
 
 NONE = np.empty((0, 3), np.int64)
 # Two nodes; one of two sockets of unlike size, one that has none; a device beside the nodes.
@@ -35,13 +36,6 @@ def contract_for(graph, shares, epsilon=0.03):
         low = np.minimum(np.floor(targets), np.ceil(low))
         high = np.maximum(np.ceil(targets), np.floor(high))
     return Contract(targets, low, high)
-
-
-def assert_is_partition(graph, part, k):
-    assert part.shape == (graph.n,)
-    assert part.dtype == np.int32
-    assert part.min(initial=0) >= 0
-    assert part.max(initial=0) < k
 
 
 def balanced_tree(*fan_outs):
@@ -165,7 +159,7 @@ def test_by_name_with_blocks_unused(mesh):
     assert set(np.unique(result.part)) == set(np.flatnonzero(targets).tolist())
     assert "2 > 5 > 7" in result.notes[-1]
     flat = partition_with("hierarchical", mesh, Request(np.ones(3)))
-    assert "side by side" in flat.notes[-1]
+    assert "at one place" in flat.notes[-1]
 
 
 def test_deep_trees_are_gone_along_in_larger_steps(mesh):
@@ -208,10 +202,10 @@ def test_k_means_along_the_tree_by_name():
     graph = delaunay(900, 5)
     request = Request(SHARES, tree=UNEQUAL)
     found = partition_with("geohier", graph, request)
-    assert "divided along the machine: 3 > 7 > 12" in found.notes[1]
+    assert "follows the levels of the machine: 3 > 7 > 12" in found.notes[1]
     assert_is_partition(graph, found.part, 12)
     flat = partition_with("geohier", graph, Request(SHARES))
-    assert "nothing to go along" in flat.notes[1]
+    assert "no levels to follow" in flat.notes[1]
 
 
 def test_k_means_along_the_tree_of_any_graph_and_tree():

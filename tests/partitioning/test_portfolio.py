@@ -12,8 +12,7 @@ from evener.partitioning.refine import scored
 from evener.partitioning.requests import OBJECTIVES, PRESETS
 from tests.assertions import grid
 from tests.choosing import slow_but
-from tests.partitioning.by_hand import GRAPHS, faults, unit_contract
-from tests.partitioning.random_inputs import any_contract, any_graph, any_k
+from tests.partitioning.by_hand import GRAPHS, any_contract, any_graph, any_k, faults, unit_contract
 
 
 @pytest.mark.slow

@@ -19,8 +19,15 @@ from evener.plans.partition import Contract, Partition
 from tests.assertions import grid, path
 from tests.choosing import slow_but
 from tests.examples import with_examples
-from tests.partitioning.by_hand import faults, real_contract, unit_contract
-from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
+from tests.partitioning.by_hand import (
+    any_contract,
+    any_graph,
+    any_k,
+    any_part,
+    faults,
+    real_contract,
+    unit_contract,
+)
 
 MANY = 300
 

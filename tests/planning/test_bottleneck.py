@@ -53,7 +53,7 @@ def test_where_the_time_goes():
     assert (limits.next_device, limits.next_seconds) == ("cpu0", 10.5)
     assert limits.link == "y - net"
     texts = {change.text: change.seconds for change in limits.changes}
-    assert texts["a link of its own for each pair at level net"] == 10.75
+    assert texts["a separate link for each pair at level net"] == 10.75
     assert texts["twice the bandwidth of level net"] == 8.0  # 3.5 and 18 x 0.25
     assert texts["half the latency of level net"] == 11.5  # 2.5 and 18 x 0.5
     # The shared link is what lasts: gpu0 has time for its fixed seconds.

@@ -60,7 +60,7 @@ def test_vertices_are_kept_where_edges_save_little():
     relative = ev.plan(graph, 2)
     choice = choose_cut(relative, graph, EdgeList.of_graph(graph), ev.split(graph, 2).partition)
     assert choice.is_relative
-    assert "of the time of blocks of edges" in choice.reason
+    assert "of the time that blocks of edges take" in choice.reason
 
 
 def test_equal_predictions_are_said_to_be_equal():

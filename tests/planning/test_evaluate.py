@@ -147,7 +147,7 @@ def test_every_array_that_was_changed_is_named(case, part):
         )
         found = misstated(forged, graph)
         assert any(one.startswith(f"{part}.{field.name}[0] is ") for one in found), field.name
-        with pytest.raises(InputError, match=r"x\.plan: says of its partition what is not so"):
+        with pytest.raises(InputError, match=r"x\.plan: stored figures do not match the graph"):
             refuse_forged(forged, graph, "x.plan")
         tried += 1
     assert tried >= 3
@@ -156,8 +156,8 @@ def test_every_array_that_was_changed_is_named(case, part):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"edge_cut": 1.0}, "edge_cut is 1, counted "),
-        ({"imbalance": 0.25}, "imbalance is 0.25, counted "),
+        ({"edge_cut": 1.0}, "edge_cut is 1, but the count is "),
+        ({"imbalance": 0.25}, "imbalance is 0.25, but the count is "),
     ],
 )
 def test_numbers(case, changes, said):
@@ -191,7 +191,7 @@ def test_commands_refuse_a_forged_plan(tmp_path, monkeypatch, capsys, case, word
     capsys.readouterr()
     assert main([command, "x.plan", "g.graph", *more, "-o", "new"]) == 3
     said = capsys.readouterr().err
-    assert f"what is not so: certificate.volumes[0] is {volumes[0]}, counted " in said
+    assert f"match the graph: certificate.volumes[0] is {volumes[0]}, but the count is " in said
     assert not (tmp_path / "new").exists()
 
 

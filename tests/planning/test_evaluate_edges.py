@@ -31,10 +31,10 @@ def test_halves_keep_the_contract_of_halves_alone():
 @pytest.mark.parametrize(
     ("blocks", "k", "error", "reason"),
     [
-        (HALVES[:-1], 2, InputError, "111 entries for 112 edges"),
-        (HALVES + 1, 2, InputError, "is in block 2, of 2 blocks"),
-        (EdgePartition(HALVES, 3), 2, InputError, "3 blocks for 2 devices"),
-        (HALVES, 200, InfeasibleError, "200 devices for 112 edges"),
+        (HALVES[:-1], 2, InputError, "111 entries, but there are 112 edges"),
+        (HALVES + 1, 2, InputError, "is in block 2, but there are 2 blocks"),
+        (EdgePartition(HALVES, 3), 2, InputError, "3 blocks, but there are 2 devices"),
+        (HALVES, 200, InfeasibleError, "200 devices but only 112 edges"),
     ],
 )
 def test_what_does_not_fit_is_refused(blocks, k, error, reason):

@@ -46,12 +46,12 @@ def test_plans_send_what_they_cut(objective):
 def test_faces_are_whole_numbers(weights):
     graph = ev.Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights=[1, weights, 1])
     for call in (ev.plan, ev.advise):
-        with pytest.raises(InputError, match="faces need whole numbers"):
+        with pytest.raises(InputError, match="counting faces needs whole numbers"):
             call(graph, MACHINE, workload=FACES)
 
 
 def test_the_largest_volume_is_of_vertices():
-    with pytest.raises(UsageError, match="not for faces"):
+    with pytest.raises(UsageError, match="not faces"):
         ev.plan(grid((4, 4)), 2, workload=FACES, objective="max_volume")
 
 

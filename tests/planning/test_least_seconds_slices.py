@@ -123,8 +123,8 @@ def test_the_least_cut_where_memory_is_too_little_to_lower_seconds():
         for objective in ("seconds", "cut")
     }
     np.testing.assert_array_equal(made["seconds"].partition.part, made["cut"].partition.part)
-    assert any("seconds were not lowered" in note for note in made["seconds"].notes)
-    assert not any("not lowered" in note for note in made["cut"].notes)
+    assert any("not least predicted seconds" in note for note in made["seconds"].notes)
+    assert not any("not least predicted seconds" in note for note in made["cut"].notes)
     assert made["seconds"].certificate.all_hold
 
 

@@ -6,10 +6,12 @@ import pytest
 import evener as ev
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
+from evener.graphs.generating.grid import grid
 from evener.io.accept import as_platform
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
 from evener.running.comm import run_threads
+from evener.sliced.distributed import DistributedGraph
 from evener.sliced.whole import InMemoryGraph
 from tests.sliced.rank_rows import ranges_of, rows_of
 
@@ -119,14 +121,14 @@ def test_ranks_that_read_a_file(whole, tmp_path):
 
 def test_what_cannot_be_done_is_said_on_all_ranks(whole):
     def in_memory(comm):
-        with pytest.raises(UsageError, match="DistributedGraph or a file's name"):
+        with pytest.raises(UsageError, match="DistributedGraph or a file name"):
             ev.plan(whole, 3, comm=comm)
 
     def too_many(comm):
         mine = range(3) if comm.rank == 0 else range(3, 5)
         line = type(whole).from_edges(5, np.arange(4), np.arange(1, 5))
         graph = ev.DistributedGraph.from_local(comm, **rows_of(line, mine))
-        with pytest.raises(InfeasibleError, match="6 devices for 5 vertices"):
+        with pytest.raises(InfeasibleError, match="6 devices but only 5 vertices"):
             ev.plan(graph, 6)
         assert ev.plan(graph, 2, epsilon=0.5).certificate.all_hold
 
@@ -142,3 +144,48 @@ def test_no_vertices_at_all():
         return True
 
     assert run_threads(2, work) == [True, True]
+
+
+WHOLE = grid([12, 12])
+
+
+def plans(of_rank, ranks=3):
+    """What `ev.plan` returns or raises on each rank, with the arguments of_rank(rank)."""
+    bounds = ranges_of(WHOLE.n, ranks)
+
+    def work(comm):
+        mine = range(bounds[comm.rank], bounds[comm.rank + 1])
+        graph = DistributedGraph.from_local(comm, **rows_of(WHOLE, mine))
+        platform, options = of_rank(comm.rank)
+        try:
+            return ev.plan(graph, platform, **options)
+        except (InputError, UsageError) as error:
+            return error
+
+    return run_threads(ranks, work)
+
+
+@pytest.mark.parametrize(
+    ("of_rank", "words"),
+    [
+        (lambda rank: (4 + (rank == 1), {}), "rank 1 and rank 0 pass different machines"),
+        (lambda rank: ([1, 1, rank + 1], {}), "rank 1 and rank 0 pass different machines"),
+        (lambda rank: (3, {"seed": 7 + (rank == 2)}), "rank 2 passes seed=8, but rank 0 passes"),
+        (lambda rank: (3, {"objective": ["cut", "seconds"][rank % 2]}), "rank 1 passes objective="),
+        (lambda rank: (3, {"epsilon": [0.03, 2.0][rank % 2]}), "rank 1: epsilon"),
+        (lambda rank: ("gone.toml" if rank == 1 else 3, {}), "gone.toml"),
+    ],
+)
+def test_different_arguments_are_refused_on_all_ranks(of_rank, words):
+    found = plans(of_rank)
+    assert len({type(one) for one in found}) == 1
+    assert all(words in str(one) for one in found), found
+
+
+def test_the_same_arguments_made_apart_are_the_same():
+    def machine(rank):
+        speed = np.float64(2 + 0 * rank)
+        first = ev.Device("a", speed, capabilities={"mips": 1e4}, memory=2.0**30)
+        return ev.Platform((first, ev.Device("b", 3.0))), {"workload": "spmv"}
+
+    assert all(isinstance(one, ev.RankPlan) for one in plans(machine))

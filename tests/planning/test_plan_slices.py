@@ -7,10 +7,13 @@ import evener as ev
 from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
-from evener.graphs.generating.random_graphs import rmat
+from evener.graphs.generating.random_graphs import barabasi_albert, rmat
+from evener.graphs.graph import Graph
+from evener.planning import slice_blocks
 from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices, refuse_whole
+from evener.planning.slice_blocks import collected
 from evener.plans.workload import WORKLOADS
 from evener.platforms.device import Device
 from evener.platforms.platform import Level, Link, Platform
@@ -147,9 +150,9 @@ def test_the_same_blocks_on_ranks(ranks):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"tool": "metis"}, "not slice by slice"),
+        ({"tool": "metis"}, "not graphs in slices"),
         ({"connected": True}, "connected"),
-        ({"shares": "speed,memory"}, "one weight a vertex"),
+        ({"shares": "speed,memory"}, "one weight per vertex"),
     ],
 )
 def test_options_that_need_the_whole_graph_are_refused(options, why):
@@ -181,3 +184,90 @@ def test_progress_tells_of_passes_and_bytes():
     assert any(step.startswith("certifying: pass ") and "read" in step for step in steps)
     fractions = [fraction for _, fraction in told]
     assert fractions == sorted(fractions)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_the_graph_is_whole_again(weighted, ranks):
+    graph = random_graph(300, 900, 2, weighted=weighted)
+    bounds = ranges_of(graph.n, ranks)
+
+    def work(comm):
+        rows = rows_of(graph, range(bounds[comm.rank], bounds[comm.rank + 1]))
+        return collected(DistributedGraph.from_local(comm, **rows), 3.0, 5.0)
+
+    found, *others = [*run_threads(ranks, work), collected(InMemoryGraph(graph), 3.0, 5.0)]
+    assert others[:-1] == [None] * (ranks - 1)
+    for one in (found, others[-1]):
+        assert (one.xadj == graph.xadj).all()
+        assert (one.adjncy == graph.adjncy).all()
+        assert (one.weights() == graph.weights()).all()
+        assert (one.edge_weights() == graph.edge_weights()).all()
+        assert one.weights().dtype == graph.weights().dtype
+        assert (one.bytes_per_vertex, one.bytes_per_edge) == (3.0, 5.0)
+
+
+def test_weights_that_are_not_whole_stay_as_they_are():
+    graph = random_graph(100, 300, 2).with_(vwgt=np.arange(100) + 0.5)
+    assert (collected(InMemoryGraph(graph)).weights() == graph.weights()).all()
+
+
+def with_hubs(seed):
+    """Two hubs with most of the vertices each, and random edges."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.integers(2, 1500, (2, 2500))
+    leaves = np.arange(2, 1500)
+    u, v = np.concatenate([u, leaves, leaves]), np.concatenate([v, leaves * 0, leaves * 0 + 1])
+    return Graph.from_edges(1500, u, v)
+
+
+@pytest.fixture
+def _slice_by_slice(monkeypatch):
+    monkeypatch.setattr(slice_blocks, "most_whole", lambda *_: 0)
+
+
+@pytest.mark.parametrize("capped", [False, True])
+def test_what_one_process_can_hold_is_divided_as_in_memory(capped):
+    for graph in (rmat(9, 3), barabasi_albert(600, 2)):
+        memory = 0.3 * graph.total_bytes if capped else None
+        platform = Platform([Device(f"d{i}", 1.0 + i % 2, memory=memory) for i in range(5)])
+        expected = ev.plan(graph, platform).partition.part
+        plan = plan_slices(InMemoryGraph(graph), platform, PlanOptions()).plan
+        assert (plan.partition.part == expected).all()
+        assert misstated(plan, graph) == []
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("share", [1.02, 1.3])
+def test_tight_memories_end_in_a_plan_where_one_in_memory_does(seed, share):
+    graph = rmat(10, seed)
+    devices = [Device(f"d{i}", 1.0, memory=share * graph.total_bytes / 4) for i in range(4)]
+    plan = plan_slices(InMemoryGraph(graph), Platform(devices), PlanOptions()).plan
+    assert plan.certificate.all_hold
+
+
+@pytest.mark.usefixtures("_slice_by_slice")
+@pytest.mark.parametrize("speeds", [[1.0] * 16, [16.0, 1.0, 1.0, 1.0]])
+def test_hubs_in_slices(speeds):
+    # Cells around a hub once weighed more than any block may, and the plan ended in an error.
+    for graph in (with_hubs(1), barabasi_albert(1500, 2)):
+        plan = plan_slices(InMemoryGraph(graph), Platform.flat(speeds), PlanOptions()).plan
+        assert plan.certificate.all_hold
+        assert misstated(plan, graph) == []
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_same_uneven_blocks_on_ranks(whole, monkeypatch):
+    if not whole:
+        monkeypatch.setattr(slice_blocks, "most_whole", lambda *_: 0)
+    graph, platform = barabasi_albert(1500, 5), Platform.flat([4.0, 2.0, 1.0, 1.0])
+    expected = plan_slices(InMemoryGraph(graph), platform, PlanOptions()).plan
+    bounds = ranges_of(graph.n, 3)
+
+    def work(comm):
+        rows = rows_of(graph, range(bounds[comm.rank], bounds[comm.rank + 1]))
+        held = DistributedGraph.from_local(comm, **rows)
+        return held.back(plan_slices(held, platform, PlanOptions()).blocks)
+
+    found = np.concatenate(run_threads(3, work))
+    assert (found == expected.partition.part).all()

@@ -40,7 +40,7 @@ def test_memory_bounds_the_edges_of_a_device():
     ("edges", "platform", "options", "error", "reason"),
     [
         (EdgeList(3, [], []), 1, {}, InfeasibleError, "no edge"),
-        (EdgeList(3, [0], [1]), 2, {}, InfeasibleError, "2 devices for 1 edge:"),
+        (EdgeList(3, [0], [1]), 2, {}, InfeasibleError, "2 devices but only 1 edge:"),
         (EDGES, 2, {"epsilon": -0.1}, UsageError, "epsilon"),
         (EDGES, 2, {"method": "no"}, UsageError, "method"),
         (EDGES, 2, {"seed": -1}, UsageError, "seed"),

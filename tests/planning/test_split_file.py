@@ -46,13 +46,13 @@ def test_wrong_options_are_refused(options, reason):
 
 
 def test_more_devices_than_lines_are_refused(listed):
-    with pytest.raises(InfeasibleError, match="301 devices for 300 edges"):
+    with pytest.raises(InfeasibleError, match="301 devices but only 300 edges"):
         split_file(listed, [1] * 301)
 
 
 def test_too_little_memory_is_refused(listed):
     small = Platform((Device("a", 1.0), Device("b", 1.0, memory=2500)))
-    with pytest.raises(NotFoundError, match=r"ends with 3\.\d+ KiB with its copies of vertices"):
+    with pytest.raises(NotFoundError, match=r"needs 3\.\d+ KiB with its copies of vertices"):
         split_file(listed, small)
 
 

@@ -84,7 +84,7 @@ def test_any_edges_are_divided_within_the_contract_or_refused(edges, k, method, 
 
 def test_edges_that_weigh_nothing_are_refused():
     edges = EdgeList(5, [0, 1, 2, 3], [1, 2, 3, 4], [0, 0, 0, 0])
-    with pytest.raises(InfeasibleError, match="all edges weigh nothing"):
+    with pytest.raises(InfeasibleError, match="all edges have weight zero"):
         split(edges, 2)
 
 

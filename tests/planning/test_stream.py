@@ -59,13 +59,13 @@ def test_a_link_that_is_busier_than_every_device_is_named():
     said = map_filters(
         slower, platform_of(1e-6), MapOptions("round-robin"), CostReading(pays="sender")
     ).notes
-    assert any("hub" in note and "carries bytes for longer" in note for note in said)
+    assert any("hub" in note and "is busy for longer" in note for note in said)
 
 
 def test_what_a_plan_says_is_counted_again(plan):
     assert counted(plan, problem_of(plan)).seconds == plan.period
     for change in ({"period": 0.5}, {"computing": np.ones(4) * 2}, {"part": plan.part * 0}):
-        with pytest.raises(InputError, match="says a period of"):
+        with pytest.raises(InputError, match="states a period of"):
             counted(dataclasses.replace(plan, **change), problem_of(plan))
     for options in ({}, {**plan.options, "compute": "cail"}, {**plan.options, "pays": ["both"]}):
         with pytest.raises(InputError, match="invalid options"):
@@ -93,7 +93,7 @@ def test_copies_are_written_and_read_with_their_plan(monkeypatch, tmp_path):
     assert counted(again, problem_of(again)).seconds == plan.period
     alone = map_filters(graph_of(1), platform_of(), MapOptions(replicate=True))
     assert alone.copy_of is None
-    with pytest.raises(UsageError, match="copies of filters are for --method ours"):
+    with pytest.raises(UsageError, match="copies of filters need --method ours"):
         MapOptions("greedy", replicate=True)
 
 

@@ -76,15 +76,17 @@ def test_a_triangle_and_a_star_that_share_a_vertex():
     assert best.relative_to(np.array([1.0, 3.0])).tolist() == [2.0, 2 / 3]
 
 
-@pytest.mark.parametrize(("part", "reason"), [([0, 2], "edge 1 is in block 2, of 2 blocks"),
-                                              ([-1, 0], "edge 0 is in block -1")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [([0, 2], "edge 1 is in block 2, but there are 2 blocks"), ([-1, 0], "edge 0 is in block -1")],
+)
 def test_other_blocks_are_refused(part, reason):
     with pytest.raises(InputError, match=reason):
         EdgePartition(part, 2)
 
 
 def test_a_partition_of_other_edges_is_refused():
-    with pytest.raises(InputError, match="2 entries for 1 edges"):
+    with pytest.raises(InputError, match="2 entries, but there are 1 edges"):
         edge_metrics(EdgeList(2, [0], [1]), EdgePartition([0, 1], 2))
 
 

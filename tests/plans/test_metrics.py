@@ -242,5 +242,5 @@ def test_many_blocks_that_all_touch():
 
 def test_a_partition_of_another_graph():
     contract = Contract([3.0], [0.0], [9.0])
-    with pytest.raises(InputError, match="3 entries, the graph 4 vertices"):
+    with pytest.raises(InputError, match="3 entries, but the graph has 4 vertices"):
         evaluate(path(4), Partition([0, 0, 0], 1), Platform.flat([1]), contract)

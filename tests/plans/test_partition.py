@@ -61,7 +61,7 @@ def test_a_partition_holds_its_blocks():
     assert partition.part.dtype == np.int32
     assert partition.n == 3
     assert partition.checked_for(3) is partition
-    with pytest.raises(InputError, match="3 entries, the graph 4 vertices"):
+    with pytest.raises(InputError, match="3 entries, but the graph has 4 vertices"):
         partition.checked_for(4)
 
 
@@ -73,8 +73,8 @@ def test_a_partition_holds_its_blocks():
         ([2**32], 3, "vertex 0 is in block 4294967296"),
         ([0.5], 3, "whole numbers"),
         ([[0]], 3, "dimension"),
-        ([0], 0, "at least one block"),
-        ([], 0, "at least one block"),
+        ([0], 0, "at least 1"),
+        ([], 0, "at least 1"),
         ([], 2**31, "at most"),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_mapping_renames_blocks():
     mapping = Mapping(np.array([2, 1, 0]), score, score)
     assert mapping.moved == 2
     assert mapping.applied(Partition([0, 1, 2, 0], 3)).part.tolist() == [2, 1, 0, 2]
-    with pytest.raises(InputError, match="mapping of 3 blocks"):
+    with pytest.raises(InputError, match="mapping has 3 blocks"):
         mapping.applied(Partition([0, 1], 2))
     for device in ([0, 0], [0, 2], [[0]], [0.5, 1]):
         with pytest.raises(InputError):

@@ -30,7 +30,7 @@ def test_a_tiling_by_hand():
     assert tiling.bound() == pytest.approx(2 * (2**0.5 + 6**0.5 + 4))
     # 30 x 45 elements: the last row of blocks holds 6 rows, the last column 5 columns.
     assert tiling.spans((30, 45)).tolist()[:3] == [[0, 8, 0, 16], [8, 30, 0, 16], [0, 30, 16, 45]]
-    with pytest.raises(InputError, match="not 4 blocks of 8"):
+    with pytest.raises(InputError, match="do not match 4 blocks of 8"):
         tiling.spans((33, 45))
 
 
@@ -76,10 +76,10 @@ def test_exactly_the_covers_are_accepted():
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        (((2, 2), [0], [0], [2], [3]), "leaves 2 x 2"),
-        (((2, 2), [0], [0], [2], [1]), "overlaps or is missing"),
-        (((2, 2), [0, 0], [0, 0], [2, 2], [2, 2]), "overlaps or is missing"),
-        (((2, 2), [], [], [], []), "overlaps or is missing"),
+        (((2, 2), [0], [0], [2], [3]), "leaves the matrix of 2 x 2"),
+        (((2, 2), [0], [0], [2], [1]), "overlap or leave a gap"),
+        (((2, 2), [0, 0], [0, 0], [2, 2], [2, 2]), "overlap or leave a gap"),
+        (((2, 2), [], [], [], []), "overlap or leave a gap"),
         (((2, 2), [0], [0], [2.5], [2]), "whole numbers"),
         (((2, 2), [0], [0], [2], [2, 0]), "differ in length"),
         (((0, 2), [0], [0], [0], [2]), "cannot be divided"),

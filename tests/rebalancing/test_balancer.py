@@ -104,7 +104,7 @@ def test_times_that_are_none_are_recorded_and_move_nothing():
     assert np.isnan(balancer.gaps[0].value)
     assert balancer.sizes.tolist() == [8, 8]
     assert balancer.observe([8.0, 8 / 3]) is not None
-    with pytest.raises(InputError, match="3 times for 2"):
+    with pytest.raises(InputError, match="3 times for 2 devices"):
         balancer.observe([1.0, 1.0, 1.0])
 
 
@@ -187,7 +187,7 @@ def test_limits_without_room_are_refused_at_once():
     with pytest.raises(InfeasibleError):
         Balancer([Constant(1.0, capacity=3.0)] * 2, [8, 8])
     assert Balancer(sizes=[8, 8]).observe([1.0, 9.0]) is not None
-    with pytest.raises(InputError, match="needs the sizes"):
+    with pytest.raises(InputError, match="needs the present sizes"):
         Balancer()
 
 

@@ -86,7 +86,7 @@ def test_accidents_are_refused_or_replayed(lines, tmp_path, seed):
 def test_where_it_cannot_be_decided_again_the_line_is_named(lines, tmp_path):
     path = tmp_path / "d.jsonl"
     path.write_text("\n".join([lines[0], '{"took": 0.5}', *lines[1:]]) + "\n")
-    with pytest.raises(InputError, match="without a move before it") as caught:
+    with pytest.raises(InputError, match="called without a move") as caught:
         replay(read_decisions(path))
     assert caught.value.where == f"{path}:2"
 

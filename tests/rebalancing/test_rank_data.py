@@ -255,7 +255,7 @@ def test_what_replan_cannot_make_is_refused_and_the_program_goes_on(whole, tmp_p
     told = read_decisions(tmp_path / "d.jsonl")
     reasons = [one for line in told.lines for one in line.get("refused", ())]
     assert reasons
-    assert all(one.startswith("replanned: the blocks ask for") for one in reasons)
+    assert all(one.startswith("replanned: the blocks need") for one in reasons)
     assert replay(told).differences == []
 
 
@@ -356,15 +356,15 @@ ONES = np.ones(K)
         (lambda p: p.rebalancer.observe(on_one(p, ONES, -ONES)), "rank 1: the time of device 0"),
         (
             lambda p: p.rebalancer.observe(on_one(p, ONES, 2 * ONES)),
-            "rank 1: d0 took 2 s, but 1 s by rank 0",
+            "d0 took 2 s on rank 1, but 1 s on rank 0",
         ),
         (
             lambda p: p.rebalancer.observe(ONES, on_one(p, np.ones(p.mine.size), np.ones(7))),
-            "rank 1: 7 weights for 750 vertices",
+            "rank 1: there are 7 weights for 750",
         ),
         (
             lambda p: p.rebalancer.observe(ONES, on_one(p, np.ones(p.mine.size), None)),
-            "rank 0 passes work, rank 1 does not",
+            "rank 0 passes work, but rank 1 does not",
         ),
         (
             lambda p: p.rebalancer.observe(
@@ -376,10 +376,10 @@ ONES = np.ones(K)
             lambda p: p.rebalancer.observe(ONES, np.full(p.mine.size, on_one(p, 1.0, np.nan))),
             "rank 1: work",
         ),
-        (lambda p: p.rebalancer.observe(ONES, np.zeros(p.mine.size)), "one vertex must have some"),
+        (lambda p: p.rebalancer.observe(ONES, np.zeros(p.mine.size)), "one vertex must have work"),
         (lambda p: p.rebalancer.observe(ONES, np.ones((p.mine.size, 2))), "work"),
-        (lambda p: p.rebalancer.observe(ONES, iterations=on_one(p, 1, 2)), "rank 1: times are"),
-        (lambda p: p.rebalancer.observe(ONES, left=on_one(p, 1, -1)), "rank 1: a number of iter"),
+        (lambda p: p.rebalancer.observe(ONES, iterations=on_one(p, 1, 2)), "rank 1 passes"),
+        (lambda p: p.rebalancer.observe(ONES, left=on_one(p, 1, -1)), "iterations left"),
         (
             lambda p: p.rebalancer.observe(ONES, numbers=on_one(p, p.mine, p.mine[:-1])),
             "vertex 1499 is held by no rank",
@@ -390,13 +390,13 @@ ONES = np.ones(K)
         ),
         (
             lambda p: p.rebalancer.observe(ONES, numbers=p.mine + 1),
-            "rank 1: row 749 is of vertex 1500",
+            "rank 1: row 749 is for vertex 1500",
         ),
         (
             lambda p: p.rebalancer.observe(ONES, numbers=on_one(p, p.mine, None)),
-            "rank 0 passes numbers, rank 1 does not",
+            "rank 0 passes numbers, but rank 1 does not",
         ),
-        (lambda p: p.rebalancer.moved(1.0), "without a move before it"),
+        (lambda p: p.rebalancer.moved(1.0), "called without a move"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_on_one_rank_is_said_on_all(whole, call, match):
@@ -417,13 +417,13 @@ def test_a_plan_that_is_not_of_the_graph(whole):
             whole.n - 1 - whole.adjncy,
         )
         again = ev.DistributedGraph.from_local(comm, **rows_of(turned, one.mine))
-        with pytest.raises(InputError, match=r"rank 0: the plan is of 750 .* not 700"):
+        with pytest.raises(InputError, match=r"rank 0: the plan has 750 .* but the graph has 700"):
             ev.Rebalancer(one.plan, dealt)
-        with pytest.raises(InputError, match="it is of another graph"):
+        with pytest.raises(InputError, match="the plan is for another graph"):
             ev.Rebalancer(one.plan, again)
         with pytest.raises(InputError, match=r"edges"):
             ev.Rebalancer(one.plan, two.rebalancer._data._held)
-        with pytest.raises(UsageError, match="a RankPlan is not of a Graph"):
+        with pytest.raises(UsageError, match="a RankPlan does not belong to a Graph"):
             ev.Rebalancer(one.plan, whole)
         with pytest.raises(InputError, match="rebuild seconds"):
             ev.Rebalancer(one.plan, one.rebalancer._data._held, rebuild_seconds=-1.0)
@@ -432,5 +432,5 @@ def test_a_plan_that_is_not_of_the_graph(whole):
 
     run_threads(2, work)
     plan = ev.plan(whole, PLATFORM)
-    with pytest.raises(UsageError, match="numbers are of rows"):
+    with pytest.raises(UsageError, match="numbers are only for rows"):
         ev.Rebalancer(plan, whole).observe(ONES, numbers=np.arange(whole.n))

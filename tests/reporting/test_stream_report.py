@@ -49,7 +49,7 @@ def test_the_page_has_the_figures(plan, tmp_path):
 
 
 def test_a_plan_that_says_another_period_has_no_page(plan, tmp_path):
-    with pytest.raises(InputError, match="says a period of"):
+    with pytest.raises(InputError, match="states a period of"):
         write_stream_report(tmp_path / "x.html", replace(plan, period=plan.period / 2))
     assert not (tmp_path / "x.html").exists()
 

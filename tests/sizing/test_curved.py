@@ -74,8 +74,8 @@ def test_memory_and_capacity_both_cap():
 def test_loads_that_nobody_measured_are_named():
     a = DeviceSpeeds("a", (Sample(10, 0.1), Sample(50, 1.0)))  # 50 units/s from 50 on
     platform = platform_of([a, DeviceSpeeds("b", (Sample(8, 1.0),))])  # 8 units/s
-    assert not any("beyond" in note for note in sized(platform, 58).notes)
-    (said,) = [note for note in sized(platform, 580).notes if "beyond" in note]
+    assert not any("outside the measured range" in note for note in sized(platform, 58).notes)
+    (said,) = [note for note in sized(platform, 580).notes if "outside the measured range" in note]
     assert "a gets 500, measured from 10 to 50; b gets 80, measured from 8 to 8" in said
 
 

@@ -83,7 +83,7 @@ def test_a_device_that_fails_is_not_given_as_much_again():
     assert found.best.makespan <= 1.1 * 70
     failed = [seen.sizes[0] for seen in found.history if np.isinf(seen.seconds[0])]
     assert failed == sorted(failed, reverse=True)
-    with pytest.raises(InfeasibleError, match="no longer adds up to 100"):
+    with pytest.raises(InfeasibleError, match="no longer sum to 100"):
         measured_sizes(clock([Constant(1.0, 30.0)] * 2), 100, 2)
 
 
@@ -115,9 +115,9 @@ def test_samples_of_earlier_runs_and_a_start():
     [
         ({"epsilon": 0}, "epsilon must be above zero"),
         ({"max_steps": 0}, "one step"),
-        ({"start": [3, 8]}, "start must hold"),
-        ({"start": [11, -1]}, "start must hold"),
-        ({"samples": [[]]}, "samples of 1 devices for 2"),
+        ({"start": [3, 8]}, "start must contain"),
+        ({"start": [11, -1]}, "start must contain"),
+        ({"samples": [[]]}, "samples of 1 devices, but 2 devices"),
         ({"low": 6}, "add up to 12"),
     ],
 )
@@ -132,9 +132,9 @@ def test_times_that_are_none(seconds):
     with pytest.raises(InputError):
         search.observe(seconds)
     assert search.observe([1.0, 1.0]) is None
-    with pytest.raises(InputError, match="over: balanced"):
+    with pytest.raises(InputError, match="has ended: balanced"):
         search.observe([1.0, 1.0])
-    with pytest.raises(InputError, match="nothing was observed"):
+    with pytest.raises(InputError, match="nothing has been observed"):
         _ = Dynamic(10, 2).best
 
 

@@ -160,7 +160,7 @@ def test_steps_are_near_and_the_bound_holds(monkeypatch):
             continue
         assert found.bound <= exactly.makespan * (1 + 1e-9)
         assert found.makespan >= exactly.makespan * (1 - 1e-9)
-        assert found.converged or "above the least" in found.notes[-1]
+        assert found.converged or "above the optimum" in found.notes[-1]
         losses.append(found.makespan / exactly.makespan if exactly.makespan else 1.0)
     assert np.median(losses) < 1 + 1e-9
     assert np.mean(losses) < 1.2

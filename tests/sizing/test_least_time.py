@@ -57,11 +57,13 @@ def test_optimal_under_the_rule_of_shape():
 def test_what_the_rule_drops_is_said():
     noisy = Piecewise([1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 3.5, 2.0])
     found = solve_sizes([noisy, Constant(1.0)], 5, "gpa")
-    assert found.notes == ("gpa: the rule of shape drops 1 sample of 1 device",)
+    assert found.notes == ("gpa: the shape rule drops 1 sample of 1 device",)
     smooth = solve_sizes([Akima(noisy), Constant(1.0)], 5, "gpa")
     assert smooth.sizes.tolist() == found.sizes.tolist()
 
 
 def test_needs_points():
-    with pytest.raises(UsageError, match="gpa needs the points of a curve; the model of device 0"):
+    with pytest.raises(
+        UsageError, match="gpa needs the points of a curve, but the model of device 0"
+    ):
         solve_sizes([Lonely()], 3, "gpa")

@@ -118,7 +118,7 @@ def test_infeasible_says_by_how_much_and_what_would_help():
         target_sizes(Platform(devices), n)
     room = 2 * gib // 24 + gib // 24
     assert caught.value.message == (
-        f"1.20 GiB short: all devices together hold {room:,.0f} units, {n:,} are asked"
+        f"1.20 GiB short: all devices together hold {room:,.0f} units, but the load is {n:,}"
     )
     assert f"a load of {room:,.0f} units" in caught.value.hint
     assert "1.401 times the memory, with 28.6 % less memory per unit" in caught.value.hint

@@ -103,5 +103,5 @@ def test_sizes_that_differ_from_those_asked_for():
     assert search.observe([60.0, 40.0], done=[60, 40]).tolist() == [55, 45]
     assert search.best.sizes.tolist() == [60, 40]
     for wrong in ([6, 5], [11, -1], [10]):
-        with pytest.raises(InputError, match="the sizes measured"):
+        with pytest.raises(InputError, match="measured sizes must be"):
             Dynamic(10, 2).observe([1.0, 1.0], done=wrong)

@@ -55,9 +55,12 @@ def test_nothing_to_do():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"high": [3, 4]}, "3 units short: all devices together hold 7 units, 10 are asked"),
-        ({"low": 6}, "least sizes add up to 12 units, 2 above the 10"),
-        ({"low": [5, 0], "high": [4, 9], "names": ["x", "y"]}, "x must get at least 5 .* 4 at"),
+        ({"high": [3, 4]}, "3 units short: all devices together hold 7 units, but the load is 10"),
+        ({"low": 6}, "least sizes add up to 12 units, 2 more than the load of 10"),
+        (
+            {"low": [5, 0], "high": [4, 9], "names": ["x", "y"]},
+            "x must get at least 5 .* at most 4",
+        ),
     ],
 )
 def test_infeasible(more, message):
@@ -134,18 +137,21 @@ LATE = Piecewise([1.0, 10.0], [0.05, 5.0])  # 20 s for a unit, 2 s for ten
 @pytest.mark.parametrize(
     ("models", "n", "limits", "reasons"),
     [
-        ([FAST, SLOW], 20, {}, ["ends last", "one unit takes it 10.0 s; all is done after 2.00 s"]),
-        ([FAST, FAST], 1, {}, ["ends last", "not needed: all is done after 100 ms without it"]),
-        ([Constant(10.0, 5.0), FAST], 20, {}, ["full: its capacity", "ends last"]),
-        ([Constant(10.0, 0.5), FAST], 20, {}, ["no room for a unit", "ends last"]),
+        ([FAST, SLOW], 20, {},
+         ["ends last", "one unit takes 10.0 s here; the others finish after 2.00 s"]),
+        ([FAST, FAST], 1, {},
+         ["ends last", "not needed: the others finish after 100 ms without it"]),
+        ([Constant(10.0, 5.0), FAST], 20, {}, ["full: at its capacity", "ends last"]),
+        ([Constant(10.0, 0.5), FAST], 20, {}, ["cannot hold a unit", "ends last"]),
         ([FAST, FAST], 20, {"high": [3, 20]}, ["at its upper limit", "ends last"]),
         ([FAST, FAST], 20, {"high": [0, 20]}, ["its upper limit is zero", "ends last"]),
         ([FAST, Constant(50.0)], 20, {"low": [18, 1]}, ["ends last", ""]),
         ([FAST, SLOW], 20, {"low": [0, 1]}, ["", "ends last"]),
         ([FAST, SLOW], 20, {"fixed_seconds": [0, 9]},
-         ["ends last", "taking part costs it 9.00 s; all is done after 2.00 s"]),
+         ["ends last", "taking part alone takes 9.00 s; the others finish after 2.00 s"]),
         ([FAST, LATE], 15, {},
-         ["ends last", "its quickest load, 10 units, takes it 2.00 s; all is done after 1.50 s"]),
+         ["ends last",
+          "its fastest load, 10 units, takes 2.00 s here; the others finish after 1.50 s"]),
     ],
 )  # fmt: skip
 def test_reasons(kind, models, n, limits, reasons):

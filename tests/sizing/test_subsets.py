@@ -68,7 +68,7 @@ def test_many_equal_costs():
 
 
 def test_costs_are_checked():
-    with pytest.raises(InputError, match="shared_seconds must not be negative; entry 1"):
+    with pytest.raises(InputError, match="shared_seconds must not be negative, but entry 1"):
         best_subset([Constant(1.0)] * 2, 3, shared_seconds=[0, -1])
     with pytest.raises(InputError, match="fixed_seconds has shape"):
         solve_sizes([Constant(1.0)] * 2, 3, fixed_seconds=[0, 1, 2])

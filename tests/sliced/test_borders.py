@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from evener.graphs.generating.delaunay import delaunay
+from evener.partitioning.refine import RefineOptions
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
-from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters, refine_borders
+from evener.sliced.borders import BlockBorders, near_clusters, refine_borders
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
 from evener.sliced.memory import BorderMemory
@@ -40,7 +41,7 @@ def test_refined_borders_cut_less_and_keep_limits(groups):
     borders = borders_of(graph)
     weights = np.bincount(before, minlength=K)
     limits = Contract(weights, np.full(K, 0.9 * weights.min()), np.full(K, 1.1 * weights.max()))
-    refine_borders(borders, limits, BorderMemory(groups), 2, BorderEffort())
+    refine_borders(borders, limits, BorderMemory(groups), 2, RefineOptions())
     after = borders.all_blocks()
     assert cut_of(graph, after) < cut_of(graph, before)
     loads = np.bincount(after, minlength=K)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evener as ev
 from evener.errors import InputError, UsageError
 from evener.running.comm import run_threads
 from evener.sliced.curve_order import along_curve
@@ -154,29 +155,29 @@ def on(rank, name, index, value):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (on(1, "adjncy", 3, 40), "rank 1: vertex 20 has the neighbour 40: there is no such vertex"),
-        (on(0, "adjncy", 0, -1), r"rank 0: vertex 0 has the neighbour -1: there is no such"),
+        (on(1, "adjncy", 3, 40), "rank 1: vertex 20 has neighbour 40, which does not exist"),
+        (on(0, "adjncy", 0, -1), r"rank 0: vertex 0 has neighbour -1, which does not exist"),
         (on(1, "adjncy", 0, 20), "rank 1: vertex 20 is its own neighbour"),
         (on(1, "vwgt", 2, -1), "rank 1: vwgt must not be negative; entry 2 is"),
         (on(1, "coords", (0, 0), np.nan), "rank 1: coords must be finite"),
-        (on(0, "adjwgt", 0, 77), "rank 0: the edge of vertices 0 and .* weighs 77 in the row of"),
+        (on(0, "adjwgt", 0, 77), "rank 0: the edge between vertices 0 .* weighs 77 in the row"),
         (lambda r, g: g.update(adjwgt=g["adjwgt"][1:]), "rank 0: adjwgt has .* entries for"),
         (lambda r, g: g.update(adjwgt=g["adjwgt"] * np.inf), "rank 0: adjwgt must be finite"),
         (lambda r, g: g.update(vwgt=g["vwgt"][1:]), "rank 0: vwgt has 19 entries for 20 rows"),
-        (lambda r, g: r and g.update(vwgt=None), "rank 0 passes vwgt, rank 1 does not"),
-        (lambda r, g: r or g.update(adjwgt=None), "rank 1 passes adjwgt, rank 0 does not"),
-        (lambda r, g: r and g.update(coords=np.ones((20, 3))), "rank 1: coords have 3 columns"),
+        (lambda r, g: r and g.update(vwgt=None), "rank 0 passes vwgt, but rank 1 does not"),
+        (lambda r, g: r or g.update(adjwgt=None), "rank 1 passes adjwgt, but rank 0 does not"),
+        (lambda r, g: r and g.update(coords=np.ones((20, 3))), "rank 1: coords has 3 columns"),
         (lambda r, g: g.update(xadj=g["xadj"][::-1]), "rank 0: xadj must run from 0 to"),
         (lambda r, g: g.update(xadj=[]), "rank 0: xadj is empty"),
         (lambda r, g: g.update(adjncy=g["adjncy"] + 0.5), "rank 0: adjncy must hold whole"),
-        (lambda r, g: g.update(vtxdist=[0, 19, 40]), "rank 0: xadj is of 20 rows, and vtxdist"),
-        (lambda r, g: g.update(vtxdist=[0, 20, 41]), "rank 1: .* vertices from 20 to before 41"),
+        (lambda r, g: g.update(vtxdist=[0, 19, 40]), "rank 0: xadj has 20 rows, but vtxdist"),
+        (lambda r, g: g.update(vtxdist=[0, 20, 41]), "rank 1: .* vertices 20 to 41 - 1"),
         (lambda r, g: g.update(vtxdist=[1, 21, 41]), "vtxdist must begin with 0, not 1"),
         (lambda r, g: g.update(vtxdist=[0, 40]), "vtxdist has 2 entries, not"),
-        (lambda r, g: g.update(vtxdist=[0, 20 + r, 40]), "rank 1: vtxdist is not that of rank 0"),
+        (lambda r, g: g.update(vtxdist=[0, 20 + r, 40]), "rank 1: vtxdist differs from rank 0's"),
         (lambda r, g: g.update(numbers=np.arange(20)), "vertex 0 is held by rank 0 and rank 1"),
-        (lambda r, g: g.update(numbers=np.arange(20) + 21 * r), "row 19 is of vertex 40"),
-        (lambda r, g: r and g.update(numbers=np.arange(20)), "rank 1 passes numbers, rank 0"),
+        (lambda r, g: g.update(numbers=np.arange(20) + 21 * r), "row 19 is for vertex 40"),
+        (lambda r, g: r and g.update(numbers=np.arange(20)), "rank 1 passes numbers, but rank 0"),
     ],
 )  # fmt: skip
 def test_bad_rows_are_refused_on_all_ranks(change, words):
@@ -193,7 +194,7 @@ def test_more_bad_rows():
         if rank == 1:
             given["adjncy"][1] = given["adjncy"][0]
 
-    assert re.search("rank 1: vertex 20 has the neighbour .* more than once", failing(2, repeated))
+    assert re.search("rank 1: vertex 20 has neighbour .* more than once", failing(2, repeated))
 
 
 @given(ranks=st.integers(1, 5), seed=st.integers(0, 9999))
@@ -306,3 +307,107 @@ def test_ghosts_are_told_of_some_vertices_alone(ranks, slices):
         assert known[graph.n_own :].any()
 
     run_threads(ranks, work)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([[2], [], [3], [0, 2]], "rank 0: vertex 0 has neighbour 2, but vertex 2 does not have"),
+        ([[], [], [3], [0, 2]], "rank 0: vertex 3 has neighbour 0, but vertex 0 does not have"),
+        ([[], [], [3], [2, 4]], "which does not exist: all ranks have 4 vertices"),
+        ([[1], [0], [2], []], "rank 1: vertex 2 is its own neighbour"),
+        ([[1, 1], [0, 0], [], []], "rank 0: vertex 0 has neighbour 1 more than once"),
+    ],
+)
+def test_the_first_edge_is_named(rows, words):
+    def work(comm):
+        own = rows[2 * comm.rank : 2 * comm.rank + 2]
+        xadj = np.concatenate([[0], np.cumsum([len(row) for row in own])])
+        with pytest.raises(InputError, match=words):
+            DistributedGraph.from_local(comm, xadj, [v for row in own for v in row])
+
+    run_threads(2, work)
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("suffix", ["ecsr", "graph"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_ranks_read_their_rows(tmp_path, ranks, suffix, weighted):
+    whole = random_graph(90, 200, 4, weighted=weighted, coords=suffix == "ecsr")
+    file = tmp_path / f"x.{suffix}"
+    ev.write_graph(file, whole.with_(bytes_per_vertex=7.0) if suffix == "ecsr" else whole)
+
+    def work(comm):
+        graph = ev.DistributedGraph.from_file(comm, file)
+        assert graph.bytes_per_vertex == (7 if suffix == "ecsr" else 24)
+        return put_together(comm, graph)
+
+    assert run_threads(ranks, work)[-1] == expected(whole)
+
+
+def test_options_of_reading_are_for_files_read_as_a_whole(tmp_path):
+    ev.write_graph(tmp_path / "x.graph", random_graph(20, 40, 1))
+
+    def work(comm):
+        return ev.DistributedGraph.from_file(
+            comm, tmp_path / "x.graph", bytes_per_edge=3.0
+        ).bytes_per_edge
+
+    assert run_threads(2, work) == [3.0, 3.0]
+
+
+def test_bytes_are_no_reason_to_read_a_binary_file_as_a_whole(tmp_path):
+    whole = random_graph(90, 200, 4)
+    ev.write_graph(tmp_path / "x.ecsr", whole)
+    (tmp_path / "w.txt").write_text("1\n" * 90)
+
+    def work(comm):
+        ranged = ev.DistributedGraph.from_file(comm, tmp_path / "x.ecsr", bytes_per_vertex=5)
+        read = ev.DistributedGraph.from_file(comm, tmp_path / "x.ecsr", weights=tmp_path / "w.txt")
+        assert ranged.bytes_per_vertex == 5.0
+        return put_together(comm, ranged), ranged.notes, read.notes
+
+    found, of_ranges, of_whole = zip(*run_threads(2, work), strict=True)
+    assert found[-1] == expected(whole)
+    assert of_ranges == ((), ())
+    assert of_whole == (("x.ecsr was read on rank 0 as a whole, because of weights",), ())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: data[:300], "cut short"),
+        (lambda data: b"", "x.ecsr"),
+        (lambda data: data[:2000] + b"\xff\xff\xff\x7f" + data[2004:], "no such one among 90"),
+    ],
+)
+def test_bad_files_are_refused_on_all_ranks(tmp_path, change, words):
+    file = tmp_path / "x.ecsr"
+    ev.write_graph(file, random_graph(90, 200, 4))
+    file.write_bytes(change(file.read_bytes()))
+
+    def work(comm):
+        with pytest.raises(InputError, match=words) as error:
+            ev.DistributedGraph.from_file(comm, file)
+        return str(error.value)
+
+    assert len(set(run_threads(2, work))) == 1
+    file.unlink()
+
+    def missing(comm):
+        with pytest.raises(InputError, match=r"x\.ecsr"):
+            ev.DistributedGraph.from_file(comm, file)
+
+    run_threads(2, missing)
+
+
+def test_the_line_of_a_text_that_rank_0_reads(tmp_path):
+    file = tmp_path / "a.graph"
+    file.write_text("3 2\n2\n1 3\n1\n")
+
+    def work(comm):
+        with pytest.raises(InputError, match="not the other way round") as raised:
+            ev.DistributedGraph.from_file(comm, file)
+        return raised.value.where, "rank" in raised.value.message
+
+    assert run_threads(2, work) == [(f"{file}:4", False)] * 2

@@ -108,7 +108,7 @@ def test_many_kinds_of_vertices_are_taken_together_and_none_is_overlooked(monkey
 
 def test_nothing_to_do_is_refused():
     empty = Graph.from_edges(5, [], [])
-    with pytest.raises(InputError, match="nothing to do on a graph without edges"):
+    with pytest.raises(InputError, match="no work on a graph without edges"):
         sliced_facts(
             InMemoryGraph(empty), Platform.flat([1.0]), Workload("e", bytes_per_edge=8.0),
             VertexBytes(),

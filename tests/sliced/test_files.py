@@ -44,5 +44,5 @@ def test_blocks_are_those_in_memory(tmp_path):
 def test_several_weights_are_refused(tmp_path):
     graph = grid([4, 4]).with_(vwgt=np.ones((16, 2), np.int64))
     write_graph(tmp_path / "g.ecsr", graph)
-    with pytest.raises(InputError, match="2 weights a vertex"):
+    with pytest.raises(InputError, match="2 weights per vertex"):
         FileGraph.at(tmp_path / "g.ecsr")

@@ -10,10 +10,11 @@ import pytest
 from evener.errors import InfeasibleError, MemoryShortError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
+from evener.partitioning.refine import RefineOptions
 from evener.plans.partition import Contract
 from evener.sliced import contraction, memory
 from evener.sliced.blocks import SlicedOptions, least_clusters, sliced_blocks
-from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters, refine_borders
+from evener.sliced.borders import BlockBorders, near_clusters, refine_borders
 from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
 from evener.sliced.contraction import contract
 from evener.sliced.memory import (
@@ -163,7 +164,7 @@ def test_blocks_whose_borders_have_no_room_are_told_and_stay():
     limits = limits_of(graph.graph, 12)
     borders = borders_of(graph)
     before = borders_of(graph).all_blocks().copy()
-    refined = refine_borders(borders, limits, BorderMemory(2, room=1.0), 2, BorderEffort())
+    refined = refine_borders(borders, limits, BorderMemory(2, room=1.0), 2, RefineOptions())
     assert not refined.any()
     np.testing.assert_array_equal(borders.all_blocks(), before)
 
@@ -174,7 +175,7 @@ def test_groups_become_more_until_there_is_room():
     whole = group_bytes(borders.n_own + borders.coarse.n, 6.0 * borders.n_own)
     for room in (math.inf, whole / 4):
         borders, within = borders_of(graph), BorderMemory(2, room=room)
-        refined = refine_borders(borders, limits_of(graph.graph, 12), within, 1, BorderEffort())
+        refined = refine_borders(borders, limits_of(graph.graph, 12), within, 1, RefineOptions())
         assert refined.all()
 
 
@@ -206,6 +207,6 @@ def test_rows_read_for_each_group_give_the_same_blocks():
         borders = borders_of(graph)
         if keep:
             borders.keep()
-        refine_borders(borders, limits, BorderMemory(2), 2, BorderEffort())
+        refine_borders(borders, limits, BorderMemory(2), 2, RefineOptions())
         found.append(borders.all_blocks())
     np.testing.assert_array_equal(*found)

@@ -47,7 +47,7 @@ def test_a_plan_of_a_file_names_the_tool(tool, tmp_path):
     made = ev.plan(tmp_path / "g.ecsr", 3, tool=tool, memory=1 << 30)
     assert made.evaluation.holds
     assert made.options["tool"] == tool
-    with pytest.raises(UsageError, match="cannot minimise"):
+    with pytest.raises(UsageError, match="minimises cut, not max_volume"):
         ev.plan(tmp_path / "g.ecsr", 3, tool=tool, memory=1 << 30, objective="max_volume")
 
 

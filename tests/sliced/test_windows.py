@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from evener.graphs.generating.delaunay import delaunay
+from evener.partitioning.refine import RefineOptions
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.sliced import windows
-from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters
+from evener.sliced.borders import BlockBorders, near_clusters
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
 from evener.sliced.whole import InMemoryGraph
@@ -50,7 +51,7 @@ def test_windows_cut_less_and_keep_limits(most, has_weights):
     before = borders_of(graph).all_blocks()
     borders = borders_of(graph)
     limits = limits_of(graph, before)
-    refine_windows(borders, limits, most, 2, BorderEffort())
+    refine_windows(borders, limits, most, 2, RefineOptions())
     after = borders.all_blocks().copy()
     assert cut_of(graph, after) < cut_of(graph, before)
     loads = np.bincount(after, graph.weights(), K)
@@ -64,7 +65,7 @@ def test_only_vertices_near_borders_move():
     borders = borders_of(graph, hops=0)
     single = borders.of < 0
     before = borders_of(graph, hops=0).all_blocks()
-    refine_windows(borders, limits_of(graph, before), 500, 1, BorderEffort())
+    refine_windows(borders, limits_of(graph, before), 500, 1, RefineOptions())
     moved = borders.all_blocks() != before
     assert moved.any()
     assert not moved[~single].any()
@@ -86,7 +87,7 @@ def test_the_graph_of_a_window_has_the_edges_of_its_vertices(has_weights, most, 
 
     monkeypatch.setattr(windows, "better_blocks", looked_at)
     numbered = Contract(np.arange(K) + 1.0, np.zeros(K), np.full(K, 1e9))  # targets name blocks
-    refine_windows(borders, numbered, most, 1, BorderEffort())
+    refine_windows(borders, numbered, most, 1, RefineOptions())
     assert [along.size - targets.size for _, along, targets in seen] == [
         min(most, single.size - begin) for begin in range(0, single.size, most)
     ]

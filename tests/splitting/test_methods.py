@@ -9,9 +9,11 @@ from evener.errors import UsageError
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
+from evener.partitioning.tools import find_tool
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
-from evener.splitting.methods import METHODS, split_with
+from evener.splitting import methods
+from evener.splitting.methods import METHODS, by_hypergraph, split_with
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists
 
@@ -84,3 +86,24 @@ def test_unknown_words_are_refused(words, reason):
     edges = EdgeList(2, [0], [1])
     with pytest.raises(UsageError, match=reason):
         split_with(**{"method": "spac"} | words, edges=edges, contract=contract_of(edges, [1]))
+
+
+TARGETS = np.array([12.0, 6.0])
+CONTRACT = Contract(TARGETS, TARGETS - 1, TARGETS + 1)
+PATH = EdgeList(19, np.arange(18), np.arange(1, 19), np.ones(18, int))
+
+
+@pytest.mark.skipif(bool(find_tool("mtkahypar").available()), reason="it is not installed")
+def test_a_path_is_cut_once():
+    found = by_hypergraph(PATH, CONTRACT, "default", 7).partition
+    assert edge_metrics(PATH, found).copies == 1
+
+
+def test_without_it_the_reason_is_said(monkeypatch):
+    class Absent:
+        def available(self):
+            return "mtkahypar is not installed: pip install mtkahypar"
+
+    monkeypatch.setattr(methods, "find_tool", lambda name: Absent())
+    with pytest.raises(UsageError, match="pip install mtkahypar"):
+        by_hypergraph(PATH, CONTRACT, "default", 7)

@@ -50,5 +50,5 @@ def test_scattered_edges_of_a_grid_are_brought_together():
 
 
 def test_limits_of_other_blocks_are_refused():
-    with pytest.raises(InputError, match="limits are of 1 and 2 blocks, not 2"):
+    with pytest.raises(InputError, match="limits have 1 and 2 blocks, not 2"):
         refine_copies(EdgeList(2, [0], [1]), EdgePartition([0], 2), np.zeros(1), np.ones(2))

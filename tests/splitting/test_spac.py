@@ -2,15 +2,31 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat, uniform
 from evener.partitioning.registry import partition_with
-from evener.plans.edge_partition import edge_metrics
+from evener.plans.edge_partition import EdgePartition, edge_metrics
+from evener.plans.partition import Contract
 from evener.splitting import spac
+from evener.splitting.copies_kernels import Limits
+from evener.splitting.groups import single_edges
 from evener.splitting.methods import split_with
-from evener.splitting.splits import PRESETS
+from evener.splitting.refining import Effort
+from evener.splitting.spac import (
+    by_copies,
+    combined,
+    cut_borders,
+    neighbourhoods_in_orders,
+    overlay,
+)
+from evener.splitting.splits import PRESETS, Split
+from tests.examples import with_examples
+from tests.graphs.test_edge_list import edge_lists
+from tests.plans.test_edge_partition import slow_copies
 from tests.splitting.test_methods import contract_of
 
 
@@ -87,3 +103,83 @@ def test_tools_are_asked_for_the_tolerance_of_the_contract(monkeypatch, method, 
     for tolerance, room in asked:
         assert tolerance == pytest.approx(epsilon, abs=2 / 700)
         assert room == pytest.approx(1 + epsilon, abs=0.01)
+
+
+EFFORT = Effort(rounds=2, patience=3, searches=1, gives_up=True)
+
+
+@with_examples(60)
+@given(edge_lists(weighted=True), st.integers(2, 4), st.integers(1, 3), st.randoms())
+def test_the_result_is_never_worse_than_the_best_and_keeps_limits(edges, k, count, random):
+    splits = [
+        Split(EdgePartition([random.randrange(k) for _ in range(edges.m)], k), order=str(i))
+        for i in range(count)
+    ]
+    loads = np.array([made.partition.loads(edges) for made in splits])
+    contract = Contract(loads[0], loads.min(axis=0), loads.max(axis=0))
+    found = combined(edges, splits, contract, EFFORT, 3)
+    fewest = min(slow_copies(edges, made.partition.part) for made in splits)
+    assert slow_copies(edges, found.partition.part) == fewest - found.saved
+    assert found.saved >= 0
+    after = found.partition.loads(edges)
+    assert (contract.low <= after).all()
+    assert (after <= contract.high).all()
+    assert sorted(found.order.split("+")) == [str(i) for i in range(count)]
+
+
+def test_edges_have_one_number_where_they_have_one_block_in_both():
+    numbers = overlay(np.array([0, 0, 1, 1, 0]), np.array([1, 1, 1, 0, 2]), 3)
+    assert numbers.dtype == np.int32
+    assert numbers.tolist() == [0, 0, 3, 2, 1]
+
+
+def test_what_two_partitions_do_well_is_in_the_combined_one():
+    """Each start is good elsewhere: cycles alone, which know one of them, save less."""
+    edges = EdgeList.of_graph(rmat(11, 3))
+    contract = contract_of(edges, [1.0] * 8, 0.03)
+    starts = neighbourhoods_in_orders(edges, contract, 3, 7)
+    copies = [edge_metrics(edges, made.partition).copies for made in starts]
+    assert copies == sorted(copies)
+    assert len(set(copies)) > 1
+    found = combined(edges, starts, contract, EFFORT, 7)
+    assert copies[0] - found.saved == edge_metrics(edges, found.partition).copies < copies[0]
+    again = combined(edges, starts[::-1], contract, EFFORT, 7)
+    assert np.array_equal(again.partition.part, found.partition.part)
+    assert by_copies(edges, [*starts[::-1], found])[0] is found
+
+
+def test_blocks_grown_in_several_orders_keep_the_contract_of_unequal_weighted_work():
+    listed = EdgeList.of_graph(rmat(9, 1))
+    edges = EdgeList(listed.n, listed.tails, listed.heads, 1 + np.arange(listed.m) % 3)
+    contract = contract_of(edges, [1, 1, 2, 4], 0.05)
+    for made in neighbourhoods_in_orders(edges, contract, 3, 1):
+        loads = made.partition.loads(edges)
+        assert (contract.low <= loads).all()
+        assert (loads <= contract.high).all()
+
+
+@with_examples(60)
+@given(edge_lists(weighted=True, edges=30), st.integers(2, 4), st.randoms(), st.integers(0, 9))
+def test_copies_fall_by_what_is_said_and_limits_hold(edges, k, random, slack):
+    part = np.array([random.randrange(k) for _ in range(edges.m)], np.int32)
+    load = np.bincount(part, edges.weights, k).astype(float)
+    limits = Limits(load.copy(), load - slack, load + slack)
+    before = slow_copies(edges, part)
+    saved = cut_borders(single_edges(edges), part, limits, np.random.default_rng(1))
+    assert saved >= 0
+    assert slow_copies(edges, part) == before - saved
+    assert limits.load.tolist() == np.bincount(part, edges.weights, k).tolist()
+    assert (limits.low <= limits.load).all()
+    assert (limits.load <= limits.high).all()
+
+
+def test_a_crooked_border_through_a_grid_becomes_straight():
+    edges = EdgeList.of_graph(grid((20, 12)))
+    row = np.minimum(edges.tails, edges.heads) // 12
+    column = np.minimum(edges.tails, edges.heads) % 12
+    part = (row + 3 * (column % 4 > 1) > 10).astype(np.int32)
+    load = np.bincount(part, minlength=2).astype(float)
+    limits = Limits(load, 0.8 * load, 1.2 * load)
+    assert edge_metrics(edges, EdgePartition(part, 2)).copies > 20
+    cut_borders(single_edges(edges), part, limits, np.random.default_rng(1))
+    assert edge_metrics(edges, EdgePartition(part, 2)).copies == 12

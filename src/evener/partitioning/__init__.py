@@ -1,4 +1,4 @@
-"""Blocks of unequal weight: our own partitioners, other people's, repair and refinement of both.
+"""Blocks of unequal weight: Evener's and other people's partitioners, repair and refinement.
 
 By name, whichever partitioner it is:
 

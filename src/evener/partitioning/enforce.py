@@ -82,8 +82,8 @@ def enforce(
         disconnected = pieces_left(state) if connected else ()
     elif connected:
         raise UsageError(
-            "blocks cannot be kept in one piece where vertices have several weights",
-            hint="--constraint I divides one of the weights alone.",
+            "connected blocks work with one weight per vertex; this graph has several",
+            hint="--constraint I selects one weight, counted from 0.",
         )
     else:
         part, constraint = kept_blocks(graph, partition, contract, names, stays), 0
@@ -132,14 +132,14 @@ def _check(state: State, names: list[str]) -> None:
         what = "stays empty"
     elif state.memory[b] > state.caps[b]:
         over, cap = memory(state.memory[b] - state.caps[b]), memory(state.caps[b])
-        what = f"ends {over} over its memory of {cap}"
+        what = f"exceeds its memory of {cap} by {over}"
     else:
         low, high = state.contract.low[b], state.contract.high[b]
-        what = f"ends with {state.weight[b]:,.9g} units where {low:,.9g} to {high:,.9g} are asked"
+        what = f"has {state.weight[b]:,.9g} units instead of {low:,.9g} to {high:,.9g}"
     off = int((violations > 0).sum())
     heaviest = float(state.weights[state.free].max(initial=0.0))
     raise NotFoundError(
-        f"no partition found that keeps every contract: {names[b]} {what} ({off} block(s) off)",
+        f"found no partition that keeps every contract: {names[b]} {what} ({off} block(s) off)",
         hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
     )
 

@@ -24,7 +24,7 @@ from evener.partitioning.multilevel.multilevel import (
     halved_blocks,
     multilevel_blocks,
 )
-from evener.partitioning.refine import Scored, refined_blocks, repaired, scored
+from evener.partitioning.refine import RefineOptions, Scored, refined_blocks, repaired, scored
 from evener.plans.partition import Contract
 
 PERTURBED = 0.3  # of the vertices get another block
@@ -141,7 +141,9 @@ def _started(
 
 def _finished(graph: Graph, part: Part, contract: Contract, options: Options, seed: int) -> Scored:
     """Lower the objective on the whole graph, repair what breaks the contract, and score."""
-    refined = refined_blocks(graph, part, contract, seed=seed, method="gentle", **options)
+    refined = refined_blocks(
+        graph, part, contract, RefineOptions(**options, seed=seed, method="gentle")
+    )
     found = scored(graph, refined, contract, options["objective"])
     return found if found.holds else repaired(found, graph, contract, options["objective"])
 

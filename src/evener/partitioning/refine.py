@@ -1,7 +1,7 @@
 """Improves any partition: returns a better one, or the very one that was given.
 
 The graph is shrunk inside the blocks, which are refined level by level and, for volumes, once more
-on the whole graph, as our own partitioner does. The result is scored anew, and returned only if
+on the whole graph, as Evener's partitioner does. The result is scored anew, and returned only if
 it is better and no further outside the contract.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -179,10 +180,8 @@ def refine(  # noqa: PLR0913 - public: one keyword for each choice
         for method in _methods(graph, preset, stays):
             if method == "gentle" and best is not given:
                 break
-            part = refined_blocks(
-                graph, partition.part, contract, preset=preset, objective=objective, seed=seed,
-                threads=threads, method=method, fixed=stays,
-            )  # fmt: skip
+            options = RefineOptions(preset, objective, seed, threads, method)
+            part = refined_blocks(graph, partition.part, contract, options, stays)
             found = scored(graph, part, contract, objective)
             if not found.as_balanced_as(given):
                 found = repaired(found, graph, contract, objective, stays)
@@ -210,29 +209,35 @@ def _methods(graph: Graph, preset: str, fixed: IntVector) -> tuple[str, ...]:
     return ("rounded", "refined", "gentle")
 
 
-def refined_blocks(  # noqa: PLR0913 - options as of refine
-    graph: Graph,
-    part: Part,
-    contract: Contract,
-    *,
-    preset: str = "default",
-    objective: str = "cut",
-    seed: int = 7,
-    threads: int = 1,
-    method: str = "rounded",
-    reach: float | None = None,
-    fixed: IntVector = NO_VERTICES,
-) -> Part:
-    """Return blocks (n,) made of those of `part` (n,) int32; options as of `refine`.
-
-    reach: as of Cutting; None: that of the preset. fixed: the vertices that keep their blocks,
-    ascending.
+class RefineOptions(NamedTuple):
+    """How `refined_blocks` refines: preset, objective, seed and threads as of `refine`.
 
     method: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
     refined only; "gentle": refined on the whole graph alone, where all cut edges cost the same.
     The first two move clusters and weigh edges by the block, so that the objective may end higher;
-    the last never raises it.
+    the last never raises it. reach: as of Cutting; None: that of the preset.
     """
+
+    preset: str = "default"
+    objective: str = "cut"
+    seed: int = 7
+    threads: int = 1
+    method: str = "rounded"
+    reach: float | None = None
+
+
+def refined_blocks(
+    graph: Graph,
+    part: Part,
+    contract: Contract,
+    options: RefineOptions,
+    fixed: IntVector = NO_VERTICES,
+) -> Part:
+    """Return blocks (n,) made of those of `part` (n,) int32.
+
+    fixed: the vertices that keep their blocks, ascending.
+    """
+    preset, objective, seed, threads, method, reach = options
     chosen = PRESETS[preset]
     if reach is not None:
         chosen = replace(chosen, cutting=replace(chosen.cutting, reach=reach))

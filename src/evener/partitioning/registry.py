@@ -20,7 +20,7 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.wording import brief
 
-# What "auto" tries, in this order, where our own cannot do what is asked.
+# What "auto" tries, in this order, if Evener's own partitioner cannot do the request.
 AUTO_ORDER = ("metis", "scotch", "mtkahypar", "kaminpar", "rcb")
 
 
@@ -60,7 +60,7 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
         raise UsageError(refusal, hint=_who_can(graph, request))
     used = np.flatnonzero(request.targets > 0)
     if used.size > graph.n:
-        raise InfeasibleError(f"{used.size} blocks cannot be made of {graph.n} vertices")
+        raise InfeasibleError(f"there are {used.size:,} blocks but only {graph.n:,} vertices")
     if used.size == 1:
         outcome = Outcome(np.zeros(graph.n, np.int32), 0.0, "", ("one block takes everything",))
     else:
@@ -78,8 +78,8 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that "auto" means for this graph and request, and the reason.
 
-    That is our own, or the first of AUTO_ORDER that is installed and can do what is asked. Raises
-    UsageError where none can.
+    That is Evener's own, or the first of AUTO_ORDER that is installed and can do the request.
+    Raises UsageError where none can.
     """
     without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
@@ -96,10 +96,10 @@ def _refusal(tool: Tool, graph: Graph, request: Request) -> str | None:
     unequal = bool(np.ptp(request.targets[request.targets > 0]) > 0)
     reasons = (
         (tool.available() is not None, tool.available()),
-        (unequal and not tool.targets, f"{tool.name} cannot do unequal targets"),
+        (unequal and not tool.targets, f"{tool.name} cannot make blocks of unequal targets"),
         (
             request.objective not in tool.objectives,
-            f"{tool.name} cannot minimise {request.objective}; it does {_list(tool.objectives)}",
+            f"{tool.name} minimises {_list(tool.objectives)}, not {request.objective}",
         ),
         (
             tool.needs_coordinates and graph.coords is None,
@@ -113,10 +113,10 @@ def _refusal(tool: Tool, graph: Graph, request: Request) -> str | None:
 def _refusal_of_several(tool: Tool, graph: Graph, request: Request) -> str | None:
     several, asked = tool.several, request.objective
     if several is None:
-        return f"{tool.name} balances 1 weight per vertex, not {graph.n_constraints}"
+        return f"{tool.name} balances one weight per vertex, not {graph.n_constraints}"
     if asked not in several.objectives:
         able = _list(several.objectives)
-        return f"{tool.name} cannot minimise {asked} with several weights; it does {able}"
+        return f"{tool.name} minimises {able} with several weights, not {asked}"
     lacking = several.missing()
     return lacking and f"{tool.name} cannot balance several weights: {lacking}"
 
@@ -128,7 +128,7 @@ def _who_can(graph: Graph, request: Request) -> str:
 
 def _way_out(graph: Graph) -> str:
     if graph.n_constraints > 1:
-        return "--constraint I takes one of the weights, from 0 (`constraint=I` of `read`)."
+        return "--constraint I selects one weight, counted from 0 (`constraint=I` of `read`)."
     absent = [reason for tool in TOOLS.values() if (reason := tool.available()) is not None]
     return "; ".join(absent) if absent else "No partitioner can, and all of them are installed."
 

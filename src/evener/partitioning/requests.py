@@ -23,7 +23,7 @@ def check_options(objective: str, preset: str, seed: int, threads: int) -> None:
     one_of("objective", objective, OBJECTIVES)
     one_of("preset", preset, PRESETS)
     if seed < 0 or threads < 1:
-        raise UsageError("the seed must not be negative, and threads must be one or more")
+        raise UsageError("the seed must not be negative, and threads must be at least 1")
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class Request:
         targets = as_numbers(self.targets, "targets")
         object.__setattr__(self, "targets", targets)
         if targets.size == 0 or targets.min() < 0 or not targets.sum() > 0:
-            raise UsageError("targets must not be negative, and one must be above zero")
+            raise UsageError("targets must not be negative, and at least one must be above zero")
         if not 0 <= self.epsilon < np.inf:
-            raise UsageError(f"epsilon must not be negative, and is {self.epsilon}")
+            raise UsageError(f"epsilon must not be negative, but is {self.epsilon}")
         if self.time_limit is not None and not self.time_limit > 0:
-            raise UsageError(f"the time limit must be above zero, and is {self.time_limit} s")
+            raise UsageError(f"the time limit must be above zero, but is {self.time_limit} s")
         if self.tree is not None:
             object.__setattr__(self, "tree", as_tree(self.tree, targets.size))
         check_options(self.objective, self.preset, self.seed, self.threads)

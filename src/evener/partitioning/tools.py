@@ -29,7 +29,7 @@ from evener.plans.partition import Contract
 
 ALL_THREADS = 4096  # more than any machine has: a tool that uses as many as it is given
 EXTERNAL = "evener.partitioning.external"
-WITHOUT_EDGES = "made from coordinates alone: edges and their weights are not looked at"
+WITHOUT_EDGES = "uses coordinates alone, not edges or their weights"
 
 Run = Callable[[Graph, Request], Outcome]
 Missing = Callable[[], str | None]
@@ -131,10 +131,13 @@ def _tree_of(request: Request) -> tuple[Tree, str]:
     from evener.partitioning.initial.trees import simplest
 
     tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
-    how = "the machine's devices all sit side by side: nothing to go along"
+    how = "all devices are at one place, so the machine has no levels to follow"
     if len(tree):
         groups = [int(row.max()) + 1 for row in tree]
-        how = f"divided along the machine: {' > '.join(f'{g:,}' for g in [*groups, request.k])}"
+        how = (
+            "follows the levels of the machine: "
+            f"{' > '.join(f'{g:,}' for g in [*groups, request.k])}"
+        )
     return tree, how
 
 

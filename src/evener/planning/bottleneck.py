@@ -32,7 +32,7 @@ MAX_FULL = 3  # full devices, and kinds of devices, tried with twice their memor
 
 @dataclass(frozen=True)
 class Change:
-    """A change in words, the predicted makespan with it [s], and its ratio to the present one."""
+    """A change as text, the predicted makespan with it [s], and its ratio to the present one."""
 
     text: str
     seconds: float
@@ -144,7 +144,7 @@ def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
 def _changes(
     platform: Platform, workload: Workload, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform, Workload]]:
-    """Yield changes in words, with the platform and the workload they make."""
+    """Yield changes as text, each with the changed platform and workload."""
     yield from ((text, changed, workload) for text, changed in _devices(platform, now))
     yield from ((text, changed, workload) for text, changed in _levels(platform, between, now))
     yield from ((text, changed, workload) for text, changed in _connections(platform, now))
@@ -237,7 +237,7 @@ def _levels(
             text = f"half the latency of level {level.name}"
             yield text, changed(i, link=_sooner(level.link))
         if level.shared and now.contention.any():
-            text = f"a link of its own for each pair at level {level.name}"
+            text = f"a separate link for each pair at level {level.name}"
             yield text, changed(i, shared=False)
 
 
@@ -276,8 +276,9 @@ def more_memory(
 ) -> Iterator[tuple[Sequence[int], float]]:
     """Yield devices of which some are full, and the makespan with twice their memory, as a ratio.
 
-    kinds: devices alike in name. Both makespans are of sizes at which all devices finish together,
-    each exchanging what it exchanges now; devices without a block stay without. At most 1.
+    kinds: devices of the same kind by name. Both makespans are of sizes at which all devices finish
+    together, each exchanging what it exchanges now; devices without a block stay without. At most
+    1.
     """
     loads = judged.certificate.weights
     room, full = _room(judged, platform)

@@ -1,4 +1,4 @@
-"""What each device spends a superstep with, measured and predicted, and what keeps it waiting."""
+"""How each device spends a superstep, measured and predicted, and what it waits for."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ class Breakdown:
     looked at. ends: predicted, when the device is done, with its messages by the plan's links for
     the bytes that the run sent. is_scaled: whether the plan's speeds are relative, so that
     predicted seconds are scaled to the measured sum. seconds: of a superstep as measured, whole: of
-    all supersteps. loads [units]: by the plan. describes_work: whether loads are about as the arcs
-    looked at, or follow a kernel or weights of the user. evened: seconds of computing, if loads
-    were as the measured speeds. is_emulated: whether measured seconds are of a virtual clock.
+    all supersteps. loads [units]: by the plan. describes_work: whether loads are roughly
+    proportional to the arcs read, or follow the user's kernel or weights. evened: seconds of
+    computing, if loads were as the measured speeds. is_emulated: whether measured seconds are of a
+    virtual clock.
     """
 
     loads: FloatArray
@@ -130,7 +131,7 @@ def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: P
 
 
 def activities_of(run: ProgramRun) -> tuple[str, ...]:
-    """Return what devices spend a superstep of this run with, as fields of its steps."""
+    """Return the activities of devices in a superstep of this run, as fields of its steps."""
     return EMULATED_ACTIVITIES if run.is_emulated else ACTIVITIES
 
 
@@ -225,7 +226,7 @@ def _mean(run: ProgramRun, name: str) -> FloatArray:
 
 
 def passes_of(run: ProgramRun, arcs: NumberArray) -> FloatArray:
-    """(k,) how often a mean superstep looks at each of a device's arcs (k,)."""
+    """(k,) how often a mean superstep reads each of a device's arcs (k,)."""
     return np.asarray(_mean(run, "edges") / np.maximum(arcs, 1.0))
 
 
@@ -239,7 +240,7 @@ def _arcs_of_blocks(graph: Graph | DirectedGraph | RankParts, partition: Partiti
 def _describes_work(
     run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph | RankParts
 ) -> bool:
-    """Return whether loads are about in proportion to the arcs looked at."""
+    """Return whether loads are roughly proportional to the arcs read."""
     loads, arcs = divided.loads, _mean(run, "edges")
     weighs = graph.facts.vertices_weigh if isinstance(graph, RankParts) else graph.vwgt is not None
     if any(divided.workload.shares) or weighs or not arcs.any():

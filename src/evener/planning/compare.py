@@ -1,7 +1,6 @@
 """Runs several partitioners side by side: same sizes, same contract, CPU seconds.
 
-On machines with links, `compared_plan` stands beside them: the plan for seconds, with its own
-sizes.
+On machines with links, `compared_plan` adds the plan for seconds, with its own sizes.
 """
 
 from __future__ import annotations
@@ -200,7 +199,7 @@ def rival_of(
     note, able = "", find_tool(tool).objectives
     if options.objective not in able:
         what = "time" if options.objective == "seconds" else options.objective
-        note = f"{tool} minimises {able[0]}; it has no {what} objective"
+        note = f"{tool} minimises {able[0]}, not {what}"
         options = replace(options, objective=able[0])
     (result,) = compare(graph, platform, [tool], options)
     if result.raw is None:

@@ -32,7 +32,7 @@ class EdgeComparison:
     """One method's blocks of edges, judged.
 
     plan: the blocks under the contract of all methods; None where the method failed. cpu_seconds:
-    of the method with its repair, tools in other processes included [s]. note: why there is none.
+    of the method with its repair, tools in other processes included [s]. note: why plan is None.
     """
 
     method: str
@@ -59,7 +59,7 @@ def compare_edges(
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[SplitKeywords],
 ) -> list[EdgeComparison]:
-    """Return an EdgeComparison for each method, in the order given; where one fails, it says why.
+    """Return an EdgeComparison for each method, in the order given, also for methods that fail.
 
     methods: names, or one name; None: all. edges, platform, options, keywords: as of `split`, but
     for the method; `read_edges` reads arcs and matrices. Every method gets the same targets and

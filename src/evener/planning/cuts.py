@@ -50,12 +50,12 @@ class CutChoice:
         own, other = self._of(self.cut), self._of(self._other)
         if self.is_relative:
             share = f"{own.makespan / other.makespan:.3g}"
-            times = f"predicted to take {share} of the time of blocks of {self._other}"
+            times = f"predicted to take {share} of the time that blocks of {self._other} take"
             if share == "1":
                 times = f"predicted to take as long as blocks of {self._other}"
         else:
             theirs = f"{duration(other.makespan)} with blocks of {self._other}"
-            times = f"predicted {duration(own.makespan)} an iteration, {theirs}"
+            times = f"predicted {duration(own.makespan)} per iteration, {theirs}"
         return f"Blocks of {self.cut}: {times}; {self._why(own, other)}."
 
     def _why(self, own: Prediction, other: Prediction) -> str:
@@ -64,11 +64,11 @@ class CutChoice:
         if self.sent["vertices"] == self.sent["edges"]:
             values = f"both send {plural(self.sent['edges'], 'value')}"
         if own.makespan >= other.makespan * (1 - LEAST_GAIN):
-            return f"edges are divided where that saves {percent(LEAST_GAIN)}, and {values}"
+            return f"edges are divided only if that saves {percent(LEAST_GAIN)}, and {values}"
         computing = _most(other.compute) - _most(own.compute)
         if computing > _most(other.communicate) - _most(own.communicate):
             return f"the busiest device has less to compute, and {values}"
-        return f"exchanges take less long, as {values}"
+        return f"exchanges take less time, as {values}"
 
     @property
     def _other(self) -> Cut:

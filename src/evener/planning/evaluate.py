@@ -43,9 +43,9 @@ def evaluate(
     """Return certificate, prediction and metrics of `partition`, block b on device b; O(n + m).
 
     graph, platform: as of `plan`; partition: a Partition, a file's name, or the block of each
-    vertex. contract: None for what `plan` promises on this machine, see `usual_contract`.
-    graph: as it was read, with one or several weights a vertex. Blocks weigh, and seconds are
-    predicted from, what the workload makes of the weight `constraint`. If the contract limits
+    vertex. contract: None for what `plan` promises on this machine, see `usual_contract`. graph: as
+    it was read, with one or several weights a vertex. The weights of blocks and the predicted
+    seconds follow the workload's work, or else the weight `constraint`. If the contract limits
     further weights, all are judged, that one first.
 
     Everything but the lower bound is recounted from graph and partition by evener.plans.recount,
@@ -60,8 +60,8 @@ def evaluate(
         contract = usual_contract(graph, platform, workload)
     if contract.further and graph.n_constraints != contract.n_constraints:
         raise InputError(
-            f"the graph has {graph.n_constraints} weights a vertex, "
-            f"the contract {contract.n_constraints}"
+            f"the graph has {graph.n_constraints} weights per vertex, but the contract has "
+            f"{contract.n_constraints}"
         )
     with np.errstate(over="ignore"):
         bound = lower_bound(graph, platform, workload, constraint=constraint).seconds
@@ -71,7 +71,7 @@ def evaluate(
     if not np.isfinite(judged.prediction.seconds).all():
         device = platform.names[judged.prediction.bottleneck]
         raise InputError(
-            f"device {device!r} would need more seconds than a number holds",
+            f"device {device!r} would need more seconds than a number can hold",
             hint="Check its speed and its links.",
         )
     return judged
@@ -152,17 +152,17 @@ def misstated(plan: Plan, graph: Graph) -> list[str]:
     """
     counts = {"vertices": graph.n, "edges": graph.m}
     wrong = [
-        f"graph.{name} is {plan.graph[name]!r}, counted {count}"
+        f"graph.{name} is {plan.graph[name]!r}, but the graph has {count}"
         for name, count in counts.items()
         if plan.graph[name] != count
     ]
     contract = plan.certificate.contract
     judged = evaluate(graph, plan.partition, plan.platform, contract, workload=plan.workload)
-    told = plan.evaluation
-    if not told.prediction.interior.any():
+    stated = plan.evaluation
+    if not stated.prediction.interior.any():
         # Plans of older versions do not state it; nothing else in them depends on it.
         judged = _without_interior(judged)
-    return wrong + list(differing(told, judged, ""))
+    return wrong + list(differing(stated, judged, ""))
 
 
 def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
@@ -171,43 +171,44 @@ def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
     if wrong:
         more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
         raise InputError(
-            f"says of its partition what is not so: {wrong[0]}{more}",
+            f"stored figures do not match the graph: {wrong[0]}{more}",
             file=file,
-            hint="It was changed, or made by another version. Make it again with `evener plan`.",
+            hint="The plan was changed, or another version made it. Make it again with `evener "
+            "plan`.",
         )
 
 
-def differing(told: Any, counted: Any, name: str) -> Iterator[str]:
+def differing(stated: Any, counted: Any, name: str) -> Iterator[str]:
     """Yield where two objects of one kind differ: dataclasses, arrays, tuples and plain values."""
-    if is_dataclass(told):
-        for field in fields(told):
+    if is_dataclass(stated):
+        for field in fields(stated):
             place = f"{name}.{field.name}" if name else field.name
-            yield from differing(getattr(told, field.name), getattr(counted, field.name), place)
-    elif isinstance(told, np.ndarray):
-        yield from _differing_arrays(told, np.asarray(counted), name)
-    elif isinstance(told, tuple) and len(told) == len(counted):
-        for i, (one, other) in enumerate(zip(told, counted, strict=True)):
+            yield from differing(getattr(stated, field.name), getattr(counted, field.name), place)
+    elif isinstance(stated, np.ndarray):
+        yield from _differing_arrays(stated, np.asarray(counted), name)
+    elif isinstance(stated, tuple) and len(stated) == len(counted):
+        for i, (one, other) in enumerate(zip(stated, counted, strict=True)):
             yield from differing(one, other, f"{name}[{i}]")
-    elif isinstance(told, float) and isinstance(counted, float):
-        yield from _differing_arrays(np.array([told]), np.array([counted]), name, places=False)
-    elif told != counted:
-        yield f"{name} is {told!r}, counted {counted!r}"
+    elif isinstance(stated, float) and isinstance(counted, float):
+        yield from _differing_arrays(np.array([stated]), np.array([counted]), name, places=False)
+    elif stated != counted:
+        yield f"{name} is {stated!r}, but the count is {counted!r}"
 
 
 def _differing_arrays(
-    told: np.ndarray[Any, Any], counted: np.ndarray[Any, Any], name: str, *, places: bool = True
+    stated: np.ndarray[Any, Any], counted: np.ndarray[Any, Any], name: str, *, places: bool = True
 ) -> Iterator[str]:
-    if told.shape != counted.shape:
-        yield f"{name} has the shape {told.shape}, counted {counted.shape}"
+    if stated.shape != counted.shape:
+        yield f"{name} has shape {stated.shape}, but the count has shape {counted.shape}"
         return
-    if told.dtype.kind == counted.dtype.kind == "f":
-        wrong = ~np.isclose(told, counted, rtol=ROUNDING, atol=0)
+    if stated.dtype.kind == counted.dtype.kind == "f":
+        wrong = ~np.isclose(stated, counted, rtol=ROUNDING, atol=0)
     else:
-        wrong = told != counted
+        wrong = stated != counted
     if wrong.any():
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         place = f"{name}[{', '.join(map(str, at))}]" if places else name
-        yield f"{place} is {told[at]:g}, counted {counted[at]:g}"
+        yield f"{place} is {stated[at]:g}, but the count is {counted[at]:g}"
 
 
 def _without_interior(judged: Evaluation) -> Evaluation:

@@ -34,7 +34,9 @@ def evaluate_edges(
         partition = EdgePartition.of(partition, platform.k)
     partition.checked_for(reading.edges)
     if partition.k != platform.k:
-        raise InputError(f"the partition has {partition.k} blocks for {platform.k} devices")
+        raise InputError(
+            f"the partition has {partition.k} blocks, but there are {platform.k} devices"
+        )
     if contract is None:
         contract = edge_contract(reading.edges, platform, epsilon)
     return judged_edges(reading, partition, platform, contract)
@@ -48,7 +50,8 @@ def refuse_forged_edges(plan: EdgePlan, reading: EdgeReading, file: str) -> None
     if wrong:
         more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
         raise InputError(
-            f"says of its partition what is not so: {wrong[0]}{more}",
+            f"stored figures do not match the graph: {wrong[0]}{more}",
             file=file,
-            hint="It was changed, or made by another version. Make it again with `evener split`.",
+            hint="The plan was changed, or another version made it. Make it again with `evener "
+            "split`.",
         )

@@ -140,8 +140,9 @@ def refuse_broken(judged: Evaluation, platform: Platform) -> None:
     """
     if not judged.holds:
         raise NotFoundError(
-            f"no plan: recounted, {breaches(judged, platform)}",
-            hint="The search and the recount disagree: please report it, with graph and machine.",
+            f"the recount of the plan differs: {breaches(judged, platform)}",
+            hint="The search and the recount disagree. Please report this with the graph and the "
+            "machine.",
         )
 
 
@@ -272,14 +273,14 @@ def notes_on_pieces(judged: Evaluation, platform: Platform) -> list[str]:
     named = [f"{platform.names[b]} ({pieces[b]:,} pieces)" for b in several[:MAX_NAMED]]
     more = f" and {len(several) - MAX_NAMED} more" if len(several) > MAX_NAMED else ""
     blocks = ", ".join(named) + more
-    return [f"not in one piece, although connected blocks were asked for: {blocks}"]
+    return [f"not connected, although --connected was given: {blocks}"]
 
 
 def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
     """Name the devices whose memory is full."""
     if not saturated.any():
         return []
-    return [f"Filled to their memory{more}: {named_devices(platform, saturated)}"]
+    return [f"Memory is full{more}: {named_devices(platform, saturated)}"]
 
 
 # Of the makespan: devices are called too slow where the others would need less than this share.
@@ -302,8 +303,8 @@ def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
     last, others = time_of(float(ends.max()), ideal), time_of(rest, ideal)
     holds = "holds one vertex and takes" if late.sum() == 1 else "hold one vertex each and take"
     names = named_devices(platform, late)
-    advice = "`evener advise` finds which are worth using"
-    return [f"{names} {holds} {last}; the others alone need {others} or more: {advice}"]
+    advice = "`evener advise` finds the devices that are worth using"
+    return [f"{names} {holds} {last}; the other devices alone need at least {others}: {advice}"]
 
 
 def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
@@ -314,7 +315,7 @@ def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
     time = _percent(after.seconds, before.seconds)
     hops = _percent(after.hop_bytes, before.hop_bytes)
     blocks = f"{mapping.moved:,} of {mapping.device.size:,} blocks mapped to other devices"
-    return [f"{blocks}: predicted time {time} of before, bytes x hops {hops}"]
+    return [f"{blocks}: predicted time is {time} of the time before, bytes x hops {hops}"]
 
 
 def _percent(after: float, before: float) -> str:

@@ -85,7 +85,7 @@ class PlanOptions:
         workload = self.workload.settled(exchange)
         if workload.of_faces and self.objective == "max_volume":
             raise UsageError(
-                "max_volume is lowered for values sent by vertices, not for faces",
+                "max_volume counts values that vertices send, not faces",
                 hint="Choose --objective cut, which counts faces, or --exchange vertices.",
             )
         return replace(self, workload=workload)
@@ -101,7 +101,8 @@ class PlanOptions:
         if self.objective == "seconds" and graph.n_constraints > 1:
             raise UsageError(
                 f"seconds are predicted from one weight per vertex, not {graph.n_constraints}",
-                hint="--constraint I takes one of the weights; or choose another --objective.",
+                hint="--constraint I selects one weight, counted from 0; or choose another "
+                "--objective.",
             )
         if self.objective != "auto":
             return self
@@ -151,13 +152,14 @@ def _check_choices(options: PlanOptions) -> None:
     one_of("method of sizing", options.sizing, (*METHODS, "auto"))
     shares: object = options.shares
     if not isinstance(shares, str):
-        raise UsageError(f'shares must be a text such as "speed,memory", not {shown(shares)}')
+        raise UsageError(f"shares must be text such as 'speed,memory', not {shown(shares)}")
     for name in filter(None, shares.split(",")):
         one_of("share of weights", name.strip(), SHARES)
     if not isinstance(options.workload, Workload):
         raise UsageError(
             f"workload must be a Workload, not {shown(options.workload)}",
-            hint='ev.find_workload("spmv") is one; ev.WORKLOADS holds those built in.',
+            hint='ev.find_workload("spmv") returns one; ev.WORKLOADS contains all built-in '
+            "workloads.",
         )
     for name in ("connected", "mapping"):
         if not isinstance(getattr(options, name), bool | np.bool_):
@@ -171,7 +173,7 @@ def _check_numbers(options: PlanOptions) -> None:
     for name, least in (("seed", 0), ("threads", 1)):
         value = getattr(options, name)
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise UsageError(f"{name} must be a whole number from {least} on, not {shown(value)}")
+            raise UsageError(f"{name} must be a whole number, at least {least}, not {shown(value)}")
         object.__setattr__(options, name, operator.index(value))
     for name in ("epsilon", "alike", "time_limit"):
         value = getattr(options, name)
@@ -214,7 +216,7 @@ def options_with(options: PlanOptions | None, keywords: Mapping[str, Any]) -> Pl
     if options is not None and not isinstance(options, PlanOptions):
         raise UsageError(
             f"options must be PlanOptions, not {shown(options)}",
-            hint="Or give them as keywords: epsilon=0.02, preset='strong'.",
+            hint="Or pass keywords: epsilon=0.02, preset='strong'.",
         )
     known = [field.name for field in fields(PlanOptions)]
     for name in keywords:
@@ -230,8 +232,8 @@ def options_with(options: PlanOptions | None, keywords: Mapping[str, Any]) -> Pl
 def _unknown(name: str, known: list[str]) -> UsageError:
     if name in _OF_READING:
         return UsageError(
-            f"{name} is an option of reading, not of planning",
-            hint=f"Read first, and plan what was read: ev.read(FILE, {name}=...).",
+            f"{name} is an option of read, not of plan",
+            hint=f"Read the file first: ev.read(FILE, {name}=...), then plan the result.",
         )
     near = f"; did you mean {_MEANT[name]}?" if name in _MEANT else did_you_mean(name, known)
     return UsageError(

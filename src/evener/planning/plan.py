@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol, Unpack, cast, overload
+
+import numpy as np
 
 from evener.arrays import Part
 from evener.errors import UsageError
@@ -14,7 +18,6 @@ from evener.planning import in_memory
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.plan_file import FileRequest, plan_file
 from evener.planning.plan_slices import SlicedOrigin, plan_slices
-from evener.planning.same_arguments import refuse_different
 from evener.planning.steps import Progress
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
@@ -24,7 +27,7 @@ from evener.platforms.platform import Platform
 from evener.running.comm import Comm
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes
-from evener.sliced.gathering import agreed
+from evener.sliced.gathering import agreed, raised_everywhere
 from evener.sliced.weighed import WeighedRows
 
 
@@ -124,7 +127,7 @@ def plan(
     chosen = cast(PlanKeywords, keywords)
     if memory is not None:
         if comm is not None or not isinstance(graph, str | Path):
-            raise UsageError("memory is bounded for a file that one process reads, by its name")
+            raise UsageError("memory limits apply only to a file name without a communicator")
         request = FileRequest(
             Path(graph), memory, recorded=reading or {}, notes=notes, inputs=inputs
         )
@@ -138,9 +141,9 @@ def plan(
     if not isinstance(graph, DistributedGraph):
         if not isinstance(graph, str | Path):
             raise UsageError(
-                "with a communicator, the graph is a DistributedGraph or a file's name",
-                hint="ev.DistributedGraph.from_local(comm, xadj, adjncy) is one of the rows that "
-                "each rank has.",
+                "with a communicator, the graph must be a DistributedGraph or a file name",
+                hint="ev.DistributedGraph.from_local(comm, xadj, adjncy) makes a graph of the "
+                "rows on each rank.",
             )
         graph = DistributedGraph.from_file(comm, graph)
     origin = SlicedOrigin(inputs or graph.inputs, reading, None, (*graph.notes, *notes))
@@ -209,3 +212,48 @@ def replan(
     assert recorded is not None
     options = in_memory.options_of(recorded, workload)
     return plan_slices(graph, platform, options, size=graph.size).blocks
+
+
+NOT_COMPARED = (
+    "threads",
+    "time_limit",
+)  # options that do not change the blocks of Evener's partitioner
+
+
+def refuse_different(comm: Comm, platform: Platform, options: PlanOptions) -> None:
+    """Raise UsageError on all ranks where one passes another machine or option than rank 0 does.
+
+    All ranks call.
+    """
+    digest = hashlib.sha256(repr(_plain(platform)).encode()).hexdigest()
+    names = [one.name for one in fields(options) if one.name not in NOT_COMPARED]
+    own = {name: repr(_plain(getattr(options, name))) for name in names}
+    everyone = comm.allgather((digest, own))
+    machine, first = everyone[0]
+    with raised_everywhere():
+        for rank, (other, chosen) in enumerate(everyone):
+            if other != machine:
+                _refuse(f"rank {rank} and rank 0 pass different machines")
+            for name, value in chosen.items():
+                if value != first[name]:
+                    _refuse(
+                        f"rank {rank} passes {name}={value}, but rank 0 passes {name}={first[name]}"
+                    )
+
+
+def _refuse(what: str) -> None:
+    raise UsageError(what, hint="All ranks must pass the same machine and the same options.")
+
+
+def _plain(value: Any) -> Any:
+    """Return what a value holds as tuples of numbers and texts, which print alike where equal."""
+    if is_dataclass(value):
+        held = [(one.name, _plain(getattr(value, one.name))) for one in fields(value)]
+        return (type(value).__name__, *held)
+    if isinstance(value, Mapping):
+        return tuple((key, _plain(held)) for key, held in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(_plain(one) for one in value)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value

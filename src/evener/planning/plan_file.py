@@ -1,6 +1,6 @@
 """Makes a certified plan of a graph in a file that does not fit in memory, within a bound of it.
 
-    file -> binary CSR, where it is none -> slices, read again and again -> plan
+    file -> binary CSR, unless it is one -> slices, read again and again -> plan
 
 The bound is of what the process has in memory, imports included. Most of it goes by the vertices, a
 part by how many groups of blocks are refined one after another: the fewest that fit are taken.
@@ -8,8 +8,10 @@ part by how many groups of blocks are refined one after another: the fewest that
 
 from __future__ import annotations
 
+import ctypes
 import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -43,7 +45,6 @@ from evener.planning.plan_slices import SlicedOrigin, plan_slices, refuse_whole,
 from evener.planning.steps import Progress
 from evener.plans.plan import Plan
 from evener.platforms.platform import Platform
-from evener.sliced.allocation import give_back_freed
 from evener.sliced.blocks import SlicedOptions, least_clusters
 from evener.sliced.facts import VertexBytes
 from evener.sliced.files import FileGraph
@@ -70,7 +71,7 @@ class FileReading:
 
     @property
     def vertices(self) -> VertexFiles:
-        """What is known of vertices beside their lists."""
+        """What is known of vertices besides their lists."""
         return VertexFiles(
             coords=self.coords,
             weights=self.weights,
@@ -86,9 +87,9 @@ class FileRequest:
 
     memory [B]: what the process may have in memory, imports included; None: unbounded, for files
     whose graph does not fit. folder: where a binary copy of other formats goes meanwhile, by
-    default beside the file. recorded: how the file was read, for the plan. notes: of the caller.
-    inputs: file name -> SHA-256, None where they are to be found. noted: called with each note on
-    the file, which are kept with the plan, too.
+    default the folder of the file. recorded: how the file was read, for the plan. notes: of the
+    caller. inputs: file name -> SHA-256, None where they are to be found. noted: called with each
+    note on the file, which are kept with the plan, too.
     """
 
     path: Path
@@ -107,8 +108,8 @@ class FileRequest:
         is_number = isinstance(memory, int | float | np.number) and not isinstance(memory, bool)
         if not is_number or not 1 <= float(memory) < math.inf:  # type: ignore[arg-type]
             raise UsageError(
-                f"memory is a number of bytes above zero, not {memory!r:.60}",
-                hint="memory=2 * 2**30 are 2 GiB.",
+                f"memory must be a number of bytes above zero, not {memory!r:.60}",
+                hint="memory=2 * 2**30 means 2 GiB.",
             )
         object.__setattr__(self, "memory", int(memory))  # type: ignore[call-overload]
 
@@ -177,14 +178,14 @@ def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) 
     """Raise UsageError where so much memory is not enough for any division of the graph."""
     least = least_bytes(sizes, k, clusters)
     if memory < least:
-        singly = ", as limits leave no room, so that vertices are taken one by one"
-        other = "; or a larger --epsilon, which takes less"
+        singly = " (the limits leave so little room that vertices must be placed one by one)"
+        other = " or a larger --epsilon, which needs less memory"
         alone = clusters >= sizes.n and least > least_bytes(sizes, k)
         raise UsageError(
-            f"a graph of {sizes.n:,} vertices and {sizes.arcs // 2:,} edges needs "
-            f"{mebibytes(least)} MiB of memory at least, libraries included"
-            f"{singly if alone else ''}; --memory allows {memory / 2**20:,.0f} MiB",
-            hint=f"Give --memory {mebibytes(least)}MiB or more{other if alone else ''}.",
+            f"a graph of {sizes.n:,} vertices and {sizes.arcs // 2:,} edges needs at least "
+            f"{mebibytes(least)} MiB of memory, libraries included{singly if alone else ''}; "
+            f"--memory allows {memory / 2**20:,.0f} MiB",
+            hint=f"Give at least --memory {mebibytes(least)}MiB{other if alone else ''}.",
         )
 
 
@@ -209,9 +210,9 @@ def _to_convert_in(memory: int) -> int:
     if own < LEAST_TO_CONVERT:
         least = loaded + LEAST_TO_CONVERT
         raise UsageError(
-            f"text is read in {mebibytes(least)} MiB of memory at least, libraries included; "
+            f"reading text needs at least {mebibytes(least)} MiB of memory, libraries included; "
             f"--memory allows {memory / 2**20:,.0f} MiB",
-            hint=f"Give --memory {mebibytes(least)}MiB or more.",
+            hint=f"Give at least --memory {mebibytes(least)}MiB.",
         )
     return own
 
@@ -262,8 +263,8 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
         except WholeNeeded as reason:
             raise UsageError(
                 f"{path} cannot be divided slice by slice: {reason}",
-                hint="`evener convert` writes it as .ecsr, which can; for that, memory must hold "
-                "the graph once.",
+                hint="`evener convert` writes the graph as .ecsr, which can be divided slice by "
+                "slice; converting needs memory for the whole graph.",
             ) from reason
         yield copy, made.notes
 
@@ -274,8 +275,8 @@ def _no_room(request: FileRequest, folder: Path, error: OutputError) -> OutputEr
     return OutputError(
         f"its binary copy{_size_of_copy(request)} in the folder {folder.resolve()} {error.message}",
         file=path,
-        hint="Give -o X.plan in a folder with room for the copy; or write one to keep where there "
-        f"is room, by `evener convert {path} X.ecsr`, and plan that.",
+        hint=f"Choose -o X.plan in a folder with room for the copy. Or run `evener convert {path} "
+        "X.ecsr` where there is room, and plan that file.",
     )
 
 
@@ -384,3 +385,19 @@ def _up_to(tell: Progress, share: float) -> Progress:
 
 def _later(tell: Progress, begin: float) -> Progress:
     return lambda step, fraction: tell(step, begin + (1 - begin) * fraction)
+
+
+MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
+LARGE = 1 << 18  # bytes of an array that gets pages of its own
+
+
+def give_back_freed() -> None:
+    """Let arrays of 256 KiB and more have pages of their own, given back when they are freed.
+
+    glibc raises that limit to 32 MiB as arrays are freed, and then keeps freed memory between
+    others: a quarter more resident memory was measured. Other C libraries are left as they are.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            mallopt(MMAP_THRESHOLD, LARGE)

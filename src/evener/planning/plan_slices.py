@@ -9,7 +9,7 @@ steps are those of evener.planning.in_memory; what they need of the graph comes 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -20,35 +20,42 @@ from evener.errors import InputError, MemoryShortError, NotFoundError, UsageErro
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
 from evener.planning.in_memory import (
+    FULL_SHARE,
     notes_on_full,
     notes_on_mapping,
     own_versions,
     recorded_options,
     refuse_broken,
 )
-from evener.planning.least_seconds_slices import least_seconds
+from evener.planning.makespan.border_search import SlicedTask
+from evener.planning.makespan.sliced_search import SecondsBlocks, seconds_in_slices
 from evener.planning.options import PlanOptions
 from evener.planning.slice_blocks import (
     DividedSlices,
     SlicesToDivide,
 )
-from evener.planning.steps import Progress, no_progress
-from evener.planning.uneven_slices import uneven_way
+from evener.planning.steps import Progress, named_devices, no_progress
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
 from evener.plans.partition import Mapping as BlockMapping
-from evener.plans.partition import Partition
-from evener.plans.plan import Evaluation, Plan, breaches
+from evener.plans.plan import Evaluation, Plan, Stage, breaches
 from evener.plans.recount import BlockCounts, judged
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import bound_of_facts
-from evener.sizing.contracts import seconds_differ
+from evener.sizing.contracts import seconds_contract, seconds_differ
+from evener.sizing.memory_capped import unit_capacities
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.counted import limits_within_memory, quotient_of
+from evener.sliced.degrees import SliceDegrees
 from evener.sliced.facts import VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered, raised_everywhere
 from evener.sliced.memory import mebibytes
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.tools import ON_RANKS, SLICED_TOOLS, blocks_by
+from evener.sliced.uneven import BlockMemory
+from evener.sliced.uneven_ways import blocks_of_uneven
+from evener.wording import plural
 
 VERTEX_BYTES = VertexBytes()
 
@@ -149,26 +156,27 @@ def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
     if options.tool not in ("auto", "evener", *SLICED_TOOLS):
         others = ON_RANKS if ranks else tuple(SLICED_TOOLS)
         raise UsageError(
-            f"{options.tool} divides graphs that are in memory as a whole, not slice by slice",
-            hint=f"Leave out --with, or {in_memory}; or choose {', '.join(others)}.",
+            f"{options.tool} divides whole graphs in memory, not graphs in slices",
+            hint=f"Leave out --with or {in_memory}, or choose {', '.join(others)}.",
         )
     if options.tool in SLICED_TOOLS and options.objective not in ("auto", "cut"):
-        raise UsageError(f"{options.tool} cannot minimise {options.objective}; it does cut")
+        raise UsageError(f"{options.tool} minimises cut, not {options.objective}")
     if options.connected:
         raise UsageError(
-            "blocks of a graph in slices cannot be asked to be connected",
-            hint="Leave out --connected: `evener report` tells in how many pieces each block is. "
-            f"Or leave out {in_memory}, where one process can hold the graph.",
+            f"--connected does not work with {in_memory}",
+            hint="Leave out --connected: `evener report` shows how many pieces each block has. Or "
+            f"leave out {in_memory} if one process can hold the graph.",
         )
     if options.workload.of_faces:
         raise UsageError(
-            "values are counted for faces where the whole graph is in memory",
-            hint=f"Leave out --exchange faces, or {in_memory}.",
+            f"--exchange faces does not work with {in_memory}",
+            hint=f"Leave out --exchange faces or {in_memory}.",
         )
     if options.shares:
         raise UsageError(
-            "a graph in slices has one weight a vertex, so none is shared",
-            hint="Leave out --constraints; --constraint I, from 0, chooses the weight.",
+            f"--constraints does not work with {in_memory}: a graph in slices has one weight per "
+            "vertex",
+            hint="Leave out --constraints; --constraint I selects one weight, counted from 0.",
         )
 
 
@@ -180,7 +188,7 @@ def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool
     """
     if uneven and options.objective == "seconds":
         raise UsageError(
-            "predicted seconds are not lowered for graphs in slices whose degrees differ much",
+            "predicted seconds cannot be minimised on graphs in slices whose degrees differ much",
             hint="Choose --objective cut, total_volume or max_volume.",
         )
     if options.objective != "auto":
@@ -195,13 +203,13 @@ def _refuse_broken(found: Evaluation, platform: Platform, tool: str) -> None:
     if wrong and tool in SLICED_TOOLS:
         raise NotFoundError(
             f"no plan by {tool}: {wrong}",
-            hint="A larger --epsilon makes room. Without --with, blocks are brought within limits.",
+            hint="Use a larger --epsilon, or leave out --with: Evener then enforces the limits.",
         )
     certificate = found.certificate
     if wrong and (certificate.bytes > certificate.contract.caps).any():
         raise NotFoundError(
             f"no plan: {wrong}",
-            hint="Devices with some per cent more memory, or a larger --epsilon, make room.",
+            hint="Use a larger --epsilon, or devices with slightly more memory.",
         )
     refuse_broken(found, platform)
 
@@ -222,10 +230,11 @@ def _least_seconds(task: SlicesToDivide) -> DividedSlices:
         needed = mebibytes(short.needed)
     # Outside, so that what the search had in memory is gone.
     made = _least_cut(replace(task, options=replace(task.options, objective="cut")))
-    told = (
-        "Predicted seconds were not lowered, but the cut, for want of memory: to lower them takes "
+    note = (
+        "The plan has least cut, not least predicted seconds: memory is too small. Least seconds "
+        f"need at least {needed} MiB."
     )
-    return replace(made, notes=(*made.notes, f"{told}{needed} MiB at least."))
+    return replace(made, notes=(*made.notes, note))
 
 
 def _least_cut(task: SlicesToDivide) -> DividedSlices:
@@ -234,7 +243,7 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
     terms = task.terms
     contract, sizes = terms.contract, terms.sizes
     weighted, simple = task.weighted, options.tool in SLICED_TOOLS
-    uneven = uneven_way(task) if task.uneven and not simple and platform.k > 1 else None
+    uneven = _uneven_way(task) if task.uneven and not simple and platform.k > 1 else None
     unrefined = [0]  # of the last division
 
     def divide(density: FloatArray, margin: float) -> Part:
@@ -268,11 +277,27 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
     )
 
 
+def _uneven_way(task: SlicesToDivide) -> Callable[[Contract], Part]:
+    """Return what makes blocks (n_own,) of a graph of uneven degrees within limits on weights.
+
+    All processes call, and call what is returned. A graph that one process can hold is divided
+    there, within its contract: its blocks are those of the graph in memory.
+    """
+    if task.is_held_by_one:
+        return lambda _: task.blocks_by_one()
+    degrees = SliceDegrees.read(task.weighted)
+    memory = BlockMemory(*task.size)
+    return lambda limits: blocks_of_uneven(task.weighted, limits, degrees, task.sliced, memory)
+
+
 def _notes_on_unrefined(count: int, k: int) -> list[str]:
     if not count:
         return []
-    told = f"The borders of {count} of {k} blocks are those of clusters: memory is too little to "
-    return [told + "refine them. With more, the cut is lower."]
+    note = (
+        f"For {count} of {k} blocks, borders follow clusters, because memory is too small to "
+        "refine them. More memory lowers the cut."
+    )
+    return [note]
 
 
 def _mapping(task: SlicesToDivide, counts: BlockCounts) -> BlockMapping | None:
@@ -286,7 +311,84 @@ def _mapping(task: SlicesToDivide, counts: BlockCounts) -> BlockMapping | None:
 
 
 def sliced_record(memory: int | None, sliced: SlicedOptions) -> dict[str, Any]:
-    """Return what a plan records of how a graph in slices was divided, beside its options."""
+    """Return what a plan records of how a graph in slices was divided, besides its options."""
     own = asdict(sliced)
     kept = {name: own[name] for name in ("groups", "turns", "heaviest", "hops")}
     return kept | ({} if memory is None else {"memory": memory})
+
+
+def least_seconds(task: SlicesToDivide) -> DividedSlices:
+    """Return the blocks of least predicted seconds; sizes are their loads. All processes call.
+
+    Raises MemoryShortError as `seconds_in_slices` does.
+    """
+    platform = task.platform
+    made: tuple[Part, tuple[Stage, ...]] | None = None
+    left_out = 0
+
+    def divide(density: FloatArray, margin: float) -> Part:
+        nonlocal made, left_out
+        blocks, stages, left_out = _divided(task, density, margin)
+        made = blocks, stages
+        return blocks
+
+    blocks, counts = task.within_memory(divide)
+    # Blocks that one process made of the whole graph have no stages.
+    stages = made[1] if made is not None and made[0] is blocks else ()
+    found = _judged(task, counts)
+    loads = counts.weights[:, 0].copy()
+    room = np.minimum(unit_capacities(platform, _density(task)), platform.high_units)
+    full = (loads >= FULL_SHARE * room) | (counts.bytes >= FULL_SHARE * platform.memories)
+    notes = notes_on_full(platform, full)
+    unused = counts.vertices == 0
+    if unused.any():
+        notes.append(f"Unused (slower with them): {named_devices(platform, unused)}")
+    if left_out:
+        some = plural(left_out, "plan was", "plans were")
+        notes.append(
+            f"{some} left out, because refining their borders needs more memory than --memory "
+            "allows."
+        )
+    whole = (loads == np.rint(loads)).all()
+    sizes = loads.astype(np.int64) if whole else loads
+    return DividedSlices(blocks, found, platform, sizes, full, tuple(notes), stages=stages)
+
+
+def _density(task: SlicesToDivide) -> float:
+    """Return the mean bytes of a unit of work [B]."""
+    return task.facts.load.total_bytes / task.facts.load.load
+
+
+def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> SecondsBlocks:
+    """Return blocks whose weights are such that their bytes, of this density, fit."""
+    platform, contract = task.platform, task.terms.contract
+    if platform.k == 1:
+        return SecondsBlocks(np.zeros(task.graph.n_own, np.int32), (), 0)
+    load = task.facts.load.load
+    most = np.minimum(unit_capacities(platform, 0.0), np.minimum(platform.high_units, load))
+    free = Contract(contract.targets, np.minimum(platform.low_units, most), most, contract.caps)
+    heaviest = task.facts.load.heaviest
+    high = limits_within_memory(free, density, margin, heaviest).high
+    limits = limits_within_memory(contract, density, margin, heaviest)
+    terms = replace(task.terms, contract=replace(limits, caps=np.full(platform.k, np.inf)))
+    unlimited = replace(
+        platform, devices=tuple(replace(one, memory=None) for one in platform.devices)
+    )
+    search = SlicedTask(task.weighted, unlimited, free.low, high, terms, task.options, task.sliced)
+    return seconds_in_slices(search)
+
+
+def _judged(task: SlicesToDivide, counts: BlockCounts) -> Evaluation:
+    """Return the evaluation of the blocks under the contract of a plan for seconds.
+
+    No device is later than the makespan that is predicted for them without rounding.
+    """
+    platform, workload = task.platform, task.options.workload
+    bound = bound_of_facts(task.facts.work, platform, workload)
+    loads, between = counts.weights[:, 0], quotient_of(counts)
+    predicted = metrics.prediction_of(
+        between, loads, counts.interior, platform, workload, exact=True
+    )
+    makespan = max(predicted.makespan, float(np.nextafter(0, 1)))
+    contract = seconds_contract(bound.loads, task.facts.total_weight, platform, makespan)
+    return judged(counts, platform, contract, workload, bound.seconds)

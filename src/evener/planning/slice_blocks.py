@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, IntVector, Part
 from evener.errors import EvenerError, InfeasibleError, MemoryShortError, NotFoundError
 from evener.graphs.graph import Graph
+from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms, divide, enforced
@@ -26,13 +29,12 @@ from evener.platforms.platform import Platform
 from evener.sizing import at_sizes
 from evener.sizing.contracts import contract_of_facts
 from evener.sliced.blocks import SlicedOptions
-from evener.sliced.collecting import collected
 from evener.sliced.facts import SlicedFacts, VertexBytes, weighted_slices
-from evener.sliced.gathering import agreed, raised_everywhere, scattered
+from evener.sliced.gathering import agreed, gathered, raised_everywhere, scattered
 from evener.sliced.memory import most_whole
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
-from evener.sliced.rows import SlicedGraph
+from evener.sliced.rows import SlicedGraph, SliceRows
 from evener.sliced.tools import SLICED_TOOLS
 
 # Share of a memory that is left free at first, as bytes differ from block to block at the same
@@ -166,7 +168,47 @@ _NO_BLOCKS = np.empty(0, np.int32)
 def _by_mean_bytes(error: EvenerError) -> NotFoundError:
     """Return the error of a division within memories that stand as limits on weights."""
     return NotFoundError(
-        f"no blocks were found that fit the devices' memories: {error.message}",
-        hint="Memories count by the mean bytes of a unit of work where a graph is divided slice by "
-        "slice. Devices with some per cent more memory, or a larger --epsilon, make room.",
+        f"found no blocks that fit the devices' memories: {error.message}",
+        hint="A graph in slices is divided by the mean bytes per unit of work. Use a larger "
+        "--epsilon, or devices with slightly more memory.",
     )
+
+
+def collected(
+    graph: SlicedGraph,
+    bytes_per_vertex: float = BYTES_PER_VERTEX,
+    bytes_per_edge: float = BYTES_PER_EDGE,
+) -> Graph | None:
+    """Return, at process 0, the graph of all slices, without coordinates; None at others.
+
+    Weights that are whole numbers become integers. All processes call.
+    """
+    number = np.empty(graph.n_local, np.int32)
+    begin = int(graph.ends[graph.own_slices.start])
+    number[: graph.n_own] = np.arange(begin, begin + graph.n_own, dtype=np.int32)
+    graph.fill(number)
+    degrees = _of_all(graph, lambda rows: np.diff(rows.xadj).astype(np.int32))
+    adjncy = _of_all(graph, lambda rows: number[rows.adjncy])
+    vwgt = _of_all(graph, lambda rows: rows.vwgt)
+    adjwgt = _of_all(graph, lambda rows: rows.adjwgt)
+    if graph.comm.rank > 0:
+        return None
+    xadj = np.zeros(graph.n + 1, np.int64)
+    np.cumsum(degrees, out=xadj[1:])
+    return Graph(
+        xadj, adjncy, _whole(vwgt), _whole(adjwgt), bytes_per_vertex=bytes_per_vertex,
+        bytes_per_edge=bytes_per_edge,
+    )  # fmt: skip
+
+
+def _of_all(graph: SlicedGraph, take: Callable[[SliceRows], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return, at process 0, what is taken of the rows of all slices, one after the other."""
+    # Rows of a file are written over by those read next.
+    own = np.concatenate([take(graph.rows(i)).copy() for i in graph.own_slices])
+    return gathered(graph.comm, own)
+
+
+def _whole(weights: npt.NDArray[np.float64]) -> npt.NDArray[Any] | None:
+    if weights.size == 0:
+        return None
+    return weights.astype(np.int64) if (weights == np.rint(weights)).all() else weights

@@ -49,9 +49,9 @@ class SplitOptions:
         one_of("preset", self.preset, PRESETS)
         one_of("order", self.order, (AUTO, *ORDERS))
         if not 0 <= self.epsilon < 1:
-            raise UsageError(f"epsilon must be from 0 to below 1, and is {self.epsilon}")
+            raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
         if self.seed < 0:
-            raise UsageError(f"the seed must not be negative, and is {self.seed}")
+            raise UsageError(f"the seed must not be negative, but is {self.seed}")
 
 
 class SplitKeywords(TypedDict, total=False):
@@ -119,12 +119,13 @@ def edge_contract(
     and for too little memory.
     """
     if edges.m == 0:
-        raise InfeasibleError("there is no edge to divide")
+        raise InfeasibleError("the graph has no edges, so there is nothing to divide")
     if edges.total_weight == 0:
-        raise InfeasibleError("all edges weigh nothing: there is no work to divide")
+        raise InfeasibleError("all edges have weight zero, so there is no work to divide")
     if platform.k > edges.m:
         raise InfeasibleError(
-            f"{platform.k:,} devices for {plural(edges.m, 'edge')}: some block would be empty",
+            f"there are {platform.k:,} devices but only {plural(edges.m, 'edge')}: a block would "
+            "be empty",
             hint="Use fewer devices or a larger graph.",
         )
     work: Any = edges.weights
@@ -139,9 +140,9 @@ def edge_contract(
     if work is not None and work.max() > contract.high.max():
         e = int(np.argmax(work))
         raise InfeasibleError(
-            f"edge {e} is {work[e]:g} units of work, more than any block may have: "
+            f"edge {e} has {work[e]:g} units of work, more than any block may have: "
             f"{contract.high.max():g}",
-            hint="An edge is not divided. Use fewer devices or a larger --epsilon.",
+            hint="An edge cannot be divided. Use fewer devices or a larger --epsilon.",
         )
     return contract
 
@@ -180,9 +181,9 @@ def _divided(edges: EdgeList, platform: Platform, options: SplitOptions) -> tupl
         made = _split(edges, contract, options)
     b = int(np.argmax(over))
     raise InfeasibleError(
-        f"device {platform.names[b]!r} has {memory(contract.caps[b])}; its edges and copies of "
-        f"vertices take {memory(metrics.bytes[b])}",
-        hint="Use more devices, or a graph of fewer edges.",
+        f"device {platform.names[b]!r} has {memory(contract.caps[b])}, but its edges and copies "
+        f"of vertices need {memory(metrics.bytes[b])}",
+        hint="Use more devices, or a graph with fewer edges.",
     )
 
 
@@ -203,9 +204,10 @@ def _refuse_broken(plan: EdgePlan) -> None:
         return
     b, contract = int(np.argmin(plan.holds)), plan.contract
     raise NotFoundError(
-        f"no plan: block {b} has {plan.metrics.loads[b]:g} units of work, where its contract says "
-        f"{contract.low[b]:g} to {contract.high[b]:g}",
-        hint="The search and the recount disagree: please report it, with graph and machine.",
+        f"the recount of the plan differs: block {b} has {plan.metrics.loads[b]:g} units of work "
+        f"instead of {contract.low[b]:g} to {contract.high[b]:g}",
+        hint="The search and the recount disagree. Please report this with the graph and the "
+        "machine.",
     )
 
 
@@ -213,4 +215,4 @@ def _said(cut: int) -> tuple[str, ...]:
     """Return a note where edges were cut in the graph of clones."""
     if not cut:
         return ()
-    return (f"{cut:,} edges had their ends in two blocks, and went to the emptier one",)
+    return (f"{cut:,} edges had ends in two blocks and were placed in the emptier block",)

@@ -46,11 +46,11 @@ class StreamOptions:
     def __post_init__(self) -> None:
         one_of("method of streams", self.method, tuple(STREAMS))
         if not 0 <= self.epsilon < 1:
-            raise UsageError(f"epsilon must be from 0 to below 1, and is {self.epsilon}")
+            raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
         if self.seed < 0:
-            raise UsageError(f"the seed must not be negative, and is {self.seed}")
+            raise UsageError(f"the seed must not be negative, but is {self.seed}")
         if self.buffer is not None and self.buffer < 1:
-            raise UsageError(f"a buffer must hold an edge or more, and is of {self.buffer}")
+            raise UsageError(f"the buffer must hold at least one edge, not {self.buffer}")
 
 
 class SurveyedFile(NamedTuple):
@@ -70,8 +70,8 @@ class SurveyedFile(NamedTuple):
         """Return the limits on the edges of each device, and on their bytes."""
         if platform.k > self.survey.m:
             raise InfeasibleError(
-                f"{platform.k:,} devices for {plural(self.survey.m, 'edge')}: some block would be "
-                "empty",
+                f"there are {platform.k:,} devices but only {plural(self.survey.m, 'edge')}: a "
+                "block would be empty",
                 hint="Use fewer devices.",
             )
         return contract_of_units(
@@ -149,7 +149,7 @@ def evaluate_file(
     return file.judged(partition, platform, contract, metrics)
 
 
-WEIGHTS_UNREAD = "The third column is not read: every line is one unit of work."
+WEIGHTS_UNREAD = "The third column is ignored: every line is one unit of work."
 
 
 def _refuse_broken(plan: EdgePlan) -> None:
@@ -160,13 +160,14 @@ def _refuse_broken(plan: EdgePlan) -> None:
     loads, contract, name = plan.metrics.loads, plan.contract, plan.platform.names[b]
     used, cap = plan.metrics.bytes[b], contract.caps[b]
     if used > cap:
-        what = f"{memory(used)} with its copies of vertices, of {memory(cap)}"
+        what = f"needs {memory(used)} with its copies of vertices, but has {memory(cap)}"
     else:
-        what = f"{loads[b]:,g} edges, of {contract.low[b]:,g} to {contract.high[b]:,g}"
+        what = f"has {loads[b]:,g} edges instead of {contract.low[b]:,g} to {contract.high[b]:,g}"
     off = int(np.count_nonzero(~plan.holds))
     raise NotFoundError(
-        f"no plan: device {name!r} ends with {what} ({off} of {contract.k} off)",
-        hint="A larger --epsilon or another --method may do; without --stream limits are enforced.",
+        f"no plan: device {name!r} {what} ({off} of {contract.k} devices miss their limits)",
+        hint="Use a larger --epsilon or another --method, or leave out --stream: Evener then "
+        "enforces the limits.",
     )
 
 

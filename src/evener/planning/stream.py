@@ -26,7 +26,7 @@ from evener.wording import duration
 
 BOUNDS = ("quick", "strong")
 LINKS_KEPT = 10  # of the busiest links, in a plan
-STOPPED = "The search was stopped before its end: this is the best mapping until then."
+STOPPED = "The search stopped before its end: this is the best mapping found so far."
 SAME = 1e-9  # relative difference up to which sums of seconds are the same
 
 
@@ -48,9 +48,9 @@ class MapOptions:
     def __post_init__(self) -> None:
         one_of("bound", self.bound, BOUNDS)
         if self.seed < 0 or (self.seconds is not None and not self.seconds > 0):
-            raise UsageError("the seed must not be negative, and seconds must be above zero")
+            raise UsageError("the seed must not be negative, and the time limit must be above zero")
         if self.replicate and (self.method != "ours" or self.bound != "quick"):
-            raise UsageError("copies of filters are for --method ours and --bound quick")
+            raise UsageError("copies of filters need --method ours and --bound quick")
 
 
 def map_filters(
@@ -153,7 +153,7 @@ def counted(plan: StreamPlan, problem: StreamProblem) -> Period:
         plan.period, period.seconds, rtol=SAME, atol=0.0
     ):
         raise InputError(
-            f"says a period of {plan.period:.6g} s, and its mapping has one of "
+            f"states a period of {plan.period:.6g} s, but its mapping has a period of "
             f"{period.seconds:.6g} s",
             hint="Make it again with `evener map`.",
         )
@@ -164,14 +164,13 @@ def _notes(period: Period) -> list[str]:
     said = []
     if period.cycle > period.loads.max():
         said.append(
-            f"A cycle of filters takes {duration(period.cycle)} for each of its tokens, longer "
-            "than any device works: more tokens on it shorten the period."
+            f"A cycle of filters takes {duration(period.cycle)} per token, longer than any device "
+            "works: more tokens on the cycle shorten the period."
         )
     if period.slowest_link > period.seconds:
         name = period.link_names[int(np.argmax(period.links))]
         said.append(
-            f"The link {name} carries bytes for longer than any device works, which the "
-            "period does not count."
+            f"Link {name} is busy for longer than any device; the period does not include this."
         )
     return said
 

@@ -93,7 +93,7 @@ def advise_on_stream(
 def changes_of(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield changes in words, the problems that they make, and mappings to begin with."""
+    """Yield changes as text, each with the changed problem and a mapping to begin with."""
     yield "the machine as it is", problem, part
     yield from _split(problem, part, period)
     yield from _abler(problem, part, period)
@@ -111,7 +111,7 @@ def _shares(problem: StreamProblem, period: Period) -> str:
     """Say what the busiest device spends its time with."""
     b, names = period.bottleneck, problem.processors.platform.names
     alike = int((period.loads >= MIN_GAIN * period.seconds).sum()) - 1
-    others = f"; {plural(alike, 'other device')} within 0.5 % of it" if alike else ""
+    others = f"; {plural(alike, 'other device')} within 0.5 % of its load" if alike else ""
     return (
         f"{names[b]} is busiest: {percent(period.computing[b] / period.seconds)} of the period "
         f"computing, {percent(period.communicating[b] / period.seconds)} communicating{others}."
@@ -130,11 +130,11 @@ def _heaviest(problem: StreamProblem, part: Part, period: Period) -> str:
         f"{percent(seconds[here] / period.seconds)} of the period"
     )
     if seconds[best] < MIN_GAIN * seconds[here]:
-        text += f"; {names[best]} would do it in {duration(seconds[best])}"
+        text += f"; {names[best]} would need {duration(seconds[best])}"
     else:
         text += "; no device is faster for it"
     if _is_stateful(graph, v):
-        text += ". It is stateful: copies cannot share its work"
+        text += ". It is stateful, so copies cannot share its work"
     return f"{text}."
 
 
@@ -166,8 +166,8 @@ def _dearest(problem: StreamProblem, part: Part, period: Period) -> str:
     names, devices = problem.graph.names, problem.processors.platform.names
     other = devices[part[filters.ends[e]]]
     return (
-        f"What flows between {names[rows[e]]} and {names[filters.ends[e]]}, "
-        f"{memory(float(filters.here[e]))} an iteration, takes {devices[b]} "
+        f"Traffic between {names[rows[e]]} and {names[filters.ends[e]]}, "
+        f"{memory(float(filters.here[e]))} per iteration, takes {devices[b]} "
         f"{duration(float(seconds[e]))} to or from {other}, "
         f"{percent(seconds[e] / period.seconds)} of the period."
     )
@@ -184,11 +184,11 @@ def _idle(problem: StreamProblem, part: Part, period: Period) -> str:
     seconds = work_of(problem, own)[:, idle]
     least = float(seconds.min())
     if not np.isfinite(least):
-        return f"{are}: no filter of {names[b]} may be there."
+        return f"{are}: no filter of {names[b]} may run there."
     if least >= period.seconds:
         ratio = times(least / period.seconds)
         return (
-            f"{are}: no filter of {names[b]} is done there in less than {duration(least)}, "
+            f"{are}: every filter of {names[b]} would take at least {duration(least)} there, "
             f"{ratio} times the period."
         )
     tried = np.argsort(seconds, axis=None, kind="stable")[:MOST_MOVES]
@@ -198,7 +198,7 @@ def _idle(problem: StreamProblem, part: Part, period: Period) -> str:
     v, p = pairs[int(np.argmin(after))]
     move = f"{problem.graph.names[v]} of {names[b]} to {names[p]}"
     best = "the best single move" if tried.size == seconds.size else "a single move"
-    return f"{are}: {best} there, {move}, makes the period {duration(min(after))}."
+    return f"{are}: {best}, {move}, makes the period {duration(min(after))}."
 
 
 def _moved_to(part: Part, v: int, p: int) -> Part:
@@ -214,7 +214,7 @@ def _room(period: Period, bound: float) -> str:
     if period.seconds <= bound * (1 + 1e-9):
         return "No mapping of these filters on this machine has a shorter period."
     least = percent(1 - bound / period.seconds)
-    return f"No mapping of these filters on this machine is shorter by more than {least}."
+    return f"No mapping of these filters on this machine shortens the period by more than {least}."
 
 
 def _split(
@@ -323,7 +323,7 @@ def _on(problem: StreamProblem, devices: Sequence[Device]) -> StreamProblem:
 
 
 def _one_more(problem: StreamProblem, part: Part) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield one more device beside each kind's first, where it takes no link of its own."""
+    """Yield one more device next to each kind's first, where it takes no link of its own."""
     platform = problem.processors.platform
     if problem.k >= MOST_ROUTED:
         return

@@ -84,7 +84,7 @@ class Advice:
         if k == 1:
             return "There is one device: use it."
         if not self.left_out:
-            return f"Use {all_of(k, 'device').lower()}: no set of fewer is faster."
+            return f"Use {all_of(k, 'device').lower()}: no smaller set is faster."
         out = ranges(self.left_out, len(self.left_out))
         if self.best.devices.size < len(self.left_out):
             used = [self.platform.names[i] for i in self.best.devices.tolist()]
@@ -93,7 +93,7 @@ class Advice:
             if self.everyone is not None:
                 return f"Use {alone} alone, leave {out} out: {self._faster()}."
         if self.everyone is None:
-            return f"Leave {out} out: not every device can have a part of this graph."
+            return f"Leave {out} out: not every device can take a part of this graph."
         return f"Leave {out} out: {self._faster()}."
 
     def _faster(self) -> str:

@@ -35,7 +35,7 @@ def contiguous(part: npt.ArrayLike, k: int) -> Contiguous:
     """
     blocks = as_integers(part, "part")
     if blocks.size and not (blocks.min() >= 0 and blocks.max() < k):
-        raise InputError(f"part has blocks outside 0 to {k - 1}")
+        raise InputError(f"part contains blocks outside 0 to {k - 1}")
     offsets = np.zeros(k + 1, np.int64)
     np.cumsum(np.bincount(blocks, minlength=k), out=offsets[1:])
     return Contiguous(np.argsort(blocks, kind="stable").astype(np.int64), offsets)

@@ -62,11 +62,11 @@ def fixed_seconds(platform: Platform, workload: Workload) -> FloatArray:
 class Costs:
     """What an iteration costs the k devices of a platform under a workload.
 
-    Speed curves: device b has the knots first[b] to last[b] - 1; speed is linear between knots
-    (s,) at loads knot_load [units] of knot_speed [units/s], constant outside; devices alike share
-    theirs. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received).
-    fixed (k,) [s]: of each device that has work or a neighbour. overlap: interior vertices are
-    computed during the exchange. of_faces: values are sent for faces, see Workload.exchange.
+    Speed curves: device b has the knots first[b] to last[b] - 1; speed is linear between knots (s,)
+    at loads knot_load [units] of knot_speed [units/s], constant outside; identical devices share
+    theirs. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received). fixed
+    (k,) [s]: of each device that has work or a neighbour. overlap: interior vertices are computed
+    during the exchange. of_faces: values are sent for faces, see Workload.exchange.
 
     Shared links: pair (b, c) passes route_link[route_start[b k + c]:route_start[b k + c + 1]], the
     same ones as (c, b); a link takes shared_per_value (l,) [s] for every value that passes it
@@ -117,7 +117,8 @@ def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
     k = platform.k
     if k > MAX_PAIRED:
         raise InputError(
-            f"{k:,} devices: what every pair of them costs is laid out for at most {MAX_PAIRED:,}",
+            f"{k:,} devices are too many: costs of all pairs are stored for at most "
+            f"{MAX_PAIRED:,} devices",
             hint="Choose another objective, such as cut.",
         )
     p, q = np.repeat(np.arange(k), k), np.tile(np.arange(k), k)
@@ -153,7 +154,8 @@ def _refuse_extremes(platform: Platform, costs: Costs) -> None:
         if wrong.size:
             name, value = platform.names[wrong[0]], values[wrong[0]]
             raise InputError(
-                f"{what} {name!r}: {value:.3g} lies beyond what seconds are predicted from",
+                f"{what} {name!r}: {value:.3g} lies outside the range from which seconds can be "
+                "predicted",
                 hint=f"Between {least:g} and {REACH:g}; see docs/machine-file.md for the units.",
             )
 

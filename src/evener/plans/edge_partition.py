@@ -33,7 +33,9 @@ class EdgePartition:
             part = as_integers(part, "part")  # else not copied: it may be a mapped file
         if part.size and (part.min() < 0 or part.max() >= self.k):
             e = int(np.argmax((part < 0) | (part >= self.k)))
-            raise InputError(f"edge {e} is in block {part[e]}, of {plural(self.k, 'block')}")
+            raise InputError(
+                f"edge {e} is in block {part[e]}, but there are {plural(self.k, 'block')}"
+            )
         object.__setattr__(self, "part", part.astype(np.int32, copy=False))
 
     @classmethod
@@ -49,7 +51,9 @@ class EdgePartition:
     def checked_for(self, edges: EdgeList) -> EdgePartition:
         """Return self if it is a partition of these edges; else raise InputError."""
         if self.m != edges.m:
-            raise InputError(f"the partition has {self.m:,} entries for {edges.m:,} edges")
+            raise InputError(
+                f"the partition has {self.m:,} entries, but there are {edges.m:,} edges"
+            )
         return self
 
     def loads(self, edges: EdgeList) -> FloatArray:

@@ -1,4 +1,4 @@
-"""EdgePlan: edges divided over the devices of a platform, each block beside its contract."""
+"""EdgePlan: edges divided over the devices of a platform, with each block's contract."""
 
 from __future__ import annotations
 

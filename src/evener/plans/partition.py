@@ -38,7 +38,8 @@ class Further:
         if wrong.any():
             b = int(np.argmax(wrong))
             raise InputError(
-                f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}: no such range"
+                f"block {b} has limits {self.low[b]} <= weight <= {self.high[b]}, which no weight "
+                "satisfies"
             )
 
     def __repr__(self) -> str:
@@ -67,7 +68,7 @@ class Contract:
 
     def __post_init__(self) -> None:
         if not self.makespan > 0:
-            raise InputError(f"a contract's makespan must be above zero, not {self.makespan}")
+            raise InputError(f"the makespan of a contract must be above zero, not {self.makespan}")
         put = object.__setattr__
         for name in ("targets", "low", "high"):
             put(self, name, as_numbers(getattr(self, name), name))
@@ -82,11 +83,11 @@ class Contract:
         if wrong.any():
             b = int(np.argmax(wrong))
             raise InputError(
-                f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}, "
-                f"{self.caps[b]} bytes: no such range"
+                f"block {b} has limits {self.low[b]} <= weight <= {self.high[b]} and "
+                f"{self.caps[b]} bytes, which no block satisfies"
             )
         if any(one.targets.size != self.k for one in self.further):
-            raise InputError(f"a further weight has limits for other than {self.k} blocks")
+            raise InputError(f"the limits of a further weight do not have {self.k} blocks")
 
     def __repr__(self) -> str:
         capped = int(np.isfinite(self.caps).sum())
@@ -148,7 +149,7 @@ class Partition:
     def __post_init__(self) -> None:
         if not 1 <= self.k < 2**31:
             raise InputError(
-                f"a partition has at least one block and at most 2^31 - 1, not {self.k}"
+                f"a partition must have at least 1 and at most 2^31 - 1 blocks, not {self.k}"
             )
         part: npt.NDArray[Any] = self.part
         if not (isinstance(part, np.ndarray) and part.dtype == np.int32 and part.ndim == 1):
@@ -157,7 +158,7 @@ class Partition:
             v = int(np.argmax((part < 0) | (part >= self.k)))
             from_one = part.min() == 1 and part.max() == self.k
             raise InputError(
-                f"vertex {v} is in block {part[v]}: with {self.k} blocks, ids run from 0 to "
+                f"vertex {v} is in block {part[v]}, but {self.k} blocks are numbered from 0 to "
                 f"{self.k - 1} (vertices are counted from 0, too)",
                 hint=f"Blocks 1 to {self.k} are counted from 1: subtract 1." if from_one else None,
             )
@@ -179,7 +180,9 @@ class Partition:
     def checked_for(self, n: int) -> Partition:
         """Return self if it is a partition of n vertices; else raise InputError."""
         if self.n != n:
-            raise InputError(f"the partition has {self.n:,} entries, the graph {n:,} vertices")
+            raise InputError(
+                f"the partition has {self.n:,} entries, but the graph has {n:,} vertices"
+            )
         return self
 
 
@@ -205,7 +208,7 @@ class Mapping:
     def __post_init__(self) -> None:
         device = as_integers(self.device, "device")
         if device.ndim != 1 or not np.array_equal(np.sort(device), np.arange(device.size)):
-            raise InputError("a mapping takes every device once")
+            raise InputError("a mapping must use every device once")
         object.__setattr__(self, "device", device.astype(np.int64))
 
     def __repr__(self) -> str:
@@ -219,5 +222,7 @@ class Mapping:
     def applied(self, partition: Partition) -> Partition:
         """Return the partition with every block renumbered as its device."""
         if partition.k != self.device.size:
-            raise InputError(f"a mapping of {self.device.size} blocks, and {partition.k} of them")
+            raise InputError(
+                f"the mapping has {self.device.size} blocks, but the partition has {partition.k}"
+            )
         return Partition(self.device.astype(np.int32)[partition.part], partition.k)

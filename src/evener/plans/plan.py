@@ -55,7 +55,7 @@ def _nothing() -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """The measured figures of every block beside its contract; arrays (k,), in device order.
+    """The measured figures of every block and its contract; arrays (k,), in device order.
 
     weights [units]; vertices; bytes [B]. boundary: vertices with a neighbour elsewhere. components:
     connected pieces. neighbours: other blocks touched. volumes: values sent per iteration. holds:
@@ -453,7 +453,7 @@ class Plan:
 
     @property
     def certificate(self) -> Certificate:
-        """The measured figures of every block beside its contract."""
+        """The measured figures of every block and its contract."""
         return self.evaluation.certificate
 
     @property

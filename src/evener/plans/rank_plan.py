@@ -34,7 +34,7 @@ class RankPlan:
 
     @property
     def certificate(self) -> Certificate:
-        """The measured figures of every block beside its contract."""
+        """The measured figures of every block and its contract."""
         return self.evaluation.certificate
 
     @property

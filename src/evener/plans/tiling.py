@@ -47,7 +47,9 @@ class Tiling:
         )  # fmt: skip
         if outside.any():
             i = int(np.argmax(outside))
-            raise InputError(f"rectangle {i}, {self._rectangle(i)}, leaves {rows} x {columns}")
+            raise InputError(
+                f"rectangle {i}, {self._rectangle(i)}, leaves the matrix of {rows} x {columns}"
+            )
         self._check_cover()
 
     def __repr__(self) -> str:
@@ -94,7 +96,7 @@ class Tiling:
         """
         group = as_integers(groups, "groups")
         if group.shape != self.top.shape or (group.size and group.min() < 0):
-            raise InputError(f"{self.k} rectangles need as many groups, zero or above")
+            raise InputError(f"{self.k} rectangles need as many groups, none below zero")
         used = self.areas > 0
         found = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
         for first, length in ((self.top, self.height), (self.left, self.width)):
@@ -117,9 +119,7 @@ class Tiling:
         """
         for side, blocks in zip(shape, self.shape, strict=True):
             if -(-side // self.block) != blocks:
-                raise InputError(
-                    f"{side} elements are not {blocks} blocks of {self.block}: another tiling's"
-                )
+                raise InputError(f"{side} elements do not match {blocks} blocks of {self.block}")
         ends = np.stack(
             [self.top, self.top + self.height, self.left, self.left + self.width], axis=1
         )
@@ -153,8 +153,8 @@ class Tiling:
             at = int(keys[np.argmax(left_over != 0)])
             row, column = divmod(at, columns + 1)
             raise InputError(
-                "the rectangles do not cover every block once: "
-                f"something overlaps or is missing from block ({row}, {column}) on"
+                "the rectangles do not cover every block once: they overlap or leave a gap from "
+                f"block ({row}, {column}) on"
             )
 
 

@@ -55,7 +55,8 @@ class Workload:
                 huge = isinstance(value, int) and value > MAX_NUMBER
                 found = "not more" if huge else f"not {value}"
                 raise InputError(
-                    f"{key} of kernel {self.name!r} must lie between 0 and {MAX_NUMBER:g}, {found}"
+                    f"{key} of kernel {self.name!r} must lie between 0 and {MAX_NUMBER:g}, but is "
+                    f"{found}"
                 )
             object.__setattr__(self, key, float(value))
         if not isinstance(self.overlap, bool):
@@ -87,8 +88,8 @@ class Workload:
                 f"an edge weighs {graph.adjwgt[parts[0]]:g}" if parts.size else "edges weigh more"
             )
             raise InputError(
-                f"{what}: faces need whole numbers from 1 on, below 2^31 in all",
-                hint="--exchange vertices does not depend on what edges weigh.",
+                f"{what}: counting faces needs whole numbers above zero with a sum below 2^31",
+                hint="--exchange vertices does not depend on edge weights.",
             )
 
     @property
@@ -113,7 +114,7 @@ class Workload:
         total = float(own.sum())
         if graph.n and not total > 0:
             raise InputError(
-                f"kernel {self.name!r} has nothing to do on a graph without edges",
+                f"kernel {self.name!r} has no work on a graph without edges",
                 hint="Give it bytes_per_vertex or flops_per_vertex.",
             )
         return np.asarray(own * (graph.total_weight / max(total, 1e-300)), np.float64)
@@ -164,5 +165,5 @@ def workload_from_dict(data: Any) -> Workload:
     """
     known = {field.name for field in fields(Workload)}
     if not isinstance(data, Mapping) or "name" not in data or not set(data) <= known:
-        raise InputError("a workload is a table of its numbers, with a name")
+        raise InputError("a workload must be a table of numbers with a name")
     return Workload(**{"exchange": "vertices", **data})

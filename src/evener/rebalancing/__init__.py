@@ -3,15 +3,15 @@
 Whether moving data pays is decided in regret.py. Read rebalancer.py first, then decider.py.
 
 rebalancer.py      Rebalancer: observe(times) returns a Move of a partition that pays, or None
-row_rebalancer.py  RowRebalancer: the same for rows that are all alike, as in running.apps.jacobi
+row_rebalancer.py  RowRebalancer: the same for equal rows, as in running.apps.jacobi
 run_rebalancer.py  RunRebalancer: what `evener run --rebalance` asks, a Rebalancer of its supersteps
 decider.py         Decider: "stay" or "move", from times and priced proposals; LoadState
 regret.py          the rule: move when the time lost has reached the price of a move
 gains.py           RealizedGains: what moves gained, and how far to believe the next prediction
 proposals.py       the partitions that could be moved to, and the seconds that moving takes
 held_data.py       HeldData: what a Rebalancer asks of the data; memory_data.py: in one process
-rank_data.py       rows on ranks; slice_proposals.py: what they could move to; rank_observations.py
-                   and rank_recorder.py: all ranks observe, rank 0 decides
+rank_data.py       rows on ranks: all observe, rank 0 decides; slice_proposals.py: what they could
+                   move to; rank_recorder.py: the log
 decision_log.py    writing, reading and checking the log of decisions; repeating them
 
 balancer.py        Balancer: observe(times) returns more even sizes, whatever moving costs

@@ -79,15 +79,17 @@ class Balancer:
         names: Sequence[str] = (),
     ) -> None:
         if sizes is None:
-            raise InputError("a balancer needs the sizes that devices have: Balancer(sizes=...)")
+            raise InputError("a balancer needs the present sizes: Balancer(sizes=...)")
         self.sizes = as_integers(sizes, "sizes").copy()
         self.n, k = int(self.sizes.sum()), self.sizes.size
         if k == 0 or self.n < 1 or self.sizes.min() < 0:
-            raise InputError("a balancer needs sizes of zero and above, and units to divide")
+            raise InputError("sizes must not be negative, and their sum must be above zero")
         if len(models) not in (0, k) or len(names) not in (0, k):
-            raise InputError(f"{len(models)} models and {len(names)} names for {k} devices")
+            raise InputError(
+                f"there are {len(models)} models and {len(names)} names for {k} devices"
+            )
         if not 0 < tolerance < 1:
-            raise InputError(f"a tolerance lies between 0 and 1, not at {tolerance}")
+            raise InputError(f"the tolerance must lie in (0, 1), not {tolerance}")
         self.tolerance = tolerance
         self.names = tuple(names) or tuple(f"dev{i}" for i in range(k))
         self.gaps: list[MissedTime] = []
@@ -110,15 +112,15 @@ class Balancer:
         """Take in the seconds (k,) of one iteration; return new sizes (k,), or None to go on.
 
         Times of devices that have no units are ignored. A time that is NaN, infinite, zero or
-        negative is recorded as a gap, and nothing is decided on its account. Raises InputError
-        where there are not k times.
+        negative is recorded as a gap and changes no decision. Raises InputError where there are not
+        k times.
         """
         try:
             given = np.asarray(times, np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"times must be numbers [s]: {error}") from error
         if given.shape != self.sizes.shape:
-            raise InputError(f"{given.size} times for {self.sizes.size} devices")
+            raise InputError(f"there are {given.size} times for {self.sizes.size} devices")
         self.observations += 1
         self._stay += 1
         self._recent = [*self._recent[1 - WINDOW :], self._without_gaps(given)]
@@ -255,8 +257,7 @@ class ConstantBalancer:
     """The traditional balancer: each device has the speed it showed last ([GAB08]_).
 
     Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
-    diverges where speed depends on the load ([Cla14]_, 2.3.1); it is there to compare with, and to
-    show that.
+    diverges where speed depends on the load ([Cla14]_, 2.3.1); it serves for comparison.
     """
 
     def __init__(self, sizes: npt.ArrayLike, tolerance: float = 0.05) -> None:
@@ -266,7 +267,7 @@ class ConstantBalancer:
         """Return new sizes, or None where times (k,) [s] are even. InputError for bad times."""
         seconds = as_numbers(times, "times")
         if seconds.size != self.sizes.size or not (seconds[self.sizes > 0] > 0).all():
-            raise InputError("times must be above zero, one for each device")
+            raise InputError("times must be above zero, one per device")
         if seconds.max() <= (1 + self.tolerance) * seconds.min():
             return None
         speeds = np.maximum(self.sizes, 1) / np.maximum(seconds, 1e-300)

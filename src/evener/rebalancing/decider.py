@@ -1,8 +1,8 @@
 """Decider: from the times of an iteration, whether to stay or to carry out one of the proposals.
 
 It knows loads, times and limits of the devices (LoadState), but no data: the caller proposes what
-could be moved, with predicted seconds. All it is given goes into the decision log, so that
-decisions can be repeated from the log alone (`replay` in decision_log.py).
+could be moved, with predicted seconds. All its inputs go into the decision log, so that the log
+alone suffices to repeat decisions (`replay` in decision_log.py).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def state_of(line: Mapping[str, Any]) -> LoadState:
         state = LoadState(**line)
     except (OverflowError, TypeError, ValueError) as error:
         raise InputError(
-            f"a state is a table of {len(fields(LoadState))} lists: {error}"
+            f"a state must be a table of {len(fields(LoadState))} lists: {error}"
         ) from error
     if (
         state.loads.ndim != 1
@@ -88,7 +88,7 @@ def state_of(line: Mapping[str, Any]) -> LoadState:
 
 
 MAX_TIME = 1e30  # seconds; longer times count as not given
-NEWEST = 0.5  # weight of the newest move in the learnt seconds beside its bytes
+NEWEST = 0.5  # weight of the newest move in the learnt seconds
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class Proposal:
 class Decision:
     """A decision after an iteration.
 
-    move: index of the proposal taken, or None. now [s]: an iteration without a move; saving
-    [s per iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on
-    which it is based. silent (k,): iterations since each device last gave a time. believed: share
-    of the saving that is, by what earlier moves gained. gain: of the last move, where it has been
+    move: index of the proposal taken, or None. now [s]: an iteration without a move; saving [s per
+    iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on which it is
+    based. silent (k,): iterations since each device last gave a time. believed: share of the saving
+    that is expected, after what earlier moves gained. gain: of the last move, where it has been
     judged since the decision before.
     """
 
@@ -153,7 +153,7 @@ Propose = Callable[[FloatArray, FloatArray], Sequence[Proposal]]
 class Decider:
     """Decides after each iteration by the rule of regret.py.
 
-    rebuild [s]: what a move takes beside transferring data, until it is measured. noise_floor: see
+    rebuild [s]: what a move takes besides transferring data, until it is measured. noise_floor: see
     Regret. learns: whether what moves gained counts, see gains.py. Attributes: `rebuild`, as
     learnt; `state`; `noise_floor`; `count`, iterations so far.
     """
@@ -167,7 +167,7 @@ class Decider:
         learns: bool = True,
     ) -> None:
         if not (np.isfinite(rebuild) and rebuild >= 0):
-            raise InputError(f"rebuild seconds must be finite and not negative, not {rebuild}")
+            raise InputError(f"the rebuild seconds must be finite and not negative, not {rebuild}")
         if not 0 <= noise_floor < 1:
             raise InputError(f"the noise floor must lie in [0, 1), not {noise_floor}")
         self.state, self.rebuild, self.noise_floor = state, float(rebuild), noise_floor
@@ -236,9 +236,11 @@ class Decider:
         Raises InputError if there was no move, and for an invalid time.
         """
         if self._taken is None:
-            raise InputError("moved() called without a move before it")
+            raise InputError("moved() was called without a move")
         if not (np.isfinite(seconds) and seconds >= 0):
-            raise InputError(f"a move's seconds must be finite and not negative, not {seconds}")
+            raise InputError(
+                f"the seconds of a move must be finite and not negative, not {seconds}"
+            )
         excess = max(seconds - self._taken.transfer, 0.0)
         weight = NEWEST if self._was_measured else 1.0
         self.rebuild += weight * (excess - self.rebuild)
@@ -305,8 +307,8 @@ def _seconds(times: FloatArray, span: IterationSpan) -> float:
     """Return what an iteration took [s], NaN where no device gave a time."""
     if np.isfinite(span.seconds):
         return span.seconds
-    told = times[np.isfinite(times)]
-    return float(told.max()) if told.size else np.nan
+    known = times[np.isfinite(times)]
+    return float(known.max()) if known.size else np.nan
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:
@@ -319,7 +321,7 @@ def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatAr
     except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"times must be numbers [s], or None: {error}") from error
     if given.shape != (k,):
-        raise InputError(f"{given.size} times for {k} devices")
+        raise InputError(f"there are {given.size} times for {k} devices")
     if (given < 0).any():
         raise InputError(f"the time of device {int(np.argmax(given < 0))} is negative")
     return np.where(given < MAX_TIME, given, np.nan)

@@ -75,8 +75,10 @@ class Recorder:
         if changed is not None:
             self.decider.change(changed)
         decision = self.last = self.decider.decide(times, propose, span)
-        told = None if changed is None else changed.as_line()
-        self._line = decision_line(self.decider.count, times, decision, told) | _span_line(span)
+        new_state = None if changed is None else changed.as_line()
+        self._line = decision_line(self.decider.count, times, decision, new_state) | _span_line(
+            span
+        )
         if refused:
             self._line["refused"] = list(refused)
         if decision.move is None:
@@ -85,7 +87,7 @@ class Recorder:
 
     @property
     def rebuild_seconds(self) -> float:
-        """Seconds that a move takes beside its bytes, as learnt."""
+        """Learnt seconds that a move takes besides transferring its bytes."""
         return self.decider.rebuild
 
     @property
@@ -263,7 +265,7 @@ def is_amount(value: Any) -> bool:
 def is_head(line: Line) -> bool:
     """Return whether a first line has names, a state, the rebuild seconds, and the noise floor.
 
-    Also whether what moves gained counted, which it did not when logs did not say so.
+    And whether the gains of moves counted; they did not in logs without this entry.
     """
     names, floor = line.get("names"), line.get("noise_floor", 1.0)
     if not isinstance(line.get("learns", False), bool):
@@ -346,7 +348,7 @@ def replay(told: Decisions) -> Replayed:
                 continue
             made, moved = _again(decider, line)
         except InputError as error:
-            message = f"cannot be decided again: {error}"
+            message = f"cannot be repeated: {error}"
             raise InputError(message, file=told.path, line=number) from error
         count, moves = count + 1, moves + moved
         if made != line:
@@ -384,5 +386,5 @@ def _difference(line: Line, made: Line) -> str:
     then, now = line["decided"], made["decided"]
     for key in {**then, **now}:
         if then.get(key) != now.get(key):
-            return f"{key} {then.get(key)} then, {now.get(key)} now"
-    return "another iteration, or other proposals asked for"
+            return f"{key} was {then.get(key)}, now {now.get(key)}"
+    return "another iteration, or different proposals were requested"

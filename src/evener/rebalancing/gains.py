@@ -1,13 +1,13 @@
-"""RealizedGains: what moves gained beside what was predicted; how far to believe the next one.
+"""RealizedGains: measured against predicted gains of moves; how far to believe the next prediction.
 
-A prediction can fall short for ever. Where a rival gets a core for whole time slices, say, a device
-waits for its turn once a superstep, however little it has to compute. So after each move the
-seconds of an iteration are compared with those before. The share of the predicted gain that was
-realized is learnt (`trust`), and later gains are believed by that share alone, so that the wait
-before the next move grows; a little also where noise hides what a move gained. What iterations took
-on the loads that such a move left, and on those it led to, is kept: measured seconds are believed
-before predicted ones. All of it is forgotten when speeds, or the seconds of an iteration, leave the
-range in which it was learnt.
+A prediction can be too optimistic after every move. For example, if another program gets a core for
+whole time slices, a device waits for the core once per superstep, however little it has to compute.
+So after each move the seconds of an iteration are compared with those before. The share of the
+predicted gain that was realized is learnt (`trust`), and later gains are believed by that share
+alone, so that the wait before the next move grows; a little also where noise hides what a move
+gained. What iterations took on the loads that such a move left, and on those it led to, is kept:
+measured seconds are believed before predicted ones. All of it is forgotten when speeds, or the
+seconds of an iteration, leave the range in which it was learnt.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ Times = Sequence[float | None] | FloatArray
 
 
 class Observation(NamedTuple):
-    """What `observe` is given, as it is given; see there."""
+    """The arguments of `observe`, unchecked."""
 
     times: Times
     work: npt.ArrayLike | None
@@ -43,7 +43,8 @@ class Observation(NamedTuple):
 
 
 class AgreedObservation(NamedTuple):
-    """The same, checked: times (k,) [s], NaN where there is none; work as HeldData takes it."""
+    """The arguments of `observe`, checked: times (k,) [s], NaN where unknown; work as HeldData
+    takes it."""
 
     times: FloatArray
     work: FloatArray | None
@@ -76,7 +77,7 @@ class HeldData(Protocol):
     partition: Partition
 
     def together(self) -> AbstractContextManager[None]:
-        """End the waits of other processes where this one raises within."""
+        """End the waits of other processes if this process raises within."""
 
     def recorder(self, make: Callable[[], Recorder]) -> Recorder | RankRecorder:
         """Return what decides, and logs it; make: the Recorder of the process that does."""
@@ -97,17 +98,17 @@ class HeldData(Protocol):
         """Take the latest proposal of this number for the present partition."""
 
     def agreed_seconds(self, seconds: float) -> float:
-        """Return how long a move took, by what all processes say."""
+        """Return how long a move took, from the times of all processes."""
 
 
 def checked_span(iterations: float, left: float | None, seconds: float | None) -> IterationSpan:
-    """Return what all say. Raises InputError for what are no numbers of iterations, or seconds."""
+    """Return the checked span. Raises InputError for invalid numbers of iterations and seconds."""
     if not 0 < iterations <= MOST_ITERATIONS:
-        raise InputError(f"times are means of some iterations, not of {iterations}")
+        raise InputError(f"the number of iterations must be above zero, not {iterations}")
     if left is not None and not 0 <= left <= MOST_ITERATIONS:
-        raise InputError(f"a number of iterations is left, not {left}")
+        raise InputError(f"the number of iterations left must not be negative, not {left}")
     if seconds is not None and not 0 <= seconds < MAX_TIME:
-        raise InputError(f"an iteration takes some seconds, not {seconds}")
+        raise InputError(f"the seconds of an iteration must not be negative, not {seconds}")
     known = [float("inf") if one is None else float(one) for one in (left, seconds)]
     return IterationSpan(float(iterations), *known)
 
@@ -122,9 +123,9 @@ def checked_work(work: npt.ArrayLike, n: int) -> FloatArray:
     """Return weights (n,) of vertices; InputError for a wrong number of them and negative ones."""
     weights = as_numbers(work, "work")
     if weights.size != n:
-        raise InputError(f"{weights.size:,} weights for {n:,} vertices")
+        raise InputError(f"there are {weights.size:,} weights for {n:,} vertices")
     if weights.min(initial=0) < 0:
-        raise InputError("work must not be negative, and one vertex must have some")
+        raise InputError("work must not be negative, and at least one vertex must have work")
     return weights
 
 

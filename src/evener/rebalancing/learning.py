@@ -26,7 +26,7 @@ class Seen:
 
 
 class PartialModel:
-    """Speeds of one device at the loads it has had, beside a model given beforehand or none.
+    """Speeds of one device at the loads it has had, and a model from the start, if any.
 
     Between loads speed is linear, outside it is that of the nearest load ([Cla14]_, 3.3.1). Where
     nothing was observed, the given model fills in, scaled by what was observed elsewhere.

@@ -41,14 +41,16 @@ from evener.rebalancing.proposals import (
 class MemoryData:
     """A graph in memory, its partition and work, as HeldData.
 
-    Raises InputError where plan and graph differ in length, UsageError for several weights a
+    Raises InputError where plan and graph differ in length, UsageError for several weights per
     vertex.
     """
 
     def __init__(self, plan: Plan, graph: Graph, replan: Replan | None) -> None:
         self.partition = plan.partition.checked_for(graph.n)
         if graph.n_constraints > 1:
-            raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
+            raise UsageError(
+                f"rebalancing works with one weight per vertex, not {graph.n_constraints}"
+            )
         workload = workload_in(plan.options)
         self.n, self.platform = graph.n, plan.platform
         self._plan, self._replan = plan, replan
@@ -58,7 +60,7 @@ class MemoryData:
         self._found: list[Partition] = []
 
     def together(self) -> AbstractContextManager[None]:
-        """Return a context that does nothing: there are no others."""
+        """Return a context that does nothing, as there are no other processes."""
         return nullcontext()
 
     def recorder(self, make: Callable[[], Recorder]) -> Recorder:
@@ -69,12 +71,14 @@ class MemoryData:
         """Return what `observe` is given, checked."""
         times, span = checked_observation(given, self.platform.k)
         if given.numbers is not None:
-            raise UsageError("numbers are of rows that lie on ranks; those of a Graph have theirs")
+            raise UsageError("numbers are only for rows on ranks; a Graph has its own numbers")
         work = None
         if given.work is not None:
             work = checked_work(given.work, self.n)
             if not work.sum() > 0:
-                raise InputError("work must not be negative, and one vertex must have some")
+                raise InputError(
+                    "work must not be negative, and at least one vertex must have work"
+                )
         return AgreedObservation(times, work, span)
 
     def agreed_seconds(self, seconds: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
@@ -17,19 +17,19 @@ from evener.plans.partition import Partition
 from evener.plans.rank_plan import RankPlan
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
-from evener.rebalancing.decider import LoadState, Proposal
+from evener.rebalancing.decider import MAX_TIME, IterationSpan, LoadState, Proposal
 from evener.rebalancing.decision_log import Recorder
 from evener.rebalancing.held_data import (
     AgreedObservation,
     CarriedOut,
     Observation,
     Offers,
+    checked_observation,
     checked_work,
     state_of_loads,
     workload_in,
 )
 from evener.rebalancing.proposals import slowed, transfer_seconds
-from evener.rebalancing.rank_observations import agreed_observation, longest
 from evener.rebalancing.rank_recorder import RankRecorder
 from evener.rebalancing.slice_proposals import (
     CountedBlocks,
@@ -38,6 +38,7 @@ from evener.rebalancing.slice_proposals import (
     counted,
     rematched,
 )
+from evener.running.comm import Comm
 from evener.sliced.blocks import SmallGraph
 from evener.sliced.counted import quotient_of
 from evener.sliced.curve_order import in_slices_order
@@ -170,13 +171,16 @@ class RankData:
 
         def check() -> None:
             if own != rows:
-                raise InputError(f"the plan is of {own:,} of this rank's vertices, not {rows:,}")
+                raise InputError(
+                    f"the plan has {own:,} vertices on this rank, but the graph has {rows:,}"
+                )
             whole = plan.plan
             if graph.comm.rank == 0 and whole is None:
-                raise InputError("the plan is not that of rank 0, which has the whole")
+                raise InputError("rank 0 must pass the plan that it received from ev.plan")
             if whole is not None and whole.graph.get("edges") != graph.arcs // 2:
                 raise InputError(
-                    f"the plan is of {whole.graph.get('edges'):,} edges, not {graph.arcs // 2:,}"
+                    f"the plan has {whole.graph.get('edges'):,} edges, but the graph has "
+                    f"{graph.arcs // 2:,}"
                 )
 
         agreed(graph.comm, check)
@@ -190,8 +194,9 @@ class RankData:
         same = np.array_equal(counts.vertices, evaluation.certificate.vertices)
         if not (same and np.isclose(counts.edge_cut, evaluation.edge_cut, rtol=1e-9)):
             raise InputError(
-                f"the plan's blocks cut {evaluation.edge_cut:,.6g}, but {counts.edge_cut:,.6g} as "
-                "they are on these rows: it is of another graph, or of rows in another order"
+                f"the edge cut of the plan is {evaluation.edge_cut:,.6g}, but of its blocks on "
+                f"these rows {counts.edge_cut:,.6g}: the plan is for another graph, or the rows "
+                "are in another order"
             )
 
     def _counted(self, blocks: Part) -> CountedBlocks:
@@ -205,7 +210,9 @@ class RankData:
         own = agreed(comm, lambda: checked_work(given, rows.rows_given))
         if not sum(comm.allgather(float(own.sum()))) > 0:
             with raised_everywhere():
-                raise InputError("work must not be negative, and one vertex must have some")
+                raise InputError(
+                    "work must not be negative, and at least one vertex must have work"
+                )
         return rows.there(own)
 
     def _priced(self, kind: str, new: CountedBlocks, platform: Platform) -> tuple[Proposal, _Found]:
@@ -248,10 +255,10 @@ class RankData:
         else:
             own, which, counts = np.unique(key, return_inverse=True, return_counts=True)
             entries = np.bincount(which, self._degrees, own.size)
-        told = self._graph.comm.allgather((own, counts, entries.astype(np.int64)))
-        keys, which = np.unique(np.concatenate([some[0] for some in told]), return_inverse=True)
+        of_ranks = self._graph.comm.allgather((own, counts, entries.astype(np.int64)))
+        keys, which = np.unique(np.concatenate([some[0] for some in of_ranks]), return_inverse=True)
         vertices, entries = (
-            np.bincount(which, np.concatenate([some[j] for some in told]), keys.size)
+            np.bincount(which, np.concatenate([some[j] for some in of_ranks]), keys.size)
             for j in (1, 2)
         )
         size = self._graph.size
@@ -265,8 +272,8 @@ class RankData:
             hashlib.sha256(np.ascontiguousarray(blocks[graph.span(i)], "<i4").tobytes()).digest()
             for i in graph.own_slices
         ]
-        told = [one for some in graph.comm.allgather(own) for one in some]
-        return hashlib.sha256(b"".join(told)).hexdigest()
+        of_ranks = [one for some in graph.comm.allgather(own) for one in some]
+        return hashlib.sha256(b"".join(of_ranks)).hexdigest()
 
 
 def _refusal(kind: str, error: EvenerError) -> str:
@@ -274,3 +281,78 @@ def _refusal(kind: str, error: EvenerError) -> str:
     if not error.is_everywhere:
         raise error
     return f"{kind}: {error.message}"
+
+
+class _OfRank(NamedTuple):
+    """What a rank tells the others; has: whether it passes work and numbers, None: either way."""
+
+    times: FloatArray
+    span: IterationSpan
+    has: tuple[bool | None, bool | None]
+
+
+def agreed_observation(
+    comm: Comm, given: Observation, names: Sequence[str], rows: int
+) -> tuple[FloatArray, IterationSpan, bool]:
+    """Return the times (k,) of all devices and the span, put together of those of all ranks.
+
+    And whether they pass work.
+
+    names (k,): of the devices; rows: of this rank, of which work is asked where there are any.
+    Raises InputError on all ranks where one passes what is no observation, or where they differ.
+    """
+
+    def own() -> _OfRank:
+        times, span = checked_observation(given, len(names))
+        has_work = given.work is not None if rows or given.numbers is not None else None
+        return _OfRank(times, span, (has_work, given.numbers is not None))
+
+    of_ranks = comm.allgather(agreed(comm, own))
+    with raised_everywhere():
+        times, span = _joined(of_ranks, names)
+    return times, span, any(one.has[0] for one in of_ranks)
+
+
+def _joined(of_ranks: Sequence[_OfRank], names: Sequence[str]) -> tuple[FloatArray, IterationSpan]:
+    for place, name in enumerate(("work", "numbers")):
+        by = {one.has[place]: rank for rank, one in reversed(list(enumerate(of_ranks)))}
+        if True in by and False in by:
+            raise InputError(
+                f"rank {by[True]} passes {name}, but rank {by[False]} does not",
+                hint="All ranks must pass it, or none.",
+            )
+    first = of_ranks[0].span
+    for rank, (_, span, _) in enumerate(of_ranks):
+        if (span.iterations, span.left) != (first.iterations, first.left):
+            raise InputError(
+                f"rank {rank} passes means of {span.iterations:g} iterations with {span.left:g} "
+                f"left, but rank 0 passes means of {first.iterations:g} with {first.left:g} left"
+            )
+    seconds = [one.span.seconds for one in of_ranks if np.isfinite(one.span.seconds)]
+    return _times(of_ranks, names), first._replace(seconds=max(seconds, default=np.inf))
+
+
+def _times(of_ranks: Sequence[_OfRank], names: Sequence[str]) -> FloatArray:
+    """Return the time of each device that some rank knows, NaN of others."""
+    times = np.full(len(names), np.nan)
+    by = np.full(len(names), -1)
+    for rank, one in enumerate(of_ranks):
+        known = np.isfinite(one.times)
+        differ = np.flatnonzero(known & (by >= 0) & (one.times != times))
+        if differ.size:
+            b = int(differ[0])
+            raise InputError(
+                f"{names[b]} took {one.times[b]:.6g} s on rank {rank}, but {times[b]:.6g} s on "
+                f"rank {by[b]}",
+                hint="A rank passes the times of its own devices and None for others, or all ranks "
+                "pass the same times.",
+            )
+        times[known], by[known] = one.times[known], rank
+    return times
+
+
+def longest(comm: Comm, seconds: float) -> float:
+    """Return the most seconds that a rank has measured; NaN where one is no time."""
+    own = agreed(comm, lambda: float(seconds))
+    of_ranks = np.array(comm.allgather(own))
+    return float(of_ranks.max()) if ((of_ranks >= 0) & (of_ranks < MAX_TIME)).all() else np.nan

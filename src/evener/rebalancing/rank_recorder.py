@@ -45,18 +45,18 @@ class RankRecorder:
     ) -> Decision:
         """Return the decision of rank 0, as Recorder.decide; `propose` is called by all ranks."""
         comm, recorder = self._comm, self._recorder
-        told: Any = None
+        message: Any = None
         if recorder is not None:
 
             def asked(slowness: FloatArray, loads: FloatArray) -> Any:
                 comm.bcast((slowness, loads))
                 return propose(slowness, loads)
 
-            told = comm.bcast(recorder.decide(times, asked, changed, refused, span))
+            message = comm.bcast(recorder.decide(times, asked, changed, refused, span))
         else:
-            while not isinstance(told := comm.bcast(None), Decision):
-                propose(*told)
-        decision: Decision = told
+            while not isinstance(message := comm.bcast(None), Decision):
+                propose(*message)
+        decision: Decision = message
         self.last = decision
         self.observations += 1
         return decision

@@ -63,8 +63,9 @@ class Rebalancer:
 
     plan: with one weight per vertex; graph: the one it was made for. replan: makes a partition from
     scratch, `ev.replan`; None: vertices move only between neighbouring blocks. log: path of the
-    decision log. rebuild_seconds: what a move takes beside its bytes, until `moved` reports it;
-    None: the time of an iteration. noise_floor: savings up to this share of an iteration are noise.
+    decision log. rebuild_seconds: what a move takes besides transferring its bytes, until `moved`
+    reports it; None: the time of an iteration. noise_floor: savings up to this share of an
+    iteration are noise.
 
     On the ranks of an MPI program: a RankPlan and its DistributedGraph. All ranks call the same
     methods in the same order, and get the same decision, taken by rank 0, which writes the log; a
@@ -106,7 +107,7 @@ class Rebalancer:
 
     @property
     def rebuild_seconds(self) -> float:
-        """Seconds that a move takes beside its bytes, as learnt."""
+        """Learnt seconds that a move takes besides transferring its bytes."""
         return self._recorder.rebuild_seconds
 
     @property
@@ -209,7 +210,7 @@ def _held(
         return RankData(plan, graph, cast("RankReplan | None", replan))
     if isinstance(plan, RankPlan) or isinstance(graph, DistributedGraph):
         raise UsageError(
-            f"a {type(plan).__name__} is not of a {type(graph).__name__}",
-            hint="On ranks: a DistributedGraph, and the RankPlan that ev.plan returns for it.",
+            f"a {type(plan).__name__} does not belong to a {type(graph).__name__}",
+            hint="On ranks, pass a DistributedGraph and the RankPlan that ev.plan returned for it.",
         )
     return MemoryData(plan, graph, cast("Replan | None", replan))

@@ -61,16 +61,18 @@ class Watch:
 
     def see(self, slowness: FloatArray) -> None:
         """Take in the slowness (k,) of an iteration; NaN, no time given, repeats the last one."""
-        told = np.isfinite(slowness) & (slowness > 0)
-        self.missing = np.where(told, 0, self.missing + 1)
+        known = np.isfinite(slowness) & (slowness > 0)
+        self.missing = np.where(known, 0, self.missing + 1)
         clipped = np.clip(slowness, 1 / MAX_SLOWNESS, MAX_SLOWNESS)
-        seen: FloatArray = np.where(told, clipped, self._last)
+        seen: FloatArray = np.where(known, clipped, self._last)
         before = self._sums[self.count % KEPT]
         if self.count:
             # The mean |difference| of two normal numbers is 1.128 standard deviations.
             jump = np.abs(np.log(seen / self._last)) / 1.128
             jump = np.minimum(jump, 3 * self.scatter)  # a change of speed is not noise
-            self.scatter = np.where(told, self.scatter + 0.03 * (jump - self.scatter), self.scatter)
+            self.scatter = np.where(
+                known, self.scatter + 0.03 * (jump - self.scatter), self.scatter
+            )
         self.count += 1
         self._sums[self.count % KEPT] = before + seen
         self._age, self._last = self._age + 1, seen

@@ -56,11 +56,15 @@ class RowRebalancer:
         self.sizes: Whole = as_integers(sizes, "sizes").copy()
         k = self.sizes.size
         if k == 0 or self.sizes.min() < 0 or self.sizes.sum() < k:
-            raise InputError("there are at least as many rows as ranks, and no size is negative")
+            raise InputError(
+                "sizes must not be negative, and there must be at least one row per rank"
+            )
         if models and len(models) != k:
-            raise InputError(f"{len(models)} models for {k} sizes")
+            raise InputError(f"there are {len(models)} models for {k} sizes")
         if not (np.isfinite(bytes_per_row) and bytes_per_row >= 0):
-            raise InputError(f"bytes_per_row must be finite, not negative, and is {bytes_per_row}")
+            raise InputError(
+                f"bytes_per_row must be finite and not negative, but is {bytes_per_row}"
+            )
         self._models, self._link = list(models), link or Link()
         self._bytes, self._rebuild, self._floor = float(bytes_per_row), rebuild_seconds, noise_floor
         self._log, self._found = log, self.sizes
@@ -97,7 +101,7 @@ class RowRebalancer:
     def moved(self, seconds: float) -> None:
         """Report the seconds that the last move took as a whole; later ones are priced by them."""
         if self._recorder is None:
-            raise InputError("moved() called without a move before it")
+            raise InputError("moved() was called without a move")
         self._recorder.moved(seconds)
 
     def close(self) -> None:
@@ -111,7 +115,7 @@ class RowRebalancer:
             rank = int(np.argmin(known))
             raise InputError(
                 f"rank {rank} has no time in the first iteration, and no model",
-                hint="Give models, or begin with an iteration in which all ranks have times.",
+                hint="Give models, or begin with an iteration in which every rank has a time.",
             )
         rates = np.where(self.sizes > 0, self.sizes / np.where(self.sizes > 0, times, 1.0), np.nan)
         rates = np.where(np.isnan(rates), np.nanmean(rates), rates)

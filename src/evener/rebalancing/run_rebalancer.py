@@ -81,22 +81,22 @@ def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
     if decision.move is not None:
         return "the seconds lost have reached the price of a move"
     if decision.saving <= NOISE_FLOOR * (decision.now - decision.saving):
-        return "a move would save next to nothing"
+        return "a move would save almost nothing"
     if is_early:
         return "too few observations"
     believed = decision.believed
     if believed <= 0:
-        return "with such blocks, supersteps were measured to take as long or longer"
+        return "supersteps with such blocks took as long or longer"
     if decision.regret < ENOUGH * decision.cost:
         if decision.regret < believed * ENOUGH * decision.cost:
             return "the seconds lost are below the price of a move"
         return (
-            f"withheld: {believed:.0%} of what is predicted is believed after earlier moves, so "
-            "that the seconds lost count for less"
+            f"withheld: earlier moves gained less than predicted, so {believed:.0%} of the "
+            "prediction counts"
         )
     if left is not None and believed * decision.saving * left <= decision.cost:
         return "a move would save less than its price before the end"
-    return "no partition was found that saves its price"
+    return "no partition saves the price of moving to it"
 
 
 def _of_superstep(gain: MoveGain, part: float) -> MoveGain:
@@ -124,7 +124,9 @@ class RunRebalancer:
         log: str | Path | None = None,
     ) -> None:
         if graph.n_constraints > 1:
-            raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
+            raise UsageError(
+                f"rebalancing works with one weight per vertex, not {graph.n_constraints}"
+            )
         self.rebalancer: Rebalancer | None = None
         self.checks: deque[MoveCheck] = deque(maxlen=MOST_CHECKS)
         self.gains: dict[int, MoveGain] = {}

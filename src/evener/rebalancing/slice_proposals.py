@@ -94,7 +94,7 @@ class RowsToShift:
             margin += NEXT_MARGIN
         names = [name for name, is_over in zip(self.platform.names, over, strict=True) if is_over]
         with raised_everywhere():
-            raise InfeasibleError(f"no blocks found within the memory of {', '.join(names)}")
+            raise InfeasibleError(f"found no blocks that fit the memory of {', '.join(names)}")
 
     def _refined(self, borders: BorderGraph, part: Part, room: _Room) -> CountedBlocks | None:
         platform = self.platform

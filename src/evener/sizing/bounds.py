@@ -48,8 +48,8 @@ def lower_bound(
     A device does in T seconds at most the largest load that its memory and high_units allow and
     that it computes in T less its fixed seconds; nothing where that is below low_units. The bound
     is the least T by which that is all the work; of whole vertices and speed curves, the time of
-    the best sizes. graph: as it was read; what a vertex works is the workload's or its weight
-    `constraint`. O(n log n) where memory is in bytes, else O(k).
+    the best sizes. graph: as it was read. The work of a vertex follows the workload, or else its
+    weight `constraint`. O(n log n) where memory is in bytes, else O(k).
     """
     facts = work_facts_of(graph, platform, workload, constraint)
     return bound_of_facts(facts, platform, workload)
@@ -182,7 +182,7 @@ class _WorkByTime:
         return np.where(most >= self._low, most, 0.0)
 
     def _whole(self, loads: FloatArray) -> FloatArray:
-        """Return loads rounded down to whole vertices, where all vertices are alike."""
+        """Return loads rounded down to whole vertices, where all vertices have the same work."""
         if self._each <= 0:
             return loads
         return np.asarray(np.floor(loads * ((1 + ROUNDING) / self._each)) * self._each)

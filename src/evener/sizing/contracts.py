@@ -37,9 +37,9 @@ def contract_for(
     """Return the contract of the blocks of `graph`, and the sizes that it comes from.
 
     graph, platform: as of `plan`. method: of `solve_sizes`, for devices with speed curves.
-    constraint: the only one of several vertex weights to be divided; None divides all, with sizes
-    by the first. shares: what the targets of each weight follow, "speed" (the first weight
-    always), "memory" or "equal"; all "speed" where empty.
+    constraint: the one of several vertex weights to divide; None: all of them, with sizes by the
+    first. shares: what the targets of each weight follow, "speed" (the first weight always),
+    "memory" or "equal"; all "speed" where empty.
 
     For targets, the bytes of a weighted graph are spread evenly over its weight; caps in bytes
     limit what a block really contains. Every block gets at least one vertex, however small its
@@ -68,18 +68,19 @@ def contract_of_facts(
     """Return the contract that `contract_for` makes of a graph of which these facts are known."""
     if platform.k > facts.n:
         raise InfeasibleError(
-            f"{platform.k:,} devices for {facts.n:,} vertices: some block would be empty",
+            f"there are {platform.k:,} devices but only {facts.n:,} vertices: a block would be "
+            "empty",
             hint="Use fewer devices or a larger graph.",
         )
     if facts.load <= 0:
-        raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
+        raise InfeasibleError("all vertices have weight zero, so there is no load to divide")
     load, unit, density = facts.load, facts.unit, facts.total_bytes / facts.load
     if platform.has_curves:
         heaviest = 0.0 if unit else facts.heaviest
         sizes = curved_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density,
                              heaviest=heaviest, method=method)  # fmt: skip
     elif method != "auto":
-        raise UsageError(f"sizing by {method} needs speed curves, and no device has one")
+        raise UsageError(f"sizing by {method} needs speed curves, but no device has one")
     else:
         sizes = target_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density)
     if unit:
@@ -93,9 +94,9 @@ def contract_of_facts(
 def contract_of_units(
     count: int, platform: Platform, epsilon: float = 0.03, *, bytes_per_unit: float = 0.0
 ) -> Contract:
-    """Return the contract of the blocks of `count` things that weigh 1, of so many bytes [B] each.
+    """Return the contract of the blocks of `count` things that weigh 1, with these bytes [B] each.
 
-    As `contract_for` of a graph of as many vertices, which need not be there. Raises
+    The same as `contract_for` of a graph of `count` vertices, without that graph. Raises
     InfeasibleError for too little memory.
     """
     solve = curved_sizes if platform.has_curves else target_sizes
@@ -150,13 +151,13 @@ def _refuse_too_small(smallest: float, platform: Platform, sizes: Sizes) -> None
         b = int(np.argmax(small))
         device = platform.devices[b]
         has = (
-            f"{memory(device.memory)} of the {memory(smallest)} that the smallest needs"
+            f"{memory(device.memory)}, but the smallest vertex needs {memory(smallest)}"
             if device.memory is not None and device.memory < smallest
-            else f"{platform.high_units[b]:,.6g} units of the 1 that a vertex is"
+            else f"{platform.high_units[b]:,.6g} units, but a vertex has 1"
         )
         raise InfeasibleError(
-            f"device {device.name!r} has no memory for a single vertex: {has}",
-            hint="Leave it out of the machine, or check its memory.",
+            f"device {device.name!r} cannot hold a single vertex: it has {has}",
+            hint="Leave the device out of the machine, or check its memory.",
         )
 
 
@@ -197,7 +198,7 @@ def _room_for_heavy(sizes: Sizes, facts: LoadFacts, platform: Platform, epsilon:
         low[others] = np.minimum(low[others], np.maximum(share * (1 - epsilon) - next_heaviest, 0))
     low[own] = np.minimum(low[own], high[own])
     vertices = "a vertex weighs" if count == 1 else f"{count:,} vertices weigh each"
-    note = f"{vertices} more than any block of its share may: its block is above its target"
+    note = f"{vertices} more than a block of its share may hold, so its block is above its target"
     return replace(sizes, low=low, high=high, notes=(*sizes.notes, note))
 
 
@@ -254,13 +255,14 @@ def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
     if len(shares) != count:
         weights = "weight" if count == 1 else "weights"
         raise UsageError(
-            f"{len(shares)} shares ({','.join(shares)}) for {count} {weights} a vertex",
-            hint="Give one for each weight, in their order.",
+            f"there are {len(shares)} shares ({','.join(shares)}) for {count} {weights} per vertex",
+            hint="Give one share per weight, in the order of the weights.",
         )
     if shares[0] != "speed":
         raise UsageError(
-            f"the first weight cannot be shared by {shares[0]}: it is the work that speeds are for",
-            hint="Put the weight that is work first.",
+            f"the first weight must be shared by speed, not {shares[0]}: speeds are for this "
+            "weight",
+            hint="Put the weight that is the work first.",
         )
     return tuple(shares)
 
@@ -279,7 +281,7 @@ def further_limits(
         load = float(weights.sum(dtype=np.float64))
     if not 0 < load < np.inf:
         raise InfeasibleError(
-            f"the vertex weights number {constraint} add up to {load:g}: there is no load to divide"
+            f"vertex weights {constraint} add up to {load:g}, so there is no load to divide"
         )
     share = _shares(platform, by, sizes)
     targets = load * (share / share.sum())
@@ -299,8 +301,11 @@ def _shares(platform: Platform, by: str, sizes: Sizes) -> FloatArray:
     unknown = ~(np.isfinite(platform.memories) | np.isfinite(platform.memory_units))
     name = platform.names[int(np.argmax(unknown))]
     raise UsageError(
-        f"a weight is to be shared by memory, but the memory of device {name!r} is not stated"
+        f"sharing a weight by memory needs the memory of device {name!r}, which is not stated"
         if unknown.any()
-        else "a weight is to be shared by memory, but some memories are in bytes, others in units",
+        else (
+            "sharing a weight by memory needs memories in one unit, but some are in bytes and "
+            "others in units"
+        ),
         hint="Give memory_GiB for every device in the machine file.",
     )

@@ -124,16 +124,16 @@ def _speeds(models: Sequence[SpeedModel], targets: FloatArray, load: float) -> F
 def _scaled(model: SpeedModel, factor: float) -> SpeedModel:
     if isinstance(model, Constant | Piecewise | Akima):
         return model.scaled(factor)
-    raise UsageError(f"no sizes for weights that are not whole from a {type(model).__name__}")
+    raise UsageError(f"a {type(model).__name__} cannot give sizes for weights that are not whole")
 
 
 def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
     notes = [f"sized by speed curves, method {method}"]
     if not converged:
-        notes.append(f"{method} did not reach what it promises: the sizes are the best it found")
+        notes.append(f"{method} did not converge: the sizes are the best it found")
     if idle:
         what = "device is" if idle == 1 else "devices are"
-        notes.append(f"{idle} {what} not worth using: next to nothing goes there")
+        notes.append(f"{idle} {what} not worth using, with almost no load")
     return tuple(notes)
 
 
@@ -153,7 +153,7 @@ def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -
         ],
     )
     if len(notes) > NAMED:
-        notes = [*notes[:NAMED], f"and {len(notes) - NAMED} more notes of measurements"]
+        notes = [*notes[:NAMED], f"and {len(notes) - NAMED} more notes on measurements"]
     for curve, size in zip(curves, sizes, strict=True):
         if curve is not None and curve.model != "constant" and size > 0:
             loads = [sample.load for sample in curve.samples]
@@ -164,7 +164,9 @@ def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -
         return notes
     more = f"; and {len(said) - NAMED} more" if len(said) > NAMED else ""
     shown = "; ".join(said[:NAMED])
-    beyond = f"loads beyond the samples, where speed is taken as that of the nearest: {shown}{more}"
+    beyond = (
+        f"loads outside the measured range, where the nearest sample's speed is used: {shown}{more}"
+    )
     return [beyond, *notes]
 
 

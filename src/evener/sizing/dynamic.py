@@ -80,12 +80,12 @@ class Dynamic:
         if not self.epsilon > 0:
             raise InputError(f"epsilon must be above zero, not {self.epsilon}")
         if self.k < 1 or self.max_steps < 1:
-            raise InputError("at least one device and one step are needed")
+            raise InputError("there must be at least one device and one step")
         problem = make_problem([Constant(1.0)] * self.k, self.n, self.low, self.high)
         self._low, self._high = problem.low, problem.high
         given = self.samples or [()] * self.k
         if len(given) != self.k:
-            raise InputError(f"samples of {len(given)} devices for {self.k}")
+            raise InputError(f"there are samples of {len(given)} devices, but {self.k} devices")
         self._samples = [list(known) for known in given]
         self._part = 1.0  # of the way from the best sizes to those that the models propose
         self._gains = 0  # steps in a row that helped
@@ -102,7 +102,7 @@ class Dynamic:
     def best(self) -> Observed:
         """The observation of least makespan; the latest of several equal ones."""
         if not self.history:
-            raise InputError("nothing was observed yet")
+            raise InputError("nothing has been observed yet")
         return min(reversed(self.history), key=lambda seen: seen.makespan)
 
     @property
@@ -123,7 +123,7 @@ class Dynamic:
         InfeasibleError where the loads that devices can do no longer add up to n.
         """
         if self.outcome:
-            raise InputError(f"this search is over: {self.outcome}")
+            raise InputError(f"this search has ended: {self.outcome}")
         sizes = self._sizes if done is None else self._done(done)
         seen = Observed(sizes, _checked(seconds, sizes))
         improved = not self.history or seen.makespan < self.best.makespan
@@ -137,7 +137,7 @@ class Dynamic:
         elif len(self.history) >= self.max_steps:
             self.outcome = f"not balanced after {self.max_steps} steps"
         elif (following := self._proposed()) is None:
-            self.outcome = "nothing better is known"
+            self.outcome = "no better sizes are known"
         if following is not None:
             self._sizes = following
         return following
@@ -145,7 +145,7 @@ class Dynamic:
     def _done(self, given: npt.ArrayLike) -> IntArray:
         sizes = as_integers(given, "done")
         if sizes.shape != (self.k,) or sizes.min() < 0 or int(sizes.sum()) != self.n:
-            raise InputError(f"the sizes measured must be {self.k} whole numbers that sum to n")
+            raise InputError(f"measured sizes must be {self.k} whole numbers that sum to n")
         return sizes
 
     def _step_on(self, improved: bool) -> None:
@@ -168,8 +168,8 @@ class Dynamic:
             self._high[i] = min(int(self._high[i]), load - 1)
             if self._high[i] < self._low[i] or int(self._high.sum()) < self.n:
                 raise InfeasibleError(
-                    f"device {i} could not do {load:,} units; what all of them can do "
-                    f"no longer adds up to {self.n:,}"
+                    f"device {i} cannot do {load:,} units, and the loads that all devices can do "
+                    f"no longer sum to {self.n:,}"
                 )
 
     def _first(self) -> IntArray:
@@ -177,7 +177,7 @@ class Dynamic:
             sizes = as_integers(self.start, "start")
             fits = sizes.shape == (self.k,) and (sizes >= self._low).all()
             if not (fits and (sizes <= self._high).all() and int(sizes.sum()) == self.n):
-                raise InputError("start must hold whole sizes within the limits that sum to n")
+                raise InputError("start must contain whole sizes within the limits that sum to n")
             return sizes
         if all(self._samples):
             return self._solved().sizes
@@ -251,7 +251,7 @@ def measured_sizes(
 def _checked(seconds: npt.ArrayLike, sizes: IntArray) -> FloatArray:
     times = as_array(seconds, "seconds")
     if times.shape != sizes.shape or times.dtype.kind not in "iuf":
-        raise InputError(f"seconds must be {sizes.size} numbers, one a device")
+        raise InputError(f"seconds must be {sizes.size} numbers, one per device")
     times = np.where(sizes > 0, times, 0.0).astype(np.float64)
     wrong = (sizes > 0) & ~(times > 0)
     if wrong.any():

@@ -145,7 +145,10 @@ def solve_exact(problem: Problem) -> Solution:
     if above <= ROUNDING:
         return Solution(best.sizes, bound=bound)
     step = -(-problem.n // MULTIPLES)
-    note = f"exact: by steps of {step:,} units, polished; at most {above:.2%} above the least"
+    note = (
+        f"exact: solved in steps of {step:,} units, then improved; at most {above:.2%} above the "
+        "optimum"
+    )
     return Solution(best.sizes, False, (note,), bound)
 
 

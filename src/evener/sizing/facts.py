@@ -116,7 +116,7 @@ def work_facts_of(
 def held_work(n_bytes: FloatArray, work: FloatArray) -> HeldWork:
     """Return how much work fits where those with the fewest bytes per work come first.
 
-    n_bytes, work (v,): of each vertex, or of vertices that are alike together.
+    n_bytes, work (v,): of each vertex, or of equal vertices together.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(np.where(work > 0, n_bytes / work, np.inf), kind="stable")

@@ -223,7 +223,9 @@ def _count(tree: Tree) -> int:
     """Return the number of devices; InputError unless each of 0, 1, ... occurs once."""
     found = sorted(_leaves(tree))
     if not found or found != list(range(len(found))):
-        raise InputError("a tree of devices holds each of 0, 1, 2, ... once, in nested tuples")
+        raise InputError(
+            "a tree of devices must contain each of 0, 1, 2, ... once, in nested tuples"
+        )
     return len(found)
 
 
@@ -231,7 +233,7 @@ def _leaves(tree: Tree) -> list[int]:
     if isinstance(tree, int):
         return [tree]
     if not isinstance(tree, tuple) or not tree:
-        raise InputError(f"a group is a tuple of devices and groups, not {tree!r}")
+        raise InputError(f"a group must be a tuple of devices and groups, not {tree!r}")
     return [leaf for member in tree for leaf in _leaves(member)]
 
 

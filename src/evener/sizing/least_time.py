@@ -165,7 +165,7 @@ class Rates:
         load = self.largest(seconds)
         load = np.where(self.times(load) <= seconds, load + 1, load)
         times = self.times(load)[load <= self.problem.high]
-        # Beside a large fixed time the times of many loads are the same to the last digit.
+        # With a large fixed time the times of many loads are the same to the last digit.
         return float(times.min(where=times > seconds, initial=np.inf))
 
 
@@ -181,7 +181,7 @@ def solve_constant(problem: Problem) -> Solution:
     sizes = handed_back(loads, least)
     if problem.is_flat:
         return Solution(sizes, bound=max(least.seconds, loads.needed()))
-    return Solution(sizes, True, ("constant: each speed is taken at an even share",))
+    return Solution(sizes, True, ("constant: every speed is that at an even share",))
 
 
 def solve_gpa(problem: Problem) -> Solution:
@@ -199,7 +199,7 @@ def solve_gpa(problem: Problem) -> Solution:
     dropped = [n for n in (_dropped(model, given) for model, given in pairs) if n]
     samples = f"{sum(dropped):,} sample{'s' * (sum(dropped) > 1)}"
     devices = f"{len(dropped):,} device{'s' * (len(dropped) > 1)}"
-    note = f"gpa: the rule of shape drops {samples} of {devices}"
+    note = f"gpa: the shape rule drops {samples} of {devices}"
     return Solution(sizes, True, (note,) if dropped else ())
 
 
@@ -210,8 +210,8 @@ def in_shape(model: SpeedModel, name: str) -> SpeedModel:
     points = model.points if isinstance(model, Akima) else model
     if not isinstance(points, Piecewise):
         raise UsageError(
-            f"gpa needs the points of a curve; the model of {name} has none",
-            hint="exact takes models of any kind.",
+            f"gpa needs the points of a curve, but the model of {name} has none",
+            hint="The method exact takes any model.",
         )
     if _keeps_shape(points):
         return points

@@ -72,8 +72,8 @@ def target_weights(
     room = _total(cap)
     if load > room * (1 + 1e-12):
         raise InfeasibleError(
-            f"{load - room:,.6g} units short: all devices together hold {room:,.12g} units, "
-            f"{load:,.12g} are asked"
+            f"{load - room:,.6g} units short: all devices together hold {room:,.12g} units, but "
+            f"the load is {load:,.12g}"
         )
     return _capped(load, speed, np.zeros(speed.size), cap)
 
@@ -142,13 +142,13 @@ def refuse_too_much_asked(least: FloatArray, capacities: FloatArray, n: float) -
     if (least > capacities).any():
         b = int(np.argmax(least > capacities))
         raise InfeasibleError(
-            f"device {b} must have at least {least[b]:,.12g} units (low_units), but holds at most "
-            f"{capacities[b]:,.12g}"
+            f"device {b} must have at least {least[b]:,.12g} units (low_units), but can hold at "
+            f"most {capacities[b]:,.12g}"
         )
     if least.sum() > n * (1 + 1e-12):
         raise InfeasibleError(
-            f"the devices must have at least {least.sum():,.12g} units together (low_units): "
-            f"{least.sum() - n:,.6g} more than there are"
+            f"low_units of all devices together are {least.sum():,.12g} units, "
+            f"{least.sum() - n:,.6g} more than the load"
         )
 
 
@@ -173,13 +173,13 @@ def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
     amount = f"{short:,.0f} units" if short >= 1 else f"{short:,.3g} units"
     if bytes_per_unit > 0:
         amount = memory(short * bytes_per_unit)
-    return f"{amount} short: all devices together hold {room:,.0f} units, {n:,.0f} are asked"
+    return f"{amount} short: all devices together hold {room:,.0f} units, but the load is {n:,.0f}"
 
 
 def remedy(n: float, room: float) -> str:
     """Return the hint that says what would make the load fit."""
     if room <= 0:
-        return "No device holds a single unit: check the memory sizes and the bytes a unit needs."
+        return "No device can hold a single unit: check the memory sizes and the bytes per unit."
     more, less = np.ceil(n / room * 1000) / 1000, np.ceil((1 - room / n) * 1000) / 10
     per_unit = f"with {less:.3g} % less memory per unit, " if less < 100 else ""
     return (

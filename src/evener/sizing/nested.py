@@ -130,7 +130,7 @@ class SliceSearch:
         max_steps: int = MAX_STEPS,
     ) -> None:
         if not len(devices):
-            raise InputError("a node without devices can be given nothing")
+            raise InputError("a node without devices cannot take any load")
         self.devices = np.array(devices, np.int64)
         self._measure, self._epsilon = measure, epsilon
         self._method, self._max_steps = method, max_steps
@@ -179,7 +179,7 @@ class SliceSearch:
     def _start(self, columns: int, able: npt.NDArray[np.bool_]) -> IntArray:
         shares = able / max(able.sum(), 1) if self._shares is None else self._shares * able
         if not shares.sum() > 0:
-            raise InfeasibleError("no device of the node can do a column")
+            raise InfeasibleError("no device of the node can take a column")
         return _shared_out(columns, shares)
 
     def _timed(self, rows: int, columns: IntArray) -> FloatArray:

@@ -53,11 +53,14 @@ def solve_npa(problem: Problem) -> Solution:
     bisected = handed_back(loads, least_time(loads))
     shares = _slide(smooth, curves)
     if shares is None:
-        note = "npa: no balance found; bisection over the time, each device taking the most it can"
+        note = (
+            "npa: found no balance; used bisection over time, where each device takes all that "
+            "it can"
+        )
         return Solution(bisected, False, (note,))
     sizes = _whole(smooth, shares, curves)
     later = loads.times(sizes).max() > loads.times(bisected).max()
-    note = "npa: a balance behind a hump of time; bisection over the time does better"
+    note = "npa: found a balance, but bisection over time is better"
     return Solution(bisected, True, (note,)) if later else Solution(sizes)
 
 
@@ -205,8 +208,8 @@ def _smooth(model: SpeedModel, name: str) -> SpeedModel:
     if isinstance(model, Piecewise):
         return Akima(model)
     raise UsageError(
-        f"npa needs the points of a curve; the model of {name} has none",
-        hint="exact takes models of any kind.",
+        f"npa needs the points of a curve, but the model of {name} has none",
+        hint="The method exact takes any model.",
     )
 
 

@@ -96,7 +96,7 @@ def make_problem(
     room for n or demand more than n.
     """
     if not models:
-        raise InputError("there is no device to size")
+        raise InputError("there are no devices")
     if isinstance(n, bool) or n != int(n) or not 0 <= n <= MAX_WHOLE:
         raise InputError(f"the load must be a whole number from 0 to 2^53, not {n}")
     n, k = int(n), len(models)
@@ -110,7 +110,9 @@ def make_problem(
     for values, name in ((least, "low"), (most, "high")):
         if (values < 0).any():
             i = int(np.argmax(values < 0))
-            raise InputError(f"{name} of {problem.name(i)} must not be negative, is {values[i]}")
+            raise InputError(
+                f"{name} of {problem.name(i)} must not be negative, but is {values[i]}"
+            )
     _check_room(problem)
     return problem
 
@@ -120,7 +122,7 @@ def _check_room(problem: Problem) -> None:
     if (low > high).any():
         i = int(np.argmax(low > high))
         raise InfeasibleError(
-            f"{problem.name(i)} must get at least {low[i]:,} units and can take {high[i]:,} at most"
+            f"{problem.name(i)} must get at least {low[i]:,} units but can take at most {high[i]:,}"
         )
     if high.sum(dtype=np.float64) < n and high.sum() < n:
         raise InfeasibleError(
@@ -130,7 +132,7 @@ def _check_room(problem: Problem) -> None:
     if low.sum(dtype=np.float64) > n:
         over = low.sum() - n
         raise InfeasibleError(
-            f"the least sizes add up to {low.sum():,} units, {over:,} above the {n:,} asked"
+            f"the least sizes add up to {low.sum():,} units, {over:,} more than the load of {n:,}"
         )
 
 
@@ -142,7 +144,7 @@ def checked_seconds(values: npt.ArrayLike | None, k: int, name: str) -> FloatArr
     seconds = np.zeros(k) if values is None else as_numbers(_all(values, k, name), name)
     if (seconds < 0).any():
         i = int(np.argmax(seconds < 0))
-        raise InputError(f"{name} must not be negative; entry {i} is {seconds[i]:g}")
+        raise InputError(f"{name} must not be negative, but entry {i} is {seconds[i]:g}")
     return seconds
 
 
@@ -159,5 +161,5 @@ def _all(values: npt.ArrayLike, k: int, name: str) -> npt.NDArray[Any]:
     array = as_array(values, name)
     array = np.full(k, array[()]) if array.ndim == 0 else array
     if array.shape != (k,):
-        raise InputError(f"{name} has shape {array.shape} for {k} devices")
+        raise InputError(f"{name} has shape {array.shape}, but there are {k} devices")
     return array

@@ -128,7 +128,9 @@ def _reason(problem: Problem, found: SpeedSizes, i: int, capacity: float) -> str
         return _why_nothing(problem, found, i, capacity)
     if size == limit < problem.n:
         return (
-            "full: its capacity" if limit == int(min(capacity, problem.n)) else "at its upper limit"
+            "full: at its capacity"
+            if limit == int(min(capacity, problem.n))
+            else "at its upper limit"
         )
     if found.seconds[i] >= found.makespan * (1 - SAME):
         return "ends last"
@@ -139,15 +141,15 @@ def _reason(problem: Problem, found: SpeedSizes, i: int, capacity: float) -> str
 
 def _why_nothing(problem: Problem, found: SpeedSizes, i: int, capacity: float) -> str:
     if problem.high[i] == 0:
-        return "no room for a unit" if capacity < 1 else "its upper limit is zero"
-    all_done = f"all is done after {duration(found.makespan)}"
+        return "cannot hold a unit" if capacity < 1 else "its upper limit is zero"
+    all_done = f"the others finish after {duration(found.makespan)}"
     fixed = float(problem.fixed[i])
     if fixed >= found.makespan:
-        return f"taking part costs it {duration(fixed)}; {all_done}"
+        return f"taking part alone takes {duration(fixed)}; {all_done}"
     load, seconds = least_load(problem, i)
     if seconds > found.makespan * (1 + SAME):
-        what = "one unit" if load == 1 else f"its quickest load, {load:,} units,"
-        return f"{what} takes it {duration(seconds)}; {all_done}"
+        what = "one unit" if load == 1 else f"its fastest load, {load:,} units,"
+        return f"{what} takes {duration(seconds)} here; {all_done}"
     return f"not needed: {all_done} without it"
 
 

@@ -1,7 +1,7 @@
 """Graphs in slices of rows, from a file or of MPI ranks, divided without one process holding them.
 
-Every graph is cut into the same N_SLICES slices, whoever holds them, and what is done in a slice
-depends on nothing but its rows and on values told between steps: the blocks are the same however
+Every graph is cut into the same N_SLICES slices. What is done in a slice depends only on its rows
+and on values that processes exchange between steps: the blocks are the same however
 many ranks share the slices, and where a file is read slice by slice.
 
 rows.py          SlicedGraph, what all others take: read this first

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,21 +17,16 @@ from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.label_propagation.propagation import is_uneven
+from evener.partitioning.refine import RefineOptions
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Contract, Partition
-from evener.sliced.borders import (
-    BlockBorders,
-    BorderEffort,
-    Near,
-    block_type,
-    near_clusters,
-    refine_borders,
-)
+from evener.running.comm import Comm
+from evener.sliced.borders import BlockBorders, Near, block_type, near_clusters, refine_borders
 from evener.sliced.borders_kernels import count_single
 from evener.sliced.cells import clusters_across, split_by_block
 from evener.sliced.clusters import SliceClusters, clusters_in_slices, entries_of_clusters
-from evener.sliced.contraction import contract
+from evener.sliced.contraction import UpperEdges, contract, lists_of
 from evener.sliced.entries import cluster_graph_of, falling_of
 from evener.sliced.gathering import of_root
 from evener.sliced.memory import (
@@ -47,8 +42,8 @@ from evener.sliced.memory import (
     vertices_in_cell,
     vertices_in_cluster,
 )
+from evener.sliced.narrow import narrow
 from evener.sliced.rows import SlicedGraph
-from evener.sliced.telling import told_graph
 from evener.sliced.windows import refine_windows
 
 HEAVIEST = 32.0  # mean vertices in a cluster at most
@@ -65,7 +60,7 @@ MANY_CELLS = 450_000
 LEAST_CLUSTERS = 32  # for each block, on average
 HOPS = 1  # from clusters at borders to the last whose vertices are taken singly
 GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes of 2^22 vertices
-LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift their borders beside each other
+LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift the borders between them
 TURNS = 3
 WINDOW_TURNS = 2
 # Times as large clusters are tried, at least and at most, where their graph takes too much memory.
@@ -80,7 +75,7 @@ class SlicedOptions:
     of blocks whose borders are refined by themselves, at least; turns: how often. hops: clusters
     so far from those at borders are taken vertex by vertex too. memory [B]: of a lone process
     that reads a file, libraries included: larger clusters and more groups keep within it. sizes: of
-    the file; None: of slices that are alike.
+    the file; None: of equally large slices.
     """
 
     preset: str = "default"
@@ -229,14 +224,14 @@ def _contracted_within(
     Entries are counted for some clusters first, as to sum up all may already take too much.
     """
     sizes = options.sizes_of(graph)
-    told = cluster_graph_of(graph, made.clusters, k, across=made.across)
-    needed = cluster_memory(sizes, told)
+    estimated = cluster_graph_of(graph, made.clusters, k, across=made.across)
+    needed = cluster_memory(sizes, estimated)
     if needed > options.memory:
         return needed, None
     small = _contracted(graph, made)
     arcs = int(small.graph.adjncy.size)
-    falling = max(told.falling, falling_of(graph, small.graph.n, arcs))
-    exact = told._replace(arcs=arcs, falling=falling, uneven=is_uneven(small.graph))
+    falling = max(estimated.falling, falling_of(graph, small.graph.n, arcs))
+    exact = estimated._replace(arcs=arcs, falling=falling, uneven=is_uneven(small.graph))
     needed = cluster_memory(sizes, exact)
     return needed, small._replace(falling=falling) if needed <= options.memory else None
 
@@ -282,8 +277,8 @@ def _contracted(graph: SlicedGraph, made: _Made) -> SmallGraph:
     """Return the graph of clusters, at every process."""
     clusters, across = made
     coarse = contract(graph, clusters.of, clusters.count, points=True, across=across)
-    told = told_graph(graph.comm, coarse)
-    return SmallGraph(clusters.of, told if coarse is None else coarse, across)
+    copied = broadcast_graph(graph.comm, coarse)
+    return SmallGraph(clusters.of, copied if coarse is None else coarse, across)
 
 
 def blocks_of_clusters(
@@ -294,7 +289,7 @@ def blocks_of_clusters(
     part (c,) int32: the blocks of clusters. All processes call.
     """
     borders, within = _borders(graph, small, part, limits.k, options)
-    effort = BorderEffort(options.preset, options.objective, options.seed)
+    effort = RefineOptions(options.preset, options.objective, options.seed)
     if within.window:
         refine_windows(borders, limits, within.window, WINDOW_TURNS, effort)
         return SlicedBlocks(borders.all_blocks())
@@ -354,3 +349,35 @@ def divided_clusters(coarse: Graph, limits: Contract, options: SlicedOptions) ->
     part = partition_with("evener", coarse, request_for(limits, options)).part
     own = Contract(limits.targets, limits.low, limits.high)
     return enforce(coarse, Partition(part, limits.k), own).partition.part
+
+
+def broadcast_graph(comm: Comm, graph: Graph | None) -> Graph:
+    """Return the graph that process 0 has, at others without its coordinates. All call.
+
+    Its lists are ascending, and without loops.
+    """
+    parts = comm.bcast(None if graph is None or comm.size == 1 else _parts(graph))
+    if graph is not None:
+        return graph
+    assert parts is not None
+    counts, higher, weights, vwgt, types = parts
+    starts = np.zeros(counts.size + 1, np.int64)
+    np.cumsum(counts, out=starts[1:])
+    edges = UpperEdges(0, starts, higher, weights.astype(types[1]))
+    del parts, counts, higher, weights, starts
+    listed = [edges]
+    del edges
+    n = vwgt.size
+    xadj, adjncy, adjwgt = lists_of(listed, n)
+    return Graph.trusted(xadj, adjncy, vwgt.astype(types[0]), adjwgt)
+
+
+def _parts(graph: Graph) -> tuple[Any, ...]:
+    """Return how many higher neighbours each vertex has, these, their weights, and the rest."""
+    vwgt, adjwgt = graph.weights(), graph.edge_weights()
+    types = vwgt.dtype.str, adjwgt.dtype.str
+    own = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+    is_upper = graph.adjncy > own
+    counts = np.bincount(own[is_upper], minlength=graph.n)
+    del own
+    return narrow(counts), graph.adjncy[is_upper], narrow(adjwgt[is_upper]), narrow(vwgt), types

@@ -1,7 +1,7 @@
 """BorderGraph: a divided graph in slices, whose vertices near borders alone are taken singly.
 
 What blocks hold and exchange is counted on it as on the whole graph: every vertex at a border is
-single, and stays so while those beside whole clusters keep their blocks.
+single, and stays so while the neighbours of whole clusters keep their blocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from evener.sliced import borders_kernels as kernels
 from evener.sliced.blocks import SlicedOptions, SmallGraph
 from evener.sliced.borders import (
     NO_BLOCKS,
-    NOTHING_TOLD,
+    NO_GROUP_ROWS,
     BlockBorders,
     Near,
     block_type,
@@ -57,10 +57,10 @@ class BorderGraph:
         comm = graph.comm
         group_of = np.append(np.zeros(k, np.int64), -1)
         own = number_groups(borders, group_of, 1)[:, 0]
-        told = [NOTHING_TOLD] * comm.size
-        told[0] = group_rows(borders, group_of, 0)
-        got = [one.wide() for one in comm.exchange(told)]
-        del told
+        outgoing = [NO_GROUP_ROWS] * comm.size
+        outgoing[0] = group_rows(borders, group_of, 0)
+        got = [one.wide() for one in comm.exchange(outgoing)]
+        del outgoing
         if comm.rank > 0:
             return cls(borders, own, None, NO_BLOCKS, np.empty(0, np.bool_))
         members = np.flatnonzero(borders.whole_part < k)
@@ -134,7 +134,7 @@ def cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: in
     """Return the block (count,) of each cluster; of those that are divided numbers from k on."""
     least, most = np.full(count, k, np.int32), np.full(count, -1, np.int32)
     kernels.find_blocks(of, blocks, graph.n_own, least, most)
-    told = graph.comm.allgather((least, most))
-    least = np.min([one for one, _ in told], axis=0)
-    most = np.max([one for _, one in told], axis=0)
+    of_ranks = graph.comm.allgather((least, most))
+    least = np.min([one for one, _ in of_ranks], axis=0)
+    most = np.max([one for _, one in of_ranks], axis=0)
     return np.where(least == most, least, k + np.arange(count, dtype=np.int32)).astype(np.int32)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evener.arrays import NO_VERTICES, BoolArray, FloatArray, IntVector, Part
 from evener.graphs.graph import Graph
-from evener.partitioning.refine import refined_blocks, repaired, scored
+from evener.partitioning.refine import RefineOptions, refined_blocks, repaired, scored
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Contract
@@ -200,22 +200,12 @@ _NO_ROWS = SingleRows(
 _NO_GROUPS: IntVector = np.empty(0, np.int64)
 
 
-class BorderEffort(NamedTuple):
-    """How borders are refined: options of `refined_blocks`."""
-
-    preset: str = "default"
-    objective: str = "cut"
-    seed: int = 7
-    method: str = "rounded"
-    reach: float | None = None
-
-
 def refine_borders(
     borders: BlockBorders,
     contract: Contract,
     within: BorderMemory,
     turns: int,
-    effort: BorderEffort,
+    effort: RefineOptions,
 ) -> BoolArray:
     """Refine the blocks in place, `turns` times in other groups. All processes call.
 
@@ -326,7 +316,7 @@ def _refine_groups(
     borders: BlockBorders,
     contract: Contract,
     groups: BlockGroups,
-    effort: BorderEffort,
+    effort: RefineOptions,
 ) -> None:
     """Refine each group at one of the processes, as many side by side as there are of these."""
     comm, n_own, group_of = borders.graph.comm, borders.graph.n_own, groups.of_blocks
@@ -358,25 +348,25 @@ def number_groups(
     """
     graph, counts = borders.graph, np.zeros(n_groups, np.int64)
     np.add.at(counts, group_of[:-1], borders.singles()[:-1])
-    told = np.array(graph.comm.allgather(counts))
-    firsts = told[: graph.comm.rank].sum(axis=0)
+    of_ranks = np.array(graph.comm.allgather(counts))
+    firsts = of_ranks[: graph.comm.rank].sum(axis=0)
     kernels.number_in_groups(graph.n_own, borders.of, borders.blocks, group_of, firsts)
-    borders.fill_numbers(int(told.sum(axis=0).max(initial=0)))
-    return told
+    borders.fill_numbers(int(of_ranks.sum(axis=0).max(initial=0)))
+    return of_ranks
 
 
 def _exchanged(borders: BlockBorders, group_of: IntVector, now: list[int]) -> list[GroupRows]:
     """Tell each process the rows of its group of `now`; return what this one is told."""
     comm = borders.graph.comm
-    told = [group_rows(borders, group_of, group) for group in now]
+    outgoing = [group_rows(borders, group_of, group) for group in now]
     if comm.size == 1:
-        return told
-    told = [one.narrow() for one in told] + [NOTHING_TOLD] * (comm.size - len(told))
-    return [one.wide() for one in comm.exchange(told)]
+        return outgoing
+    outgoing = [one.narrow() for one in outgoing] + [NO_GROUP_ROWS] * (comm.size - len(outgoing))
+    return [one.wide() for one in comm.exchange(outgoing)]
 
 
 NO_BLOCKS = np.empty(0, np.int32)
-NOTHING_TOLD = GroupRows(NO_BLOCKS, NO_BLOCKS, NO_BLOCKS, np.empty(0), np.empty(0))
+NO_GROUP_ROWS = GroupRows(NO_BLOCKS, NO_BLOCKS, NO_BLOCKS, np.empty(0), np.empty(0))
 
 
 def group_rows(borders: BlockBorders, group_of: IntVector, group: int) -> GroupRows:
@@ -386,7 +376,7 @@ def group_rows(borders: BlockBorders, group_of: IntVector, group: int) -> GroupR
     """
     listed = [_listed(borders, rows, group_of, group) for rows in borders.rows_of(group_of, group)]
     if not listed:
-        return NOTHING_TOLD
+        return NO_GROUP_ROWS
     fields: list[list[npt.NDArray[Any]]] = [list(some) for some in zip(*listed, strict=True)]
     listed.clear()
     return GroupRows(*(joined(fields.pop(0)) for _ in range(len(fields))))
@@ -422,11 +412,11 @@ def _refined(
     group_of: IntVector,
     group: int,
     got: list[GroupRows],
-    effort: BorderEffort,
+    effort: RefineOptions,
 ) -> tuple[Part, Part]:
     """Return the blocks of a group's whole clusters, by number, and of its single vertices.
 
-    `got` is emptied, so that it is not in memory beside the graph made of it.
+    `got` is emptied, so that memory never holds both it and the graph made of it.
     """
     members = np.flatnonzero((group_of == group)[borders.whole_part])
     blocks = np.flatnonzero(group_of[:-1] == group)
@@ -445,7 +435,7 @@ def better_blocks(
     graph: Graph,
     part: Part,
     contract: Contract,
-    effort: BorderEffort,
+    effort: RefineOptions,
     fixed: IntVector = NO_VERTICES,
 ) -> Part:
     """Return refined blocks (n,) if they are better and no less balanced, else those given.
@@ -453,7 +443,7 @@ def better_blocks(
     fixed: the vertices that keep theirs, ascending.
     """
     given = scored(graph, part, contract, effort.objective)
-    blocks = refined_blocks(graph, part, contract, **effort._asdict(), fixed=fixed)
+    blocks = refined_blocks(graph, part, contract, effort, fixed)
     found = scored(graph, blocks, contract, effort.objective)
     if not found.as_balanced_as(given):
         found = repaired(found, graph, contract, effort.objective, fixed)

@@ -1,6 +1,6 @@
 """Cells: clusters across slices, for graphs whose vertices are numbered at random.
 
-Of so many vertices one is a seed, chosen by a hash of its number. In every round the neighbours of
+One of several vertices is a seed, chosen by a hash of its number. In every round the neighbours of
 cells join the cell that most of their edges lead to: cells of about equal radius, like those of a
 Voronoi diagram. What a vertex joins depends on the rounds before alone, so that slices can be read
 in any order, by any process.
@@ -43,8 +43,8 @@ def split_by_block(graph: SlicedGraph, clusters: SliceClusters, blocks: Part) ->
     """
     own = clusters.of[: graph.n_own]
     pairs = own.astype(np.int64) << BLOCK_BITS | blocks
-    told = graph.comm.allgather(np.unique(pairs))
-    known = np.unique(np.concatenate(told))
+    of_ranks = graph.comm.allgather(np.unique(pairs))
+    known = np.unique(np.concatenate(of_ranks))
     of = np.empty(graph.n_local, np.int32)
     of[: graph.n_own] = np.searchsorted(known, pairs)
     graph.fill(of)

@@ -73,11 +73,11 @@ def clusters_in_slices(
         own = slice(rows.first, rows.first + level.n)
         inside_of = np.zeros(level.n, np.int32) if blocks is None else blocks[own]
         of[own], counts[i] = _shrunk(level, inside_of, heaviest)
-    told = graph.comm.allgather((counts, inside))
-    counts = np.sum([one for one, _ in told], axis=0)
+    of_ranks = graph.comm.allgather((counts, inside))
+    counts = np.sum([one for one, _ in of_ranks], axis=0)
     firsts = np.concatenate([[0], np.cumsum(counts)])
     _number(of, graph, firsts)
-    return SliceClusters(of, int(firsts[-1]), sum(found for _, found in told))
+    return SliceClusters(of, int(firsts[-1]), sum(found for _, found in of_ranks))
 
 
 def _number(of: Part, graph: SlicedGraph, firsts: IntVector) -> None:

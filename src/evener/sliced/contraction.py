@@ -181,9 +181,9 @@ def _exact_steps(graph: SlicedGraph, of: Part, count: int, *, points: bool) -> E
             largest[3, i] = np.diff(rows.xadj).max(initial=0)
         if points and graph.dimension:
             largest[2, i] = np.abs(graph.points(i)).max(initial=0)
-    told = np.array(graph.comm.allgather(np.vstack([largest, most]))).max(axis=0)
-    together = float(told[4].sum())
-    weight, edge, coordinate, degree = told[:4].max(axis=1).tolist()
+    of_ranks = np.array(graph.comm.allgather(np.vstack([largest, most]))).max(axis=0)
+    together = float(of_ranks[4].sum())
+    weight, edge, coordinate, degree = of_ranks[:4].max(axis=1).tolist()
     return ExactSteps(
         _step(weight * together), _step(edge * degree * together), _step(coordinate * together)
     )
@@ -213,13 +213,18 @@ def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
     count = sums.shape[1]
     if comm.size > 1:
         used = np.flatnonzero(sums[0])
-        told = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, [one[:0] for one in sums])] * comm.size
+        outgoing = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, [one[:0] for one in sums])] * comm.size
         if comm.rank > 0:
             keys, weights = table.pairs()
             order = np.argsort(keys)
             steps, between = (narrow(np.diff(one, prepend=0)) for one in (keys[order], used))
-            told[0] = (steps, narrow(weights[order]), between, [narrow(one[used]) for one in sums])
-        for steps, weights, between, more in comm.exchange(told):
+            outgoing[0] = (
+                steps,
+                narrow(weights[order]),
+                between,
+                [narrow(one[used]) for one in sums],
+            )
+        for steps, weights, between, more in comm.exchange(outgoing):
             table.add_pairs(np.cumsum(steps, dtype=np.int64), weights.astype(table.sums.dtype))
             clusters = np.cumsum(between, dtype=np.int64)
             for row, one in zip(sums, more, strict=True):

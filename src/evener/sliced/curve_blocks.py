@@ -26,8 +26,8 @@ def curve_blocks(graph: SlicedGraph, limits: Contract) -> Part:
     """
     if not graph.dimension:
         raise UsageError(
-            "blocks along the Hilbert curve need coordinates, and the graph has none",
-            hint="--coords FILE gives them; without --with, edges alone are needed.",
+            "blocks along the Hilbert curve need coordinates, but the graph has none",
+            hint="Give --coords FILE, or leave out --with: then edges alone are needed.",
         )
     low, high = _box(graph)
     weights = np.zeros(1 << BUCKET_BITS)
@@ -52,8 +52,10 @@ def _box(graph: SlicedGraph) -> tuple[FloatArray, FloatArray]:
         points = graph.points(i)
         if len(points):
             low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
-    told = graph.comm.allgather((low, high))
-    return np.min([one for one, _ in told], axis=0), np.max([one for _, one in told], axis=0)
+    of_ranks = graph.comm.allgather((low, high))
+    return np.min([one for one, _ in of_ranks], axis=0), np.max(
+        [one for _, one in of_ranks], axis=0
+    )
 
 
 def _buckets(points: FloatArray, low: FloatArray, high: FloatArray) -> IntVector:
@@ -77,7 +79,7 @@ def _refuse_broken(loads: FloatArray, limits: Contract) -> None:
     b = int(np.argmax(off))
     if off[b] > 1e-9 * float(limits.targets.sum()):
         raise NotFoundError(
-            f"block {b} weighs {loads[b]:,.6g} along the curve, of {limits.low[b]:,.6g} to "
+            f"block {b} along the curve weighs {loads[b]:,.6g} instead of {limits.low[b]:,.6g} to "
             f"{limits.high[b]:,.6g}: too many vertices lie in one place",
-            hint="A larger --epsilon may do; without --with, blocks are refined.",
+            hint="Use a larger --epsilon, or leave out --with: Evener then refines the blocks.",
         )

@@ -16,9 +16,10 @@ from evener.arrays import IntVector
 from evener.graphs.graph_checks import index_type
 from evener.graphs.hilbert import keys_in_box, within_range
 from evener.running.comm import Comm
+from evener.sliced import clusters_kernels as kernels
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.gathering import exchanged, sent_to
-from evener.sliced.locality import locality
+from evener.sliced.rows import SlicedGraph
 
 Keys = npt.NDArray[np.uint64]
 # Share of arcs inside slices below which vertices are numbered anew along a curve: in orders that
@@ -99,3 +100,12 @@ def _keys(graph: DistributedGraph) -> Keys:
     largest = float(max(high.max(), -low.min()))
     low, high, points = (within_range(one, largest) for one in (low, high, points))
     return keys_in_box(points, low, high)
+
+
+def locality(graph: SlicedGraph) -> float:
+    """Return the share of the graph's arcs whose two ends are in one slice; 1 without arcs.
+
+    All processes call. Reads every slice once.
+    """
+    inside = sum(int(kernels.arcs_inside(graph.rows(i))) for i in graph.own_slices)
+    return sum(graph.comm.allgather(inside)) / graph.arcs if graph.arcs else 1.0

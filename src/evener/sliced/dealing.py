@@ -68,7 +68,7 @@ class Dealing:
         where = f"held by {' and '.join(who)}" if len(who) > 1 else "held by no rank"
         raise InputError(
             f"{' and '.join(who) or 'no rank'}: vertex {first + vertex} is {where}",
-            hint="Every vertex of the graph belongs to one rank.",
+            hint="Every vertex of the graph must belong to exactly one rank.",
         )
 
     def sender_of(self, row: int) -> int:

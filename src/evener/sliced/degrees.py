@@ -51,10 +51,10 @@ class SliceDegrees:
             whole = whole and bool(are_whole)
         used = 1 + max(graph.comm.allgather(int(np.flatnonzero(vertices)[-1:].sum())))
         own = weight[graph.own_slices.start : graph.own_slices.stop, :used]
-        told = graph.comm.allgather(
+        of_ranks = graph.comm.allgather(
             (own, vertices[:used], entries[:used], squares, heaviest, whole)
         )
-        slices, counts, ends, sums, weights, wholes = zip(*told, strict=True)
+        slices, counts, ends, sums, weights, wholes = zip(*of_ranks, strict=True)
         return cls(
             np.concatenate(slices), np.sum(counts, axis=0), np.sum(ends, axis=0), sum(sums),
             max(weights), all(wholes), graph.dimension > 0,

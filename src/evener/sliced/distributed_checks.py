@@ -36,7 +36,7 @@ def check_entries(rows: OwnRows, n: int, dealing: Dealing) -> OwnRows:
         raise no_vertex(rank, vertex, entry, n)
     if found == kernels.LOOP:
         raise InputError(f"rank {rank}: vertex {vertex} is its own neighbour")
-    raise InputError(f"rank {rank}: vertex {vertex} has the neighbour {entry} more than once")
+    raise InputError(f"rank {rank}: vertex {vertex} has neighbour {entry} more than once")
 
 
 def _sorted(rows: OwnRows) -> OwnRows:
@@ -81,8 +81,8 @@ def _name_asymmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> NoR
         if error is not None:
             break
     found = InputError(
-        error or "an edge stands at one of its ends alone, or with two weights",
-        hint="Each edge stands in the rows of both its ends.",
+        error or "an edge is listed at only one of its ends, or with two weights",
+        hint="List each edge in the rows of both its ends, with the same weight.",
     )
     found.is_everywhere = True
     raise found
@@ -113,12 +113,14 @@ def _first_difference(
     rank = dealing.holder_of(u - rows.first)
     if differ[at]:
         return (
-            f"rank {rank}: the edge of vertices {u} and {v} weighs {w[at]:g} in the row of {u} "
-            f"and {w[at + 1]:g} in that of {v}"
+            f"rank {rank}: the edge between vertices {u} and {v} weighs {w[at]:g} in the row of "
+            f"{u} but {w[at + 1]:g} in the row of {v}"
         )
     if ours[at]:
-        return f"rank {rank}: vertex {u} has the neighbour {v}, which does not have {u}"
-    return f"rank {rank}: vertex {u} does not have the neighbour {v}, which has {u}"
+        return (
+            f"rank {rank}: vertex {u} has neighbour {v}, but vertex {v} does not have neighbour {u}"
+        )
+    return f"rank {rank}: vertex {v} has neighbour {u}, but vertex {u} does not have neighbour {v}"
 
 
 def _arcs(

@@ -51,7 +51,7 @@ def cluster_graph_of(
 
 
 def falling_of(graph: SlicedGraph, clusters: int, arcs: float) -> float:
-    """Return the power of the number of vertices by which entries fell down to so many arcs.
+    """Return the power of the number of vertices by which entries fell down to this number of arcs.
 
     0 where clusters are too small to tell, 1 where no entries are left.
     """

@@ -2,7 +2,7 @@
 
 Degrees, and weights where vertices have any, are counted as a table: few are distinct in most
 graphs, and the figures are then those of the graph in memory. Sums are made slice by slice in the
-slices' order, whoever holds them, so that they do not depend on the number of processes.
+slices' order, so that they do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _joined(
     full = [one for one in slices if one.counts.size]
     total = float(sum(one.weight for one in full))
     if not total < MOST_WEIGHT:
-        raise InputError("the weights of its vertices add up to 2^62 or more")
+        raise InputError("the vertex weights add up to 2^62 or more")
     unit = all(one.heaviest == one.lightest == 1.0 for one in full)
     mean = graph.arcs / graph.n
     deviation = float(np.sqrt((counts * (degrees - mean) ** 2).sum() / graph.n))
@@ -286,7 +286,7 @@ def work_scale(graph: SlicedGraph, workload: Workload, total_weight: float) -> W
     total = vertex * graph.n + entry * graph.arcs
     if not total > 0:
         raise InputError(
-            f"kernel {workload.name!r} has nothing to do on a graph without edges",
+            f"kernel {workload.name!r} has no work on a graph without edges",
             hint="Give it bytes_per_vertex or flops_per_vertex.",
         )
     return WorkScale(vertex, entry, total_weight / max(total, 1e-300))

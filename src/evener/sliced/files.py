@@ -25,8 +25,8 @@ ROW_MEANWHILE, WEIGHT_MEANWHILE = 11.0, 80.0
 class FileGraph(OneProcess):
     """A SlicedGraph of a binary CSR file: one process reads all slices, and there are no ghosts.
 
-    A context manager. Raises InputError where the file is none, damaged, or changed while it is
-    read; and where vertices have several weights.
+    A context manager. Raises InputError where the file is no .ecsr file, is damaged, or changed
+    while it is read; and where vertices have several weights.
     """
 
     file: CsrFile
@@ -39,10 +39,10 @@ class FileGraph(OneProcess):
         if file.layout.constraints > 1:
             file.close()
             raise InputError(
-                f"has {file.layout.constraints} weights a vertex, where one can be divided",
+                f"has {file.layout.constraints} weights per vertex, but graphs in slices have one",
                 file=file.path,
-                hint="--constraint I, from 0, takes one of them; `evener convert --constraint I` "
-                "writes a file of it.",
+                hint="--constraint I selects one weight, counted from 0; "
+                "`evener convert --constraint I` writes a file of it.",
             )
         return cls(file)
 

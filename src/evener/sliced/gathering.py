@@ -153,10 +153,10 @@ def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
     except Exception as one:
         error = one
     known = None if error is None else Names().failed(comm.rank, error)
-    told = None if known is None else (
+    report = None if known is None else (
         type(known), known.message, known.hint, known.file, known.line
     )  # fmt: skip
-    everyone = comm.allgather(told)
+    everyone = comm.allgather(report)
     found = [(rank, *one) for rank, one in enumerate(everyone) if one is not None]
     if not found:
         return result

@@ -116,7 +116,7 @@ def given_rows(comm: Comm, passed: Passed) -> GivenRows:
 
 def _refuse_too_many(n: int) -> None:
     if n > MOST:
-        raise InputError(f"{n:,} vertices are too many: graphs have {MOST:,} at most")
+        raise InputError(f"{n:,} vertices are too many: a graph has at most {MOST:,}")
 
 
 class _Facts(NamedTuple):
@@ -156,19 +156,19 @@ def _compare(facts: Sequence[_Facts]) -> None:
         by = {one.has[place]: rank for rank, one in reversed(list(enumerate(facts)))}
         if True in by and False in by:
             raise InputError(
-                f"rank {by[True]} passes {name}, rank {by[False]} does not",
-                hint="Either all ranks with vertices pass them, or none.",
+                f"rank {by[True]} passes {name}, but rank {by[False]} does not",
+                hint="All ranks with vertices must pass it, or none.",
             )
     for rank, one in enumerate(facts):
         if one.vtxdist != facts[0].vtxdist:
-            raise InputError(f"rank {rank}: vtxdist is not that of rank 0")
+            raise InputError(f"rank {rank}: vtxdist differs from rank 0's")
         known = [other.dimension for other in facts[:rank] if other.rows]
         if one.rows and known and one.dimension != known[0]:
             raise InputError(
-                f"rank {rank}: coords have {one.dimension} columns, those before {known[0]}"
+                f"rank {rank}: coords has {one.dimension} columns, but on earlier ranks {known[0]}"
             )
     if facts[0].vtxdist and any(True in one.has[:1] for one in facts):
-        raise UsageError("either vtxdist or numbers says which vertices a rank has, not both")
+        raise UsageError("pass either vtxdist or numbers, not both")
 
 
 def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, rank: int) -> IntArray:
@@ -179,15 +179,16 @@ def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, ran
         if vtxdist.size != len(facts) + 1:
             raise InputError(
                 f"vtxdist has {plural(vtxdist.size, 'entry', 'entries')}, not {len(facts) + 1}: "
-                f"the first vertex of each of {plural(len(facts), 'rank')}, and the end"
+                f"it must contain the first vertex of each of {plural(len(facts), 'rank')}, and "
+                "the end"
             )
         wrong = np.flatnonzero(np.diff(vtxdist) != np.diff(ends))
         if wrong.size:
             first = int(wrong[0])
             raise InputError(
-                f"rank {first}: xadj is of {plural(facts[first].rows, 'row')}, and vtxdist gives "
-                f"it the vertices from {vtxdist[first]} to before {vtxdist[first + 1]}",
-                hint="Slices may neither overlap nor leave gaps: rank r has the vertices "
+                f"rank {first}: xadj has {plural(facts[first].rows, 'row')}, but vtxdist gives "
+                f"the rank vertices {vtxdist[first]} to {vtxdist[first + 1]} - 1",
+                hint="Ranges of ranks must not overlap or leave gaps: rank r has vertices "
                 "vtxdist[r] to vtxdist[r + 1] - 1.",
             )
         if vtxdist[0] != 0:
@@ -195,8 +196,8 @@ def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, ran
     wrong = np.flatnonzero((own.numbers < 0) | (own.numbers >= n))
     if wrong.size:
         raise InputError(
-            f"rank {rank}: row {wrong[0]} is of vertex {own.numbers[wrong[0]]}: there is no such "
-            f"vertex among the {n:,} of all ranks"
+            f"rank {rank}: row {wrong[0]} is for vertex {own.numbers[wrong[0]]}, which does not "
+            f"exist: all ranks have {n:,} vertices"
         )
     return _narrow(own, n, int(ends[rank]), rank)
 
@@ -207,8 +208,8 @@ def numbers_of(numbers: npt.ArrayLike, n: int) -> IntVector:
     wrong = np.flatnonzero((own < 0) | (own >= n))
     if wrong.size:
         raise InputError(
-            f"row {wrong[0]} is of vertex {own[wrong[0]]}: there is no such vertex among the {n:,} "
-            "of all ranks"
+            f"row {wrong[0]} is for vertex {own[wrong[0]]}, which does not exist: all ranks have "
+            f"{n:,} vertices"
         )
     return own
 
@@ -230,8 +231,8 @@ def _narrow(own: GivenRows, n: int, first: int, rank: int) -> IntArray:
 def no_vertex(rank: int, vertex: int, entry: int, n: int) -> InputError:
     """Return the error of a neighbour that is no vertex of n, in a row of a rank."""
     return InputError(
-        f"rank {rank}: vertex {vertex} has the neighbour {entry}: there is no such vertex among "
-        f"the {n:,} of all ranks"
+        f"rank {rank}: vertex {vertex} has neighbour {entry}, which does not exist: all ranks "
+        f"have {n:,} vertices"
     )
 
 

@@ -74,8 +74,8 @@ class _Labels:
     def act(self, slices: Sequence[int], *, pairs: bool) -> None:
         """Let the slices of a phase ask, and grant what they ask."""
         graph = self.graph
-        told = {i: self._ask(graph.rows(i), pairs) for i in slices if i in graph.own_slices}
-        everyone = {i: one for some in graph.comm.allgather(told) for i, one in some.items()}
+        of_slices = {i: self._ask(graph.rows(i), pairs) for i in slices if i in graph.own_slices}
+        everyone = {i: one for some in graph.comm.allgather(of_slices) for i, one in some.items()}
         changed = np.zeros(graph.n_own, np.bool_)
         for i in slices:
             rows, clusters, weights = everyone[i]
@@ -116,6 +116,6 @@ class _Labels:
 def _weights(graph: SlicedGraph) -> npt.NDArray[np.float32]:
     """Return the weights (n,) of all vertices of the graph."""
     own = [graph.weights(i).astype(np.float32) for i in graph.own_slices]
-    told = graph.comm.allgather([narrow(one) for one in own])
-    found = [one for some in told for one in some if one.size]
+    of_ranks = graph.comm.allgather([narrow(one) for one in own])
+    found = [one for some in of_ranks for one in some if one.size]
     return np.concatenate(found, dtype=np.float32) if found else np.ones(graph.n, np.float32)

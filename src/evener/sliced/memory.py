@@ -1,7 +1,7 @@
 """The memory that a graph in slices takes while it is divided: what fits within a bound.
 
 What arrays take is counted: vertices, entries of the largest slice, clusters, vertices near
-borders. Constants are of what our partitioner takes beside a graph, and of libraries: measured
+borders. Constants state what Evener's partitioner needs besides a graph, and of libraries: measured
 peaks of resident memory (VmHWM) on x86-64 Linux, CPython 3.11 to 3.13, rounded up. So the same
 bound gives the same blocks, whatever memory is free.
 """
@@ -29,12 +29,12 @@ UNEVEN = 9.0  # bytes a vertex of graphs of uneven degrees: block, when it is du
 # Bytes a row and an entry of the slice that is shrunk: 11 and 17 an entry in all were measured on
 # triangulated and 3-D grids of 4 and 27 million vertices.
 SHRUNK_ROW, SHRUNK_ARC = 40.0, 16.0
-# Bytes a vertex and an entry while our partitioner divides a graph, beside the graph itself: 88
-# and 14.5 fit triangulated and 3-D grids of 1e5 to 3e5 clusters (6.0 and 10.9 entries each).
+# Bytes a vertex and an entry while Evener's partitioner divides a graph, besides the graph itself:
+# 88 and 14.5 fit triangulated and 3-D grids of 1e5 to 3e5 clusters (6.0 and 10.9 entries each).
 DIVIDED_VERTEX, DIVIDED_ARC = 95.0, 16.0
 # Bytes an entry where entries hardly fall as the graph is shrunk, so that levels have about as many
 # each: with coordinates at most; and without, those for each level from which on clusters are all
-# joined, and beside them, by label propagation alone, and where levels stay in memory meanwhile.
+# joined, and besides, by label propagation alone, and where levels stay in memory meanwhile.
 # Measured on random graphs (Erdős-Rényi, mean degrees 3 to 40, weighted and not) and grids with a
 # third of random edges, of 3e5 to 3.4e6 entries: 46 at 1.5 levels, 74 to 76 at 2.6, 97 at 3.7; 106
 # where entries are few; and 93 at 2.7, 131 at 3.7 where levels stay.
@@ -43,7 +43,7 @@ LABELLED_ARC, LABELLED_LEVEL, MOST_LABELLED = 34.0, 17.5, 110.0
 CLUSTERED_ARC, CLUSTERED_LEVEL, MOST_CLUSTERED = 20.0, 32.0, 140.0
 LEVEL_SHRINKS_BY = 3.0  # as SHRINK_BY in clusters.py
 CLUSTERED_BLOCKS = 5  # from so many on levels may stay in memory while labels are propagated
-SEARCHED_VERTEX = 150.0  # bytes a cluster, beside those: plans that the search for seconds keeps
+SEARCHED_VERTEX = 150.0  # bytes a cluster, besides those: plans that the search for seconds keeps
 # Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks; of an
 # entry where entries hardly fall: 48, 64 and 99 were measured, on random graphs of 40, 8 and 5
 # neighbours; the last are divided by label propagation.
@@ -67,7 +67,7 @@ FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while 
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
 LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
 # Bytes a vertex and an entry of a graph of uneven degrees that one process divides, the graph
-# itself included; and bytes a vertex of clusters of three or more, beside their entries.
+# itself included; and bytes a vertex of clusters of three or more, besides their entries.
 WHOLE_VERTEX, WHOLE_ARC, LABELLED_CLUSTERS = 95.0, 120.0, 37.0
 MOST_WHOLE, MOST_SMALL = 1 << 21, 1 << 23  # entries of such a graph, and of a graph of clusters
 MOST_GROUPS = 16  # times the least number, before rows are read for each group anew
@@ -82,7 +82,7 @@ class SliceSizes(NamedTuple):
     n, arcs: vertices and adjacency entries of all slices; rows, row_arcs: of the slice that has
     most of each. row_bytes, arc_bytes: of buffers and copies, for each of these. dimension: of the
     coordinates. weighted: whether edges are. imports [B]: of what is loaded; a_cluster [B]: what
-    dividing takes for each cluster, beside its entries.
+    dividing takes for each cluster, besides its entries.
     """
 
     n: int
@@ -102,7 +102,7 @@ class SliceSizes(NamedTuple):
 
     @classmethod
     def even(cls, n: int, arcs: int) -> SliceSizes:
-        """Return the sizes of a graph without weights whose slices are alike."""
+        """Return the sizes of a graph without weights whose slices are equally large."""
         return cls(n, arcs, -(-n // N_SLICES), -(-arcs // N_SLICES))
 
     @property
@@ -332,7 +332,7 @@ def kept_rows(sizes: SliceSizes, singles: float, entries: float) -> float:
 
 
 def whole_border_memory(sizes: SliceSizes, borders: BorderSizes) -> float:
-    """Return what a process takes while all borders are one graph, beside blocks and clusters that
+    """Return what a process takes while all borders are one graph, besides blocks and clusters that
     are written over and those that are kept [B].
     """
     entries = borders.singles * sizes.arcs / max(sizes.n, 1)
@@ -350,12 +350,12 @@ def too_little(what: str, needed: float, allowed: float) -> MemoryShortError:
     error = MemoryShortError(
         f"{what} {least} MiB of memory, libraries included; --memory allows "
         f"{math.floor(allowed / 2**20)} MiB",
-        hint=f"Give --memory {least}MiB or more.",
+        hint=f"Give at least --memory {least}MiB.",
     )
     error.needed = needed
     return error
 
 
 def mebibytes(needed: float) -> int:
-    """Return so many bytes, rounded up to MiB."""
+    """Return bytes as MiB, rounded up."""
     return math.ceil(needed / 2**20)

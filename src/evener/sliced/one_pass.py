@@ -30,8 +30,8 @@ def one_pass_blocks(graph: SlicedGraph, limits: Contract, rule: str, *, passes: 
     """
     if graph.comm.size > 1:
         raise UsageError(
-            f"{rule} places one vertex after the other: it runs on one process, not on ranks",
-            hint="Leave out --with: on ranks, clusters are made side by side.",
+            f"{rule} places one vertex after another, so it runs on one process only",
+            hint="Leave out --with: Evener's own partitioner runs on all ranks.",
         )
     blocks = np.full(graph.n, kernels.NOWHERE, np.int32)
     load = np.zeros(limits.k)

@@ -17,12 +17,12 @@ HALF_DONE = 4  # passes after which progress shows a half
 class WatchedGraph:
     """A SlicedGraph, all of whose rows are those of `graph`, that tells of passes and bytes.
 
-    told: called with (step, fraction done). A pass begins where the first slice of the process is
-    read.
+    progress: called with (step, fraction done). A pass begins where the first slice of the process
+    is read.
     """
 
-    def __init__(self, graph: SlicedGraph, told: Callable[[str, float], None]) -> None:
-        self._graph, self._told = graph, told
+    def __init__(self, graph: SlicedGraph, progress: Callable[[str, float], None]) -> None:
+        self._graph, self._progress = graph, progress
         self._step, self._passes, self._bytes = "", 0, 0
         self.n, self.arcs = graph.n, graph.arcs
         self.n_own, self.n_local = graph.n_own, graph.n_local
@@ -32,11 +32,11 @@ class WatchedGraph:
     def step(self, name: str) -> None:
         """Tell that another step begins."""
         self._step = name
-        self._told(name, self._done(1.0))
+        self._progress(name, self._done(1.0))
 
     def tell(self, name: str, fraction: float) -> None:
         """Tell of a step, and the fraction of all that is done."""
-        self._told(name, fraction)
+        self._progress(name, fraction)
 
     def rows(self, i: int) -> SliceRows:
         """Return the rows of slice i."""
@@ -46,7 +46,7 @@ class WatchedGraph:
         self._bytes += sum(array.nbytes for array in rows[1:])
         share = (i - own.start + 1) / len(own)
         read = f"pass {self._passes}, {memory(self._bytes)} read"
-        self._told(f"{self._step}: {read}", self._done(share))
+        self._progress(f"{self._step}: {read}", self._done(share))
         return rows
 
     def weights(self, i: int) -> FloatArray:

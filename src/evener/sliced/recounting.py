@@ -1,6 +1,6 @@
 """The recount of blocks, for graphs in slices: every row is read once.
 
-It takes rows and blocks, and shares nothing with what made the blocks. Beside the blocks it keeps
+It takes rows and blocks, and shares nothing with what made the blocks. Besides the blocks it keeps
 four bytes a vertex, the pieces that are known to be connected, and a table of the pairs of blocks
 that exchange values.
 """
@@ -127,8 +127,10 @@ def _counted_rows(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> _Co
         if rows.vwgt.size:
             parts.append((sums.weights, sums.inside_weights))
     comm = graph.comm
-    told = comm.allgather([units[:2], *parts])
-    weights, inside = (np.sum([one[j] for some in told for one in some], axis=0) for j in (0, 1))
+    of_ranks = comm.allgather([units[:2], *parts])
+    weights, inside = (
+        np.sum([one[j] for some in of_ranks for one in some], axis=0) for j in (0, 1)
+    )
     totals = np.sum(comm.allgather(np.array(counts)), axis=0)
     cut = sum(one for some in comm.allgather(cuts) for one in some)
     return _Counted(Sums(weights, inside, *totals), *_all_pairs(graph, pairs), float(cut))
@@ -137,9 +139,9 @@ def _counted_rows(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> _Co
 def _all_pairs(graph: SlicedGraph, pairs: PairTable) -> tuple[IntVector, IntVector]:
     """Return the pairs of all processes, by ascending key."""
     there = pairs.keys != EMPTY
-    told = graph.comm.allgather((pairs.keys[there], pairs.values[there]))
-    keys, which = np.unique(np.concatenate([one[0] for one in told]), return_inverse=True)
-    values = np.bincount(which, np.concatenate([one[1] for one in told]), keys.size)
+    of_ranks = graph.comm.allgather((pairs.keys[there], pairs.values[there]))
+    keys, which = np.unique(np.concatenate([one[0] for one in of_ranks]), return_inverse=True)
+    values = np.bincount(which, np.concatenate([one[1] for one in of_ranks]), keys.size)
     return keys, values.astype(np.int64)
 
 
@@ -168,9 +170,9 @@ def _pieces(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> IntVector
     joined[:n_own] += np.int32(graph.ends[graph.own_slices.start])
     graph.fill(joined)
     ends = np.column_stack([joined[roots[met]], joined[n_own + met], blocks[n_own + met]])
-    told = comm.allgather(np.unique(ends, axis=0).astype(np.int64))
+    of_ranks = comm.allgather(np.unique(ends, axis=0).astype(np.int64))
     pieces = np.sum(comm.allgather(pieces), axis=0)
-    both: npt.NDArray[np.int64] = np.concatenate(told)
+    both: npt.NDArray[np.int64] = np.concatenate(of_ranks)
     numbers, which = np.unique(both[:, :2], return_inverse=True)
     kernels.join_pieces(which.reshape(-1, 2), both[:, 2].copy(), np.arange(numbers.size), pieces)
     return pieces

@@ -1,4 +1,4 @@
-"""Partitioners of graphs in slices besides our own, by name."""
+"""Partitioners of graphs in slices besides Evener's own, by name."""
 
 from __future__ import annotations
 

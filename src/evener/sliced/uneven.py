@@ -175,7 +175,7 @@ class UnevenBlocks:
             raise NotFoundError(
                 f"{wrong.size} of {self.load.size} blocks stay outside their limits: block "
                 f"{wrong[0]} weighs {self.load[wrong[0]]:g}",
-                hint="Wider limits (--epsilon), or fewer blocks, may be possible.",
+                hint="Use a larger --epsilon or fewer blocks.",
             )
 
     def _improved(self, rows: SliceRows, shares: Shares) -> int:
@@ -189,39 +189,38 @@ class UnevenBlocks:
         self, slices: Sequence[int], turn: int, act: Callable[[SliceRows, Shares], int]
     ) -> None:
         """Let the slices of a phase act, each on what all are before it."""
-        found, told = [], {}
+        found, changes = [], {}
         for place, i in enumerate(slices):
             if i in self.graph.own_slices:
                 rows, shares = self.graph.rows(i), self._shares(place, len(slices), turn)
                 own = self._own(rows)
                 before = own.copy()
                 moved = act(rows, shares)
-                told[i] = moved, shares.load - self.load, shares.held - self.held
+                changes[i] = moved, shares.load - self.load, shares.held - self.held
                 found.append((own, own.copy()))
                 own[:] = before
         for own, blocks in found:
             own[:] = blocks
-        moved, load, held = self._summed(told)
+        moved, load, held = self._summed(changes)
         self.now += moved / max(self.graph.arcs, 1)
         self.load, self.held = self.load + load, self.held + held
         if moved:
             self._tell(slices)
 
     def _summed(
-        self, told: dict[int, tuple[int, FloatArray, FloatArray]]
+        self, changes: dict[int, tuple[int, FloatArray, FloatArray]]
     ) -> tuple[int, FloatArray, FloatArray]:
         """Return the sums of what slices tell, the same however many processes hold them: those of
         real numbers in the order of slices."""
         if self.degrees.whole and not self.capped:
-            none = np.zeros((1, self.load.size))
-            load: FloatArray = np.concatenate([none, *([one] for _, one, _ in told.values())]).sum(
-                0
-            )
-            moved = sum(moved for moved, _, _ in told.values())
-            sums = self.graph.comm.allgather((moved, load if told else load[:0]))
+            none = np.zeros(self.load.size)
+            own = np.stack([none, *(one for _, one, _ in changes.values())])
+            load: FloatArray = own.sum(axis=0)
+            moved = sum(moved for moved, _, _ in changes.values())
+            sums = self.graph.comm.allgather((moved, load if changes else load[:0]))
             total: FloatArray = np.sum([one for _, one in sums if one.size], axis=0)
             return sum(moved for moved, _ in sums), total, np.zeros(load.size)
-        parts = self.graph.comm.allgather(told)
+        parts = self.graph.comm.allgather(changes)
         by_slice = sorted((i, one) for part in parts for i, one in part.items())
         moved = sum(one[0] for _, one in by_slice)
         load = np.sum([one[1] for _, one in by_slice], axis=0)
@@ -259,11 +258,11 @@ class UnevenBlocks:
 
     def _weigh(self, *, linked: bool) -> None:
         """Count what blocks weigh and hold: vertices with edges, if `linked`, or all."""
-        told = {}
+        changes = {}
         for i in self.graph.own_slices:
-            told[i] = np.zeros((3, self.load.size))
-            kernels.weigh(self.graph.rows(i), self.part, linked, told[i])
-        parts = self.graph.comm.allgather(told)
+            changes[i] = np.zeros((3, self.load.size))
+            kernels.weigh(self.graph.rows(i), self.part, linked, changes[i])
+        parts = self.graph.comm.allgather(changes)
         by_slice = {i: one for part in parts for i, one in part.items()}
         weight, vertices, entries = np.sum([by_slice[i] for i in sorted(by_slice)], axis=0)
         self.load = weight

@@ -26,9 +26,9 @@ class WeighedRows:
         self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
         self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
         self.all_weights = weights
-        told = self.comm.allgather((float(weights.max(initial=0)), bool((weights == 1).all())))
-        self.heaviest = max(heaviest for heaviest, _ in told)
-        self._unit = all(unit for _, unit in told)
+        of_ranks = self.comm.allgather((float(weights.max(initial=0)), bool((weights == 1).all())))
+        self.heaviest = max(heaviest for heaviest, _ in of_ranks)
+        self._unit = all(unit for _, unit in of_ranks)
         self.total = self.summed(weights)
 
     def rows(self, i: int) -> SliceRows:

@@ -1,4 +1,4 @@
-"""InMemoryGraph: a graph in memory, in slices, for whoever divides it as one that is not."""
+"""InMemoryGraph: a graph in memory, in slices, for code that divides graphs in slices."""
 
 from __future__ import annotations
 

@@ -17,10 +17,11 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
 from evener.graphs.graph import Graph
+from evener.partitioning.refine import RefineOptions
 from evener.plans.partition import Contract
 from evener.sliced import borders_kernels
 from evener.sliced import windows_kernels as kernels
-from evener.sliced.borders import BlockBorders, BorderEffort, GroupRows, better_blocks, joined
+from evener.sliced.borders import BlockBorders, GroupRows, better_blocks, joined
 
 # Of corridors in which borders are cut anew, as of Cutting. What a block may gain or lose is more
 # than a window has of it: with the preset's 3.2, nearly whole windows were cut. On 3-D grids of 8
@@ -29,7 +30,7 @@ REACH = 0.5
 
 
 def refine_windows(
-    borders: BlockBorders, contract: Contract, most: int, turns: int, effort: BorderEffort
+    borders: BlockBorders, contract: Contract, most: int, turns: int, effort: RefineOptions
 ) -> None:
     """Refine the blocks of a lone process's borders in place, `turns` times in other windows.
 
@@ -52,7 +53,7 @@ def _windows(borders: BlockBorders, most: int, *, shifted: bool) -> Iterator[tup
 
 
 def _refine_window(
-    borders: BlockBorders, contract: Contract, window: tuple[int, int, int], effort: BorderEffort
+    borders: BlockBorders, contract: Contract, window: tuple[int, int, int], effort: RefineOptions
 ) -> None:
     first, last, count = window
     part = np.empty(count, np.int32)

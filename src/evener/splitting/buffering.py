@@ -133,12 +133,12 @@ class Stream:
         """Return a sentence on what the buffer was used for, unless all edges were in it."""
         if self.size >= self.m:
             return ()
-        holds = f"the buffer of {plural(self.size, 'edge')} held"
+        buffer = f"a buffer of {plural(self.size, 'edge')}"
         if self._is_clustered:
-            return (f"edges inside of clusters of vertices got blocks first; {holds} the others",)
+            return (f"edges inside clusters were placed first; the others waited in {buffer}",)
         if self._windowed:
-            return (f"the edges are in no order that helps; {holds} those that cost copies",)
-        return (f"edges near each other share vertices; {holds} what blocks grew in, in turn",)
+            return (f"the order of edges does not help; those that cost copies waited in {buffer}",)
+        return (f"edges near each other share vertices; blocks grew in {buffer} at a time",)
 
     def _take(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> int:
         """Take edges until the buffer is full; return how many."""

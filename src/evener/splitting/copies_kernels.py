@@ -156,7 +156,7 @@ def _best_block(groups, tables, limits, near, g, a):
     """Gain in copies, gain in shares, and the block to which group g of block a is best moved.
 
     Of blocks that its vertices are in already; -1 where none may take it. Shares are those of the
-    groups of its vertices that are in the block, on average: of moves alike the one that brings
+    groups of its vertices that are in the block, on average: of equal moves the one that brings
     groups together.
     """
     work = groups.work[g]
@@ -282,7 +282,7 @@ def level_out(groups, part, tables, limits, order, least_gain):
 
 @njit(cache=True, nogil=True)
 def search(groups, part, tables, limits, seeds, patience, most_lost, budget):
-    """Search from each seed in turn, each rolled back to its best; returns the copies saved.
+    """Search from one seed after another, each rolled back to its best; returns the copies saved.
 
     A search ends after `patience` moves without a new best; its first may lose most_lost copies.
     budget: groups looked at by all

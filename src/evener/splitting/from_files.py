@@ -15,16 +15,22 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import BoolArray, FloatArray, IntArray, IntVector, Part
 from evener.errors import InputError
 from evener.io.graphs.edge_pieces import EdgePieces, Survey
 from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.partition import Contract
 from evener.splitting import clustering_kernels as clustering
-from evener.splitting import placing_kernels as kernels
+from evener.splitting import expanding_kernels, placing_kernels
 from evener.splitting.buffering import Stream, buffer_size, homes_of_stream
-from evener.splitting.expanding import NO_BLOCK, hold_placed, rooms_within
-from evener.splitting.hybrid_files import place_hybrid
+from evener.splitting.expanding import (
+    HUB_RATIO,
+    NO_BLOCK,
+    hold_placed,
+    region_of,
+    rooms_of,
+    rooms_within,
+)
 from evener.splitting.streaming import RULES, empty_blocks, hash_table
 from evener.splitting.two_phase import clusters_of, homes_of
 
@@ -39,7 +45,7 @@ class Streaming:
     source: EdgePieces
     survey: Survey
     contract: Contract
-    blocks: kernels.FilledBlocks
+    blocks: placing_kernels.FilledBlocks
     part: Part
     seed: int
     size: int
@@ -94,17 +100,19 @@ def metrics_of_pieces(source: EdgePieces, survey: Survey, partition: EdgePartiti
     """
     k, part = partition.k, partition.part
     if partition.m != survey.m:
-        raise InputError(f"the partition has {partition.m:,} entries for {survey.m:,} edges")
+        raise InputError(
+            f"the partition has {partition.m:,} entries, but there are {survey.m:,} edges"
+        )
     held = np.zeros((survey.n, (k + 63) // 64), np.uint64)
     for first, tails, heads in source.read():
-        kernels.hold_ends(tails, heads, part[first : first + tails.size], held)
+        placing_kernels.hold_ends(tails, heads, part[first : first + tails.size], held)
     return _metrics(held, np.bincount(part, minlength=k).astype(np.float64))
 
 
 def _metrics(held: npt.NDArray[np.uint64], loads: FloatArray) -> EdgeMetrics:
     """Return the metrics by the bits (n, words) of each vertex's blocks, and their edges (k,)."""
     vertices = np.zeros(loads.size, np.int64)
-    touched = int(kernels.count_held(held, vertices))
+    touched = int(placing_kernels.count_held(held, vertices))
     copies = int(vertices.sum()) - touched
     edges = np.rint(loads).astype(np.int64)
     return EdgeMetrics(copies, 1 + copies / max(touched, 1), loads, vertices, edges)
@@ -113,13 +121,17 @@ def _metrics(held: npt.NDArray[np.uint64], loads: FloatArray) -> EdgeMetrics:
 def _scored(run: Streaming, *, by: str) -> None:
     rule = RULES[by]
     for tails, heads, work, part in run.pieces():
-        kernels.place_by_score(tails, heads, work, rule.by_degree, rule.balance, run.blocks, part)
+        placing_kernels.place_by_score(
+            tails, heads, work, rule.by_degree, rule.balance, run.blocks, part
+        )
 
 
 def _hashed(run: Streaming) -> None:
     table = hash_table(run.contract.targets)
     for tails, heads, work, part in run.pieces():
-        kernels.place_by_hash(tails, heads, work, run.survey.degrees, table, run.blocks, part)
+        placing_kernels.place_by_hash(
+            tails, heads, work, run.survey.degrees, table, run.blocks, part
+        )
 
 
 def _in_order(run: Streaming) -> None:
@@ -185,3 +197,68 @@ STREAMS: dict[str, Callable[[Streaming], tuple[str, ...] | None]] = {
     "random": _at_random,
     "order": _in_order,
 }
+
+
+# Of an edge in memory: ends, number, block, work, and both entries of the lists of its ends.
+BYTES_PER_EDGE = 8 + 8 + 4 + 8 + 16
+LARGEST_POWER = 63
+
+
+def hub_degree(source: EdgePieces, survey: Survey, memory: float | None) -> float:
+    """Return the degree above which vertices are hubs.
+
+    memory [B]: of edges; None: no limit, and the degree is HUB_RATIO times the mean.
+    """
+    touched = max(int(np.count_nonzero(survey.degrees)), 1)
+    if memory is None:
+        return HUB_RATIO * 2 * survey.m / touched
+    # Edges by the power of two that reaches the lower degree of their ends.
+    counts, powers = np.zeros(LARGEST_POWER + 1, np.int64), _powers(survey.degrees)
+    for _, tails, heads in source.read():
+        lower = np.minimum(powers[tails], powers[heads])
+        counts += np.bincount(lower, minlength=counts.size)
+    fit = np.flatnonzero(np.cumsum(counts) * BYTES_PER_EDGE <= memory)
+    return float(2 ** int(fit[-1])) if fit.size else 0.0
+
+
+def place_hybrid(
+    source: EdgePieces,
+    survey: Survey,
+    contract: Contract,
+    blocks: placing_kernels.FilledBlocks,
+    part: Part,
+    *,
+    memory: float | None = None,
+) -> None:
+    """Fill part (m,); blocks, empty at first, take the edges along. memory: as of `hub_degree`."""
+    hubs = survey.degrees > hub_degree(source, survey, memory)
+    tails, heads, edges = _in_memory(source, hubs)
+    found, work = np.full(edges.size, NO_BLOCK, np.int32), np.ones(edges.size)
+    region = region_of(tails, heads, found, np.full(survey.n, NO_BLOCK, np.int32), hubs)
+    expanding_kernels.expand(region, 0, work, rooms_of(contract.targets, edges.size), 0, found)
+    part[:] = NO_BLOCK
+    part[edges] = found
+    hold_placed(blocks, tails, heads, work, found)
+    blocks.left[0] -= edges.size
+    del region, tails, heads, edges, found
+    rule = RULES["hdrf"]
+    for first, tails, heads in source.read():
+        now = part[first : first + tails.size]
+        placing_kernels.place_by_score(
+            tails, heads, np.ones(tails.size), rule.by_degree, rule.balance, blocks, now
+        )
+
+
+def _in_memory(source: EdgePieces, hubs: BoolArray) -> tuple[IntArray, IntArray, IntVector]:
+    """Return ends and numbers of the edges that have an end that is no hub."""
+    pieces: list[tuple[IntArray, IntArray, IntVector]] = []
+    for first, tails, heads in source.read():
+        kept = np.flatnonzero(~(hubs[tails] & hubs[heads]))
+        pieces.append((tails[kept], heads[kept], first + kept))
+    by_end = list(zip(*pieces, strict=True))
+    return np.concatenate(by_end[0]), np.concatenate(by_end[1]), np.concatenate(by_end[2])
+
+
+def _powers(degrees: IntVector) -> IntVector:
+    """(n,) the least power of two, as its exponent, that is not below each degree."""
+    return np.ceil(np.log2(np.maximum(degrees, 1))).astype(np.int64)

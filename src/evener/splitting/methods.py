@@ -5,19 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from evener.errors import UsageError, one_of
 from evener.graphs.edge_list import EdgeList
+from evener.partitioning.external.children import run_in_child
+from evener.partitioning.external.jobs import Job
+from evener.partitioning.tools import find_tool
 from evener.plans.partition import Contract
 from evener.splitting.buffering import buffered
 from evener.splitting.expanding import hybrid, neighbourhoods
-from evener.splitting.hypergraph import by_hypergraph
 from evener.splitting.spac import contracted, printed, spac
-from evener.splitting.splits import PRESETS, Method, Split
+from evener.splitting.splits import PRESETS, Method, Split, asked_of_tool, kept
 from evener.splitting.streaming import RULES, at_random, by_hash, in_order, streamed
 from evener.splitting.two_phase import two_phase
 from evener.splitting.vertex_blocks import by_least_cost, by_vertex_blocks
 
-NEEDS_MORE = ("mtkahypar",)  # programs that Evener does without: they may be absent
+MODULE = "evener.partitioning.external.mtkahypar_nets"
+
+
+def by_hypergraph(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
+    """Return the blocks of Mt-KaHyPar, one thread. Raises UsageError where it is not installed."""
+    if (missing := find_tool("mtkahypar").available()) is not None:
+        raise UsageError(missing)
+    asked = asked_of_tool(contract, preset, seed)
+    offsets, listed = edges.incidence
+    job = Job("mtkahypar", offsets, listed, edges.weights, None, np.asarray(asked.targets),
+              asked.epsilon, seed, 1, "total_volume", preset)  # fmt: skip
+    part = run_in_child(job, MODULE, None).part
+    return Split(kept(edges, part.astype(np.int32), contract), order="hypergraph")
+
+
+NEEDS_MORE = ("mtkahypar",)  # programs that may be absent
 
 AUTO = "auto"  # the order that a method takes by itself
 # Whose clones have an order.
@@ -68,6 +87,6 @@ def split_with(
         return METHODS[method](opened, contract, preset, seed)
     if method not in ORDERED:
         raise UsageError(
-            f"{method} has no order of clones", hint=f"--order is of {', '.join(ORDERED)}."
+            f"{method} has no order of clones", hint=f"Only {', '.join(ORDERED)} take --order."
         )
     return ORDERED[method](opened, contract, preset, seed, order=order)

@@ -112,7 +112,7 @@ def emptiest(blocks, work, lack):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_by_hash(tails, heads, works, degrees, table, blocks, part):
-    """Hash the end of lower degree, of two alike the lower number, to an entry of a table (DBH).
+    """Hash the end of lower degree, or the lower number, to an entry of a table (DBH).
 
     table (s,): each block as often as its share of the edges; where it is full, into the emptiest.
     """
@@ -153,7 +153,7 @@ def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
     A block scores 1 for each end that it holds, with by_degree (HDRF) [Petroni15]_ up to 2, more
     for the end of which fewer edges were seen; and balance times how far it is from the fullest
     block to the emptiest, relative to targets. by_degree False and balance 1: the greedy rule of
-    [Gonzalez12]_, both ends, else one, else none, and of those alike the emptiest.
+    [Gonzalez12]_, both ends, else one, else none, and among equal ones the emptiest.
     """
     lack = lacking(blocks)
     seen, full = blocks.seen, blocks.full

@@ -48,7 +48,7 @@ class RankedEdges(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def rank_by_degree(degrees, ranks):
-    """Fill ranks (n,) int32 by falling degree, alike by number, -1 of degree 0; return how many."""
+    """Fill ranks (n,) int32 by falling degree, ties by number, -1 of degree 0; return how many."""
     most = 0
     for degree in degrees:
         most = max(most, degree)

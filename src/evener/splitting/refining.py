@@ -27,11 +27,11 @@ LOOKS = 200  # groups looked at by the searches of a round, per group at the bou
 class Effort:
     """How much is tried.
 
-    rounds: of moves that gain, at most. patience: moves without gain after which a search ends;
-    0: no searches. most_lost: copies that the first move of a search may lose. searches: rounds of
-    them, at most. cycles: times that edges are joined to groups
-    inside blocks, and groups of all sizes are moved. gives_up: levels finer than one on which
-    searches found next to nothing have none.
+    rounds: of moves that gain, at most. patience: moves without gain after which a search ends; 0:
+    no searches. most_lost: copies that the first move of a search may lose. searches: rounds of
+    them, at most. cycles: times that edges are joined to groups inside blocks, and groups of all
+    sizes are moved. gives_up: if searches found almost nothing on a level, finer levels have no
+    searches.
     """
 
     rounds: int = 10
@@ -55,8 +55,8 @@ def refine_copies(
 ) -> tuple[EdgePartition, int]:
     """Return an edge partition of as many copies or fewer, and how many are saved.
 
-    low, high (k,) [units]: the loads of blocks stay between them; a block that is outside of them
-    gets no further out. Edges move one by one, in the order of their numbers shuffled by `seed`, to
+    low, high (k,) [units]: the loads of blocks stay between them; a block outside its limits gets
+    no further outside. Edges move one by one, in the order of their numbers shuffled by `seed`, to
     a block that one of their ends is in already, for up to `rounds` rounds. patience: if above 0,
     searches follow moves that lose as well, and end after so many without gain. cycles: how often
     groups of edges of all sizes are moved too. Raises InputError for limits of other lengths.
@@ -65,7 +65,7 @@ def refine_copies(
     edges = edges.opened()
     low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
     if low.shape != (partition.k,) or high.shape != (partition.k,):
-        raise InputError(f"limits are of {low.size} and {high.size} blocks, not {partition.k}")
+        raise InputError(f"limits have {low.size} and {high.size} blocks, not {partition.k}")
     effort = Effort(rounds, patience, cycles=cycles)
     part: Part = partition.part.copy()
     limits = Limits(partition.loads(edges), low, high)

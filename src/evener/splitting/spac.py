@@ -1,4 +1,4 @@
-"""Split-and-connect: as its paper prints it, and on groups of edges, refined on copies."""
+"""Split-and-connect: as in its paper, and on groups of edges, refined on copies."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evener.arrays import IntArray, IntVector, Part
 from evener.graphs.edge_list import EdgeList
 from evener.partitioning.registry import partition_with
-from evener.plans.edge_partition import EdgePartition
+from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Contract
-from evener.splitting.combining import by_copies, combined, neighbourhoods_in_orders
+from evener.splitting import separating_kernels as kernels
+from evener.splitting.copies_kernels import EdgeGroups, Limits
 from evener.splitting.expanding import neighbourhoods
 from evener.splitting.groups import single_edges
 from evener.splitting.orders import incidence_in
 from evener.splitting.ranked import ranked_neighbourhoods
-from evener.splitting.refining import Effort, refine_groups
-from evener.splitting.separating import cut_borders
+from evener.splitting.refining import Effort, refine_groups, refine_inside, tables_of
+from evener.splitting.separating_kernels import EdgeCorridor
 from evener.splitting.split_and_connect import blocks_of_edges, clone_graph, contracted_graph
 from evener.splitting.splits import Split, asked_of_tool, kept
 from evener.splitting.starting import by_groups, by_vertices, limits_of
@@ -52,7 +54,7 @@ TRIED_ORDERS = "neighbour", "block"  # of clones; blocks are worth up to twice o
 
 
 class AtHubs(NamedTuple):
-    """What is tried at hubs: orders of vertices for neighbourhoods; how many starts are combined.
+    """Effort at hubs: orders of vertices for neighbourhoods; how many starts are combined.
 
     Searches cost most at hubs, where single moves find nearly as much.
     """
@@ -187,7 +189,7 @@ def printed(
     closed: bool,
     order: str = "neighbour",
 ) -> Split:
-    """Return split-and-connect as its paper has it: clones, divided by METIS.
+    """Return split-and-connect as in its paper: clones, divided by METIS.
 
     order: of the clones of a vertex, one of evener.splitting.orders.ORDERS.
     """
@@ -196,3 +198,92 @@ def printed(
     result = partition_with("metis", clones.graph, asked_of_tool(contract, preset, seed, clones=2))
     part, cut = blocks_of_edges(result.part, clones, contract.targets, edges.weights)
     return Split(kept(edges, part, contract), cut, order=order, notes=clones.notes)
+
+
+def combined(
+    edges: EdgeList, splits: list[Split], contract: Contract, effort: Effort, seed: int
+) -> Split:
+    """Return the best of splits, combined with each other one in turn; never worse than it.
+
+    splits: one or more, whose blocks are within their limits, as those of the result are.
+    """
+    rng, finest = np.random.default_rng(seed), single_edges(edges)
+    best, *others = by_copies(edges, splits)
+    part = best.partition.part.copy()
+    limits, saved = limits_of(part, finest, contract), best.saved
+    for other in others:
+        inside = overlay(part, other.partition.part, contract.k)
+        saved += refine_inside(finest, part, inside, limits, effort, rng)
+    orders = dict.fromkeys(made.order for made in (best, *others))
+    return replace(best, partition=kept(edges, part, contract), saved=saved, order="+".join(orders))
+
+
+def overlay(part: Part, other: Part, k: int) -> Part:
+    """(edges,) int32 numbers, the same where edges have one block in both partitions into k."""
+    numbers: Part = np.unique(part.astype(np.int64) * k + other, return_inverse=True)[1]
+    return numbers.astype(np.int32)
+
+
+def by_copies(edges: EdgeList, splits: list[Split]) -> list[Split]:
+    """Return the splits by how many copies they have, fewest first."""
+    return sorted(splits, key=lambda made: edge_metrics(edges, made.partition).copies)
+
+
+def neighbourhoods_in_orders(
+    edges: EdgeList, contract: Contract, tries: int, seed: int
+) -> list[Split]:
+    """Return blocks grown from vertex to vertex, by as many orders of the vertices.
+
+    Each block is begun at the first vertex that has an edge left: the first time by the vertices'
+    numbers, then by random ones. Those of fewest copies first.
+    """
+    rng, found = np.random.default_rng(seed), []
+    for i in range(tries):
+        number: IntVector = np.arange(edges.n) if i == 0 else rng.permutation(edges.n)
+        ends = number[edges.tails], number[edges.heads]
+        part = neighbourhoods(EdgeList(edges.n, *ends, edges.weights), contract, "default", seed)
+        found.append(replace(part, partition=EdgePartition(part.partition.part, contract.k)))
+    return by_copies(edges, found)
+
+
+MOST_BLOCKS = 8  # of a vertex at a border; one in more is a hub, around which no border is short
+REACHES = (4.0, 2.0)  # of corridors, round by round: multiples of what a block may lose or gain
+
+
+def cut_borders(edges: EdgeGroups, part: Part, limits: Limits, rng: np.random.Generator) -> int:
+    """Cut the border of each two neighbouring blocks anew, in place; return the copies saved.
+
+    edges: groups of one edge each. No block gets further outside its limits; limits.load changes
+    along. The new border is a minimum cut through the vertices of a corridor around the old one.
+    """
+    n, m = edges.offsets.size - 1, part.size
+    corridor = EdgeCorridor(
+        np.empty(m, np.int32), np.empty(n, np.int32), np.full(m, -1, np.int32),
+        np.full(n, -1, np.int32),
+    )  # fmt: skip
+    total = 0
+    for reach in REACHES:
+        borders = _borders(edges, part, limits.load.size, rng)
+        total += int(kernels.separate_pairs(edges, part, limits, *borders, reach, corridor))
+    return total
+
+
+def _borders(
+    edges: EdgeGroups, part: Part, k: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, Part]:
+    """Return pairs of neighbouring blocks, shuffled, and the vertices in both of them.
+
+    Those of pair i are vertices[begins[i]:begins[i + 1]].
+    """
+    tables = tables_of(edges, part, k)
+    nothing = np.empty(0, np.int64), np.empty(0, np.int32)
+    count = kernels.list_shared(tables, k, MOST_BLOCKS, *nothing)
+    pair, vertex = np.empty(count, np.int64), np.empty(count, np.int32)
+    kernels.list_shared(tables, k, MOST_BLOCKS, pair, vertex)
+    pairs, of, sizes = np.unique(pair, return_inverse=True, return_counts=True)
+    order = rng.permutation(pairs.size)
+    place = np.empty(pairs.size, np.int64)
+    place[order] = np.arange(pairs.size)
+    begins = np.zeros(pairs.size + 1, np.int64)
+    np.cumsum(sizes[order], out=begins[1:])
+    return pairs[order], begins, vertex[np.argsort(place[of], kind="stable")]

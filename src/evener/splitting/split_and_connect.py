@@ -41,7 +41,7 @@ class Clones(NamedTuple):
         """A sentence where dominant edges weigh less than the paper's."""
         if self.weight == DOMINANT_WEIGHT:
             return ()
-        why = "METIS adds weights up in 32 bits"
+        why = "METIS adds weights in 32 bits"
         return (f"a dominant edge weighs {self.weight:,}, not {DOMINANT_WEIGHT:,}: {why}",)
 
 

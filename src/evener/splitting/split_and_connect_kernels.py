@@ -29,7 +29,7 @@ def count_neighbours(offsets, closed, counts):
 
 @njit(cache=True, nogil=True)
 def connect(offsets, edges, slots, closed, weight, xadj, adjncy, adjwgt):
-    """Fill the lists of the graph of clones: the other clone of the edge, then those beside it."""
+    """Fill the lists of the graph of clones: the edge's other clone, then neighbours in line."""
     for v in range(offsets.size - 1):
         first, last = offsets[v], offsets[v + 1]
         is_ring = closed and last - first >= RING_DEGREE

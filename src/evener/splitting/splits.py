@@ -25,8 +25,8 @@ class Split:
 
     partition: keeps its contract. cut_pairs: dominant edges that were cut (spac-path, spac-ring).
     saved: copies that refinement saved. order: of the clones or of the stream, in a word; several
-    joined by + were combined. notes: a sentence on each thing that was chosen, or not done as the
-    method's paper does it.
+    joined by + were combined. notes: a sentence on each choice, and on each deviation from the
+    method's paper.
     """
 
     partition: EdgePartition
@@ -45,7 +45,7 @@ def work_of(edges: EdgeList) -> FloatArray:
 
 
 def asked_of_tool(contract: Contract, preset: str, seed: int, clones: int = 1) -> Request:
-    """Return what is asked of a partitioner: the limits, and a tolerance for tools that take one.
+    """Return the request to a partitioner: the limits, and a tolerance for tools that use one.
 
     clones: how many vertices of its graph stand for an edge, each with the edge's work.
     """

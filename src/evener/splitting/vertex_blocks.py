@@ -19,7 +19,7 @@ from evener.splitting import placing_kernels
 from evener.splitting.splits import Split, asked_of_tool, kept, work_of
 from evener.splitting.streaming import RULES, empty_blocks
 
-# Cost of load beside that of cut edges: a block's load L, relative to its target, costs L^1.5, and
+# Cost of load against that of cut edges: a block's load L, relative to its target, costs L^1.5, and
 # as much as Fennel's, which [Bourse14]_ compares with: half an edge for each edge's end at L = 1.
 COST_POWER, COST_STRENGTH = 1.5, 0.5
 

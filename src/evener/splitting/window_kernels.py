@@ -39,7 +39,7 @@ def _put(blocks, u, v, b, work, lack):
 def place_free(tails, heads, works, blocks, waiting, part):
     """Place edges that cost no copy, part[e], until as many others as waiting (s,) has room for.
 
-    Edges that have a block, part[e] >= 0, are passed over. Fills waiting with the others;
+    Edges that have a block, part[e] >= 0, are skipped. Fills waiting with the others;
     returns how many edges were looked at, and how many wait.
     """
     lack = lacking(blocks)

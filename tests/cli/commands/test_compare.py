@@ -44,7 +44,7 @@ def test_for_people(evener, grid_file, broken_tool):
 
 @pytest.mark.slow
 def test_all_installed_tools_by_default(evener, grid_file):
-    # The devices sit side by side: nothing to go along.
+    # All devices are at one place: no levels to follow.
     names = [
         name
         for name, tool in tools.TOOLS.items()

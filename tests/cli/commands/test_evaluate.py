@@ -105,7 +105,7 @@ def test_no_such_kernel(evener, grid_file, part_file):
     ("text", "message"),
     [
         ("0\n" * 119, "holds the blocks of 119 vertices; 120 are needed"),
-        ("0\n" * 119 + "2\n", "vertex 119 is in block 2: with 2 blocks"),
+        ("0\n" * 119 + "2\n", "vertex 119 is in block 2, but 2 blocks"),
         ("0\n" * 119 + "-1\n", "x.part:120: the block -1 is below 0"),
         ("0\n" * 119 + "x\n", "x.part:120"),
         ("", "is empty"),

@@ -108,7 +108,7 @@ def test_a_report_as_well(evener, grid_file, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--k", "121"], "121 devices for 120 vertices"),
+        (["--k", "121"], "121 devices but only 120 vertices"),
         (["--machine", "small.toml"], "20 units short"),
     ],
 )
@@ -190,7 +190,7 @@ def test_a_tool_out_of_time(evener, grid_file, tmp_path):
     said = evener("plan", grid_file, "--k", 2, "--with", "metis", "--time-limit", 1e-3,
                   "-o", tmp_path / "x.plan")  # fmt: skip
     assert said.code == 5
-    assert "was still running after 0.001 s" in said.err
+    assert "did not finish within 0.001 s" in said.err
     assert not (tmp_path / "x.plan").exists()
 
 

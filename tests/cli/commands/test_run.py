@@ -330,7 +330,7 @@ def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
         (["--policy", "DP-OH", "--family", "DP"], "which it stands for"),
         (["--policy", "DP-XY"], "DP-XY"),
         (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper, or a file"),
-        (["--policy", "C-PG", "--ratio", "20,paper"], "1 kind of machines, and 2 values of r"),
+        (["--policy", "C-PG", "--ratio", "20,paper"], "1 kind of machines but 2 values of r"),
         (["--emulate", "--devices", "cpu:0"], "--emulate does not work with"),
     ],
 )

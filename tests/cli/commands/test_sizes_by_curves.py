@@ -97,7 +97,7 @@ def test_refused_as_usage(evener, curves, words, code, message):
 
 def test_loads_that_nobody_measured_are_named(evener, curves):
     said = evener("sizes", "--speeds", curves, "--n", 500)
-    assert "beyond the samples" not in said.out
+    assert "outside the measured range" not in said.out
     notes = json.loads(evener("sizes", "--speeds", curves, "--n", 10**12, "--json").out)["notes"]
     assert any("cpu gets" in note and "measured from 10 to 400" in note for note in notes)
 
@@ -122,7 +122,7 @@ def test_too_little_room(evener, curves):
     curves.write_text(text)
     said = evener("sizes", "--speeds", curves, "--n", 500)
     assert said.code == 4
-    assert "23 units short: all devices together hold 477 units, 500 are asked" in said.err
+    assert "23 units short: all devices together hold 477 units, but the load is 500" in said.err
 
 
 def test_a_missing_file_and_a_method_without_curves(evener, tmp_path):
@@ -136,7 +136,7 @@ def test_a_missing_file_and_a_method_without_curves(evener, tmp_path):
 def test_what_taking_part_costs(evener, curves):
     words = ["sizes", "--speeds", curves, "--n", 500, "--explain"]
     said = evener(*words, "--fixed-seconds", "0,0,3")
-    assert "taking part costs it 3.00 s; all is done after 2.92 s" in said.out
+    assert "taking part alone takes 3.00 s; the others finish after 2.92 s" in said.out
     assert "2 of 3 devices are worth using" in said.out
     found = json.loads(evener(*words, "--shared-seconds", "0,0,3", "--json").out)
     assert found["sizes"][2] == 0
@@ -163,7 +163,7 @@ def test_curves_on_a_machine(evener, curves, tmp_path):
     assert found["devices"] == ["gpu0", "gpu1", "cpu", "old"]
     # 1e-6 GiB hold 44 vertices of 24 bytes.
     assert (sum(found["sizes"]), found["sizes"][1]) == (500, 44)
-    assert "full: its capacity" in evener(*words, "--explain").out
+    assert "full: at its capacity" in evener(*words, "--explain").out
     assert json.loads(evener(*words, "--bytes-per-vertex", 12, "--json").out)["sizes"][1] == 89
 
 
@@ -191,7 +191,7 @@ def test_level_by_level(evener, curves, tmp_path):
 def test_fixed_seconds_of_the_file_and_flat_curves(evener, curves):
     curves.write_text(CURVES.replace('name = "old"', 'name = "old"\nfixed_seconds = 3'))
     said = evener("sizes", "--speeds", curves, "--n", 500, "--explain")
-    assert "taking part costs it 3.00 s" in said.out
+    assert "taking part alone takes 3.00 s" in said.out
     assert evener("sizes", "--speeds", curves, "--n", 9, "--fixed-seconds", 0).code == 0
     flat = [f'[[device]]\nname = "d{i}"\nsamples = [[10, {i + 1}.0]]\n' for i in range(2)]
     curves.write_text("".join(flat))

@@ -107,13 +107,13 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "no device has a place"),
         (["--k", 3, "--size", 8, "--method", "fpm-kl", "--columns", 2], 2, "2 columns"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", 4], 2, "4 columns"),
-        (["--k", 3, "--size", 8, "--method", "kl", "--columns", "2,2"], 2, "do not hold 3"),
+        (["--k", 3, "--size", 8, "--method", "kl", "--columns", "2,2"], 2, "do not fit 3"),
         (["--k", 3, "--size", 8, "--columns", "2,x"], 2, "whole number"),
         (["--k", 3, "--size", 8, "--method", "kl", "--sizes", "gpa"], 2, "takes no sizes"),
-        (["--k", 3, "--size", 8, "--columns", 3], 2, "takes no n_columns\nThose do: kl, fpm-kl."),
+        (["--k", 3, "--size", 8, "--columns", 3], 2, "These methods do: kl, fpm-kl."),
         (["--k", 3, "--size", 8, "--slices"], 2, "takes no slices"),
-        (["--k", 257, "--size", 8, "--method", "guillotine"], 2, "up to 256"),
-        (["--k", 3, "--size", 99999, "--method", "guillotine"], 2, "blocks a side"),
+        (["--k", 257, "--size", 8, "--method", "guillotine"], 2, "at most 256"),
+        (["--k", 3, "--size", 99999, "--method", "guillotine"], 2, "blocks per side"),
         (["--k", 3, "--size", 10**12], 3, "cannot be divided"),
     ],
 )
@@ -153,7 +153,7 @@ def test_by_surfaces_of_height_and_width(evener, tmp_path, monkeypatch):
 def test_areas_that_nobody_measured_are_named(evener, tmp_path):
     file = tmp_path / "speeds.toml"
     file.write_text('[[device]]\nname = "a"\nsamples = [[10, 1.0], [100, 5.0]]\n')
-    assert "beyond the samples" not in evener("tile", "--speeds", file, "--size", 9).out
+    assert "outside the measured range" not in evener("tile", "--speeds", file, "--size", 9).out
     assert (
         "a gets 400, measured from 10 to 100" in evener("tile", "--speeds", file, "--size", 20).out
     )

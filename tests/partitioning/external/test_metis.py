@@ -10,7 +10,7 @@ from evener.partitioning.requests import Request
 from evener.plans.partition import Further
 from tests.assertions import grid
 from tests.choosing import slow_but
-from tests.partitioning.several_by_hand import weighted
+from tests.partitioning.by_hand import weighted
 
 needs_library = pytest.mark.skipif(metis.library() is None, reason="libmetis is not installed")
 

@@ -24,7 +24,7 @@ from evener.partitioning.initial.bisection import (
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from tests.assertions import grid, path, random_graphs
 from tests.examples import with_examples
-from tests.partitioning.levels_by_hand import edges_of, level_of
+from tests.partitioning.by_hand import edges_of, level_of
 
 
 def halved(level, share=0.5, slack=0.02, state=12_345, tries=8):

@@ -61,7 +61,7 @@ def test_points_in_one_place_and_no_points_are_divided():
 
 
 def test_refusals():
-    with pytest.raises(UsageError, match="2 sections or more, not 1"):
+    with pytest.raises(UsageError, match="at least 2 sections, not 1"):
         mj_blocks(np.zeros((4, 2)), None, np.ones(2), sections=1)
     with pytest.raises(InfeasibleError, match="no target is above zero"):
         mj_blocks(np.zeros((4, 2)), None, np.zeros(2))

@@ -17,7 +17,7 @@ from evener.partitioning.initial.sweeping import (
 )
 from evener.partitioning.initial.sweeping_kernels import fronts_of
 from tests.assertions import grid
-from tests.partitioning.levels_by_hand import level_of
+from tests.partitioning.by_hand import level_of
 
 SLACK = 0.02
 

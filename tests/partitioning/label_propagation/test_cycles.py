@@ -9,8 +9,7 @@ from evener.partitioning.label_propagation.cycles import (
     shrink_to_clusters,
 )
 from evener.partitioning.levels.levels import finest
-from tests.partitioning.by_hand import sparse, star, unit_contract
-from tests.partitioning.propagation_states_by_hand import UNIT
+from tests.partitioning.by_hand import UNIT, sparse, star, unit_contract
 
 
 def level_of(graph, weights=UNIT):

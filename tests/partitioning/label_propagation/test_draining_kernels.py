@@ -5,8 +5,7 @@ import pytest
 
 from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation import draining_kernels as kernels
-from tests.partitioning.by_hand import sparse, star
-from tests.partitioning.propagation_states_by_hand import cost, state_of
+from tests.partitioning.by_hand import cost, sparse, star, state_of
 
 
 def drained(state, hint=0.0, enough=np.inf):

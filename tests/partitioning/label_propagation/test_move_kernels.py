@@ -5,8 +5,7 @@ import numpy as np
 from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation import draining_kernels as draining
 from evener.partitioning.label_propagation.move_kernels import leap
-from tests.partitioning.by_hand import sparse
-from tests.partitioning.propagation_states_by_hand import cost, state_of
+from tests.partitioning.by_hand import cost, sparse, state_of
 
 
 def test_two_vertices_move_though_each_alone_would_lose():

@@ -13,8 +13,16 @@ from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from tests.choosing import slow_but
-from tests.partitioning.by_hand import GRAPHS, faults, real_contract, sparse, star, unit_contract
-from tests.partitioning.propagation_states_by_hand import cost, state_of
+from tests.partitioning.by_hand import (
+    GRAPHS,
+    cost,
+    faults,
+    real_contract,
+    sparse,
+    star,
+    state_of,
+    unit_contract,
+)
 
 OBJECTIVES = ("cut", "total_volume", "max_volume")
 UNIT = np.empty(0, np.int32)

@@ -20,14 +20,7 @@ from evener.partitioning.levels.levels import (
 )
 from tests.assertions import grid, random_graphs
 from tests.examples import with_examples
-from tests.partitioning.levels_by_hand import edges_of, level_of, slice_of
-
-
-def whole(graph):
-    """The graph with whole edge weights, as levels have them."""
-    if graph.adjwgt is None:
-        return graph
-    return graph.with_(adjwgt=np.rint(graph.adjwgt).astype(np.int64))
+from tests.partitioning.by_hand import edges_of, level_of, slice_of, whole
 
 
 def check_shrunk(level, part, caps, shrunk):

@@ -9,7 +9,7 @@ from evener.partitioning.multiconstraint.loads import Loaded, loads_of, mean_sha
 from evener.partitioning.multiconstraint.multiconstraint import several_bisection
 from evener.partitioning.refinement.fm import EVEN_PRICE, FMEffort, boundary_flags
 from tests.assertions import grid
-from tests.partitioning.several_by_hand import contract_of, holds, weighted
+from tests.partitioning.by_hand import contract_of, cut, holds, weighted
 
 
 def loaded_of(graph, contract):
@@ -17,11 +17,6 @@ def loaded_of(graph, contract):
     none = np.empty(0, np.int32)
     level = finest(graph, np.arange(graph.n), mean_shares(loads), none, 1)
     return Loaded(level, loads), bounds
-
-
-def cut(graph, part):
-    ends = np.repeat(part, graph.degrees)
-    return int((ends != part[graph.adjncy]).sum()) // 2
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,8 +12,14 @@ from evener.partitioning.requests import Request
 from tests.assertions import grid, path
 from tests.choosing import slow_but
 from tests.examples import seeds
-from tests.partitioning.random_inputs import any_graph
-from tests.partitioning.several_by_hand import contract_of, holds, weighted
+from tests.partitioning.by_hand import (
+    any_graph,
+    assert_is_partition,
+    contract_of,
+    cut,
+    holds,
+    weighted,
+)
 
 TOPO = np.r_[np.ones(10), np.full(2, 4.0), 16.0]
 
@@ -21,12 +27,6 @@ TOPO = np.r_[np.ones(10), np.full(2, 4.0), 16.0]
 @pytest.fixture(scope="module")
 def mesh():
     return delaunay(8000, seed=99)
-
-
-def assert_is_partition(graph, part, k):
-    assert part.shape == (graph.n,)
-    assert part.dtype == np.int32
-    assert 0 <= part.min() <= part.max() < k
 
 
 @pytest.mark.parametrize("c", slow_but([2, 3]))
@@ -49,7 +49,7 @@ def test_like_weights_start_from_kmeans(mesh):
     part = several_blocks(graph, contract)
     assert holds(graph, part, contract)
     alone = partition_with("evener", mesh, Request(TOPO)).part
-    assert _cut(mesh, part) < 1.25 * _cut(mesh, alone)
+    assert cut(mesh, part) < 1.25 * cut(mesh, alone)
 
 
 def test_a_weight_of_one_corner_reaches_every_block():
@@ -127,8 +127,3 @@ def test_bytes_and_empty_blocks_are_columns():
     assert bounds.asked == 2
     assert np.isinf(bounds.high[1:, 2]).all()
     assert (bounds.low[:, 3] == 1).all()
-
-
-def _cut(graph, part):
-    ends = np.repeat(part, graph.degrees)
-    return int((ends != part[graph.adjncy]).sum()) // 2

@@ -20,6 +20,7 @@ from evener.partitioning.multilevel.multilevel import (
 from evener.partitioning.multilevel.presets import PRESETS
 from evener.plans.partition import Contract
 from tests.assertions import grid
+from tests.partitioning.by_hand import cut
 
 
 def contract_for(graph, k):
@@ -31,10 +32,6 @@ def stretched(rows, columns, ratio):
     """A grid whose cells are `ratio` times as long as high: distance says little about edges."""
     graph = grid(rows, columns)
     return Graph(graph.xadj, graph.adjncy, coords=graph.coords * np.array([ratio, 1.0]))
-
-
-def cut(graph, part):
-    return int((np.repeat(part, graph.degrees) != part[graph.adjncy]).sum()) // 2
 
 
 @pytest.mark.parametrize("large", [False, True])

@@ -16,6 +16,7 @@ from evener.plans.partition import Contract
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
 from tests.examples import with_examples
+from tests.partitioning.by_hand import assert_is_partition, cut
 
 PRESETS = ("fast", "default", "strong")
 TOPO = np.r_[np.ones(20), np.full(3, 4.0), 16.0]  # a few larger devices
@@ -32,24 +33,12 @@ def contract_for(graph, shares, epsilon=0.03):
     return Contract(targets, low, high)
 
 
-def assert_is_partition(graph, part, k):
-    assert part.shape == (graph.n,)
-    assert part.dtype == np.int32
-    assert part.min() >= 0
-    assert part.max() < k
-
-
 def blocks_of(graph, shares, **options):
     """Partition, and check what must hold of any graph."""
     shares = np.asarray(shares, float)
     part = multilevel_blocks(graph, contract_for(graph, shares), **options).part
     assert_is_partition(graph, part, shares.size)
     return part
-
-
-def cut(graph, part):
-    ends = np.repeat(part, graph.degrees)
-    return int((ends != part[graph.adjncy]).sum()) // 2
 
 
 def metis_cut(graph, shares):

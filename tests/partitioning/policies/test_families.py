@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evener.errors import InfeasibleError, UsageError
+from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.directed import DirectedGraph
-from evener.partitioning.policies import orders
-from evener.partitioning.policies.families import EVALUATED, NAMES, policy_blocks, policy_part
-from evener.partitioning.policies.footprint import Footprint
-from evener.partitioning.policies.ratios import least_share
+from evener.partitioning.policies import families
+from evener.partitioning.policies.families import (
+    EVALUATED,
+    NAMES,
+    Footprint,
+    least_share,
+    paper_ratio,
+    policy_blocks,
+    policy_part,
+)
 from evener.platforms.platform import Device, Level, Platform
 
 
@@ -115,7 +121,7 @@ def test_bytes_are_those_of_sets_of_messages(graph, k, seed):
 )
 def test_parts_are_filled_as_the_paper_says(work, shares):
     shares = np.array([*shares, 1.0])
-    part = orders.filled(np.arange(len(work)), np.array(work, np.int64), shares)
+    part = families.filled(np.arange(len(work)), np.array(work, np.int64), shares)
     expected, p, sum_of_part = [], 0, 0
     for one in work:
         while p < shares.size - 1 and sum_of_part >= shares[p] / shares.sum() * sum(work):
@@ -177,7 +183,7 @@ def test_the_share_grows_until_gpus_hold_their_blocks(policy):
     assert tight.cpu_share > free.cpu_share
     assert (tight.n_bytes[1::2] <= memory).all()
     # Little less would not do.
-    with pytest.raises(InfeasibleError, match="more than it has"):
+    with pytest.raises(InfeasibleError, match="more than the device has"):
         policy_blocks(graph, machines(2, memory=memory), policy, cpu_share=tight.cpu_share - 0.02)
 
 
@@ -222,9 +228,9 @@ def test_each_kind_of_machine_has_an_r_of_its_own(policy, ratio, r):
 
 def test_as_many_r_as_kinds_are_asked_for():
     graph = skewed(50, 100)
-    with pytest.raises(UsageError, match=r"2 kinds of machines, and 1 value of r"):
+    with pytest.raises(UsageError, match=r"there are 2 kinds of machines but 1 value of r"):
         policy_blocks(graph, unlike(), "C-PG", ratio=10.0)
-    with pytest.raises(UsageError, match=r"1 kind of machines, and 2 values of r"):
+    with pytest.raises(UsageError, match=r"1 kind of machines but 2 values of r"):
         policy_blocks(graph, machines(2), "C-PG", ratio=(10.0, 5.0))
 
 
@@ -262,3 +268,28 @@ def test_the_part_alone_is_that_of_the_blocks(policy):
     graph, platform = skewed(), machines(3)
     blocks = policy_blocks(graph, platform, policy, ratio=12.0)
     assert (policy_part(graph, platform, policy, ratio=12.0) == blocks.partition.part).all()
+
+
+# Table IV: arcs of G1 to G4; section IV-B: their shares on four machines.
+ARCS = {"G1": 5_018_445, "G2": 101_740_632, "G3": 687_174_631, "G4": 1_047_207_019}
+SHARES = {"G1": 0.09, "G2": 0.06, "G3": 0.04, "G4": 0.04}
+
+
+@pytest.mark.parametrize("graph", ARCS)
+def test_shares_of_the_paper(graph):
+    share = 1 / (paper_ratio(ARCS[graph] / 4) + 1)
+    assert int(share * 100) / 100 == SHARES[graph]
+
+
+def test_ratio_by_pieces():
+    assert paper_ratio(50e6) == pytest.approx(19.3)
+    assert paper_ratio(51e6) == paper_ratio(125e6) == 19.5
+    assert paper_ratio(126e6) == 23.7
+    with pytest.raises(InputError, match="not defined"):
+        paper_ratio(float("nan"))
+
+
+def test_least_share_that_fits():
+    assert least_share(lambda share: share >= 0.35, 0.04) == pytest.approx(0.35, abs=1e-5)
+    assert least_share(lambda share: True, 0.04) == 0.04
+    assert least_share(lambda share: False, 0.04) == pytest.approx(1.0)

@@ -13,8 +13,7 @@ from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from evener.partitioning.refinement.maxflow_kernels import SINK, SOURCE, TIED
 from tests.assertions import grid, path
 from tests.examples import seeds
-from tests.partitioning.levels_by_hand import level_of, priced_cut
-from tests.partitioning.random_inputs import any_graph
+from tests.partitioning.by_hand import any_graph, level_of, priced_cut
 
 
 def anew(level, part, low, high, price, *, rounds=3, reach=8.0, seed=1, threads=1):

@@ -94,5 +94,5 @@ def test_half_of_all_in_one_vertex():
 def test_what_no_packing_holds_is_not_found_and_ends():
     graph = path(400, vwgt=np.where(np.arange(400) % 2 == 0, 3.0, 7.5))
     contract = real_contract(2100.0, [1] * 9 + [1.003], 0.0)
-    with pytest.raises(NotFoundError, match="no partition found"):
+    with pytest.raises(NotFoundError, match="found no partition"):
         enforce(graph, Partition(np.zeros(400, int), 10), contract)

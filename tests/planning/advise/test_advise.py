@@ -90,7 +90,7 @@ def test_where_no_device_is_left_out(k, said):
     few = advise(GRAPH, machine([1e7, 5e7, 1e7], 1e-3), FAST)
     platform = Platform.flat([1.0] * k)
     advice = replace(few, platform=platform, best=replace(few.best, devices=np.arange(k)))
-    assert advice.verdict() == f"Use {said}: no set of fewer is faster."
+    assert advice.verdict() == f"Use {said}: no smaller set is faster."
 
 
 def test_a_slow_device_is_named():
@@ -130,7 +130,7 @@ def test_memory_is_kept_and_too_little_is_refused():
 
 
 def test_nothing_to_do_is_refused():
-    with pytest.raises(InfeasibleError, match="weigh nothing"):
+    with pytest.raises(InfeasibleError, match="weight zero"):
         advise(GRAPH.with_(vwgt=np.zeros(GRAPH.n)), machine([1e7, 1e7], 1e-6), FAST)
 
 

@@ -285,5 +285,5 @@ def test_what_taking_part_costs():
 
 
 def test_columns_of_no_device_are_refused():
-    with pytest.raises(InfeasibleError, match="no device has a share worth a block"):
+    with pytest.raises(InfeasibleError, match="no device's share is a whole block"):
         whole_columns([], np.ones(2), proportional(np.ones(2)), (4, 4))

@@ -61,7 +61,8 @@ def in_slices() -> None:
 
 def _in_windows(graph: Graph, k: int) -> None:
     """Refine the borders of k blocks as is done where memory is short."""
-    from evener.sliced.borders import BlockBorders, BorderEffort, near_clusters
+    from evener.partitioning.refine import RefineOptions
+    from evener.sliced.borders import BlockBorders, near_clusters
     from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
     from evener.sliced.contraction import contract
     from evener.sliced.whole import InMemoryGraph
@@ -76,7 +77,7 @@ def _in_windows(graph: Graph, k: int) -> None:
     near = near_clusters(coarse, part, 1)
     borders = BlockBorders.found(whole, clusters.of, coarse, part, k, near)
     loads = borders.weights
-    refine_windows(borders, Contract(loads, 0.9 * loads, 1.1 * loads), 1000, 1, BorderEffort())
+    refine_windows(borders, Contract(loads, 0.9 * loads, 1.1 * loads), 1000, 1, RefineOptions())
     borders.all_blocks()
 
 
@@ -90,8 +91,8 @@ def rows_on_ranks() -> None:
     """Make graphs of rows that ranks hold, weighted or not, in order or not; find what is wrong."""
     from evener.running.comm import run_threads
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
+    from evener.sliced.curve_order import locality
     from evener.sliced.distributed import DistributedGraph
-    from evener.sliced.locality import locality
     from evener.sliced.recounting import recounted_in_slices
 
     n, ways = 200, np.array([1, -1])

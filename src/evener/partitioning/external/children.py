@@ -58,12 +58,12 @@ def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
         try:
             job.save(folder)
         except OSError as error:
-            raise refusal(error, folder.parent, "what the tool reads cannot be written") from error
+            raise refusal(error, folder.parent, "cannot write the tool's input") from error
         with (folder / "output.txt").open("wb") as output:
             process = _start(folder, module, time_limit, output.fileno())
             ran_out = _wait(process, time_limit)
         if ran_out:
-            raise _failure(job.tool, f"was still running after {time_limit:g} s", folder)
+            raise _failure(job.tool, f"did not finish within {time_limit:g} s", folder)
         if process.returncode < 0:
             raise _failure(job.tool, _death(-process.returncode), folder)
         outcome = _collect(job.tool, folder, process.returncode)
@@ -177,14 +177,14 @@ def _death(number: int) -> str:
     except ValueError:
         name = f"signal {number}"
     if name == "SIGKILL":
-        return f"was ended by {name}; the system may have run out of memory"
+        return f"was ended by {name}; the system may be out of memory"
     return f"crashed ({name})"
 
 
 def _failure(tool: str, what: str, folder: Path) -> ToolError:
     tail = _tail(folder / "output.txt")
-    said = f"It printed last: {tail}" if tail else "It printed nothing."
-    return ToolError(f"{tool} {what}", hint=f"{said} Another tool may do: --with NAME.")
+    said = f"Its last output: {tail}" if tail else "It printed nothing."
+    return ToolError(f"{tool} {what}", hint=f"{said} Try another tool: --with NAME.")
 
 
 def _tail(path: Path) -> str:

@@ -52,7 +52,7 @@ def whole_weights(values: npt.NDArray[Any], limit: int, *, least: int = 0) -> Wh
         np.maximum(whole, least, out=whole, where=values > 0)
     if scale * smallest >= FINEST * (1 - 1e-12):
         return Whole(whole, scale, None)
-    step = f"weights are rounded to multiples of {1 / scale:.3g} for it"
+    step = f"weights are rounded to multiples of {1 / scale:.3g} for this tool"
     return Whole(whole, scale, step)
 
 

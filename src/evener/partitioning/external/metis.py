@@ -239,4 +239,4 @@ def _number_type(metis: ctypes.CDLL, index: np.dtype[Any]) -> np.dtype[Any]:
         )  # fmt: skip
         if code == OK:
             return number
-    raise OSError("libmetis takes real numbers of a width that is not known")
+    raise OSError("libmetis uses real numbers of an unknown width")

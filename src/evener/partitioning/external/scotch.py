@@ -126,7 +126,7 @@ def _new(scotch: ctypes.CDLL, kind: str) -> c_void_p:
     allocate.restype = c_void_p
     thing = c_void_p(allocate())
     if not thing:
-        raise MemoryError(f"Scotch has no memory for a {kind}")
+        raise MemoryError(f"Scotch cannot allocate a {kind}")
     # The architecture is initialised by the call that fills it, the others by their own.
     if kind != "arch":
         _check(getattr(scotch, f"SCOTCH_{kind}Init")(thing), f"initialise a {kind}")

@@ -37,7 +37,7 @@ def recursive_bisection(
     all targets are 0.
     """
     if not targets.sum() > 0:
-        raise InfeasibleError("no target is above zero: no block may take a vertex")
+        raise InfeasibleError("no target is above zero, so no block may take a vertex")
     part = np.zeros(level.n, np.int32)
     if targets.size > 1:
         tree = halving_tree(targets, seed, deal)

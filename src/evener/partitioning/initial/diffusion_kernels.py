@@ -241,7 +241,7 @@ def _sparse(loads, near, held):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def diffuse(graph, targets, rounds, steps, least_changed, dense, fixed, part):
-    """Form the blocks (n,) of `part` anew, so many rounds at most, in place.
+    """Form the blocks (n,) of `part` anew in place, in a bounded number of rounds.
 
     Loads spread `steps` steps in a round; one that changes fewer than least_changed vertices is the
     last. dense: whether loads of all blocks are kept on the way. fixed: vertices that keep theirs.

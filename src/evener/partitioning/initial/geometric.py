@@ -90,11 +90,11 @@ def checked_input(
     points = within_range(as_points(points))
     n = len(points)
     if n >= 2**31:
-        raise InputError(f"{n} points: the geometric partitioners hold fewer than 2^31")
+        raise InputError(f"{n} points are too many: geometric partitioners take fewer than 2^31")
     weights = _checked_weights(weights, n)
     targets = _not_negative(as_numbers(targets, "targets"), "targets")
     if targets.size == 0 or targets.max() == 0.0:
-        raise InfeasibleError("no target is above zero: no block may take a vertex")
+        raise InfeasibleError("no target is above zero, so no block may take a vertex")
     total = float(weights.sum()) if weights.size else float(n)
     # Dividing by the largest first: the sum of huge targets stays finite.
     shares = targets / targets.max()
@@ -118,7 +118,7 @@ def _checked_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray:
 
 def _not_negative(values: FloatArray, name: str) -> FloatArray:
     if values.size and values.min() < 0:
-        raise InputError(f"{name} must not be negative; entry {int(np.argmin(values))} is")
+        raise InputError(f"{name} must not be negative, but entry {int(np.argmin(values))} is")
     return values
 
 

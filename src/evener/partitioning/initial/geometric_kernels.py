@@ -16,7 +16,7 @@ from evener.jit import inner, njit
 
 # Set by hand for speed, the split is the same; benchmarks/constants.py shows other values.
 BINS = 1024  # of a histogram
-SHORT = 2048  # candidates; sorting so few costs nothing beside the passes over a range
+SHORT = 2048  # candidates; sorting so few costs little against the passes over a range
 ROUNDS = 4  # of histograms; coordinates that cluster after as many are sorted
 LARGEST_SCALE = 1e300  # beyond it a bin's number could overflow
 

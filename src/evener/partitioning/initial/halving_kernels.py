@@ -1,4 +1,4 @@
-"""Two halves of some blocks, each of so many of every kind: grown, then improved by swaps."""
+"""Two halves of some blocks, with given numbers of every kind: grown, then improved by swaps."""
 
 # mypy: ignore-errors
 import numpy as np

@@ -247,7 +247,7 @@ def along_curve(
     cloud = _cloud(points, weights, threads)
     n = points.shape[1]
     if not (_total(cloud) > 0 and targets.min() > 0):
-        raise InfeasibleError("a target, or the weight of all points, is zero")
+        raise InfeasibleError("a target is zero, or all points together weigh zero")
     targets = targets * (_total(cloud) / targets.sum())
     centres = start or start_at_rim(cloud.points, weights, targets)
     part = np.empty(n, np.int32)

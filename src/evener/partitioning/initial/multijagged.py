@@ -34,7 +34,7 @@ def mj_blocks(
     divided by vertex number.
     """
     if sections is not None and sections < 2:
-        raise UsageError(f"a box is cut into 2 sections or more, not {sections}")
+        raise UsageError(f"a box needs at least 2 sections, not {sections}")
     points, weights, ideal = checked_input(points, weights, targets)
     n, d = points.shape
     part = np.empty(n, np.int32)

@@ -101,7 +101,9 @@ def as_tree(values: npt.ArrayLike, k: int) -> Tree:
         above, row_above = np.unique(row, return_inverse=True)[1], above
         pairs = np.unique(np.column_stack([row_above, above]), axis=0)
         if len(pairs) > above.max(initial=-1) + 1:
-            raise InputError(f"row {depth} of the tree joins devices that row {depth - 1} divides")
+            raise InputError(
+                f"row {depth} of the tree joins devices that row {depth - 1} separates"
+            )
     return tree
 
 

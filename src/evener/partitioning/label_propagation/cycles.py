@@ -74,7 +74,7 @@ def in_strides(n: int, rng: np.random.Generator) -> IntArray:
 
 
 def overloaded(state: PropagationState) -> FloatArray:
-    """Return what blocks (k,) may weigh during a sweep or leap, by what they hold beside those
+    """Return what blocks (k,) may weigh during a sweep or leap, by what they hold besides those
     vertices that never move.
     """
     if state.fixed.size == 0:

@@ -202,7 +202,7 @@ def _count_heavy(state):
 
 @inner()
 def _emptier(state, b, p):
-    """Return that of two blocks which is less full, b if they are alike."""
+    """Return the less full of two blocks, b if they are equally full."""
     return p if state.weight[p] / state.high[p] < state.weight[b] / state.high[b] else b
 
 

@@ -82,7 +82,7 @@ def swap(state, order, slack, most):
     key = np.full(SLOTS, -1, np.int64)
     held, hope = np.empty(SLOTS, np.int64), np.empty(SLOTS)
     # Many may want to change places with one hub, in vain: its edges are looked at once. seen: the
-    # hub of a slot, and the exchanges made by then; changed: the last one beside a vertex.
+    # hub of a slot, and the exchanges made by then; changed: the last one next to a vertex.
     seen, seen_at = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.int64)
     known = np.empty((SLOTS, 3))
     made, changed = 0, np.zeros(state.part.size, np.int64)
@@ -270,7 +270,7 @@ def _propose(state, slack, boldness, proposed, gain, loss, own, away):
 def _accept(state, proposed, gain, accepted):
     """Accept proposed moves that lose nothing once all neighbours of larger gain have moved.
 
-    accepted (n,): on entry the moves of the leap before, whose vertices are passed over now; set
+    accepted (n,): on entry the moves of the leap before, whose vertices are skipped now; set
     to those of this leap.
     """
     unit = state.adjwgt.size == 0

@@ -99,7 +99,10 @@ def finest(
     order. Where `order` is the graph's own, its adjacency is not copied.
     """
     if graph.adjncy.size > MAX_ENTRIES:
-        raise InputError(f"more than {MAX_ENTRIES:,} adjacency entries are too many for this")
+        raise InputError(
+            f"the graph has more than {MAX_ENTRIES:,} adjacency entries, too many for this "
+            "partitioner"
+        )
     n = graph.n
     slices = slices_for(n)
     ends = slice_ends(n, slices)

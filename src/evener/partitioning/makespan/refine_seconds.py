@@ -192,13 +192,14 @@ def _checked(graph: Graph, part: IntArray, work: FloatArray, k: int) -> Part:
     part, work = np.asarray(part), np.asarray(work)
     if part.shape != (graph.n,) or work.shape != (graph.n,):
         raise InputError(
-            f"part has shape {part.shape} and work {work.shape}, the graph {graph.n:,} vertices"
+            f"part has shape {part.shape} and work {work.shape}, but the graph has {graph.n:,} "
+            "vertices"
         )
     if part.dtype.kind not in "iu" or (graph.n and not (part.min() >= 0 and part.max() < k)):
-        raise InputError(f"part must hold block numbers from 0 to {k - 1}, one for each device")
+        raise InputError(f"part must contain block numbers from 0 to {k - 1}, one block per device")
     if not (np.isfinite(work).all() and (work >= 0).all()):
         v = int(np.argmin(np.isfinite(work) & (work >= 0)))
-        raise InputError(f"the work of vertex {v} is {work[v]}: it must be finite, not negative")
+        raise InputError(f"the work of vertex {v} is {work[v]}; it must be finite and not negative")
     return np.ascontiguousarray(part, np.int32)
 
 

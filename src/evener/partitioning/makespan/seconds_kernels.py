@@ -31,10 +31,10 @@ class Model(NamedTuple):
     slope: np.ndarray  # (s,) float64: change of speed with load [1/s]
     alpha: np.ndarray  # (k, k) float64: latency of a pair's messages [s]
     per_value: np.ndarray  # (k, k) float64: time for each value exchanged [s/value]
-    fixed: np.ndarray  # (k,) float64: time that each used device needs beside [s]
+    fixed: np.ndarray  # (k,) float64: further time that each used device needs [s]
     second_weight: np.ndarray  # (k,) float64: weight of a device's second in the sum of powers
     latency_ramp: float  # values from which latency counts in full: lets small messages shrink
-    overlap: bool  # whether exchange goes on beside the interior's compute
+    overlap: bool  # whether exchange overlaps the interior's compute
 
 
 class Totals(NamedTuple):

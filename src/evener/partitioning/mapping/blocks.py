@@ -66,7 +66,7 @@ def mapping_problem(
 
 
 class MappedBlocks(NamedTuple):
-    """What a mapping depends on of k blocks, whoever has counted it.
+    """What a mapping depends on of k blocks.
 
     between: what they send each other. weights (k, c) [units], n_bytes (k,) [B], vertices (k,).
     """
@@ -144,7 +144,7 @@ def _rounded(values: FloatArray) -> FloatArray:
 
 
 def nearby_of(problem: MappingProblem, tree: Tree, alike: IntVector) -> Nearby:
-    """Return where to look for better devices; alike (k,): equal numbers for like devices."""
+    """Return where to look for better devices; alike (k,): equal numbers for identical devices."""
     k = alike.size
     order = leaf_order(tree)
     if k <= ALL_PAIRS:
@@ -206,7 +206,8 @@ def map_blocks(
     partition = as_partition(partition, graph, platform.k)
     if not partition.k == platform.k == contract.k:
         raise InputError(
-            f"{partition.k} blocks, {platform.k} devices and {contract.k} contracts: they differ"
+            f"the numbers of blocks ({partition.k}), devices ({platform.k}) and contracts "
+            f"({contract.k}) differ"
         )
     platform = _routed(platform)
     problem = mapping_problem(

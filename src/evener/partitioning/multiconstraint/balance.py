@@ -1,7 +1,7 @@
 """Brings blocks within their limits on several weights, and lowers their cut within these.
 
 Vertices move to neighbouring blocks as long as that brings blocks nearer to their targets. Then
-they move to any block: one that needs more of some weight may lie beside none that can give it.
+they move to any block: the neighbours of a block that needs more of a weight may have none to give.
 Where no move helps, limits that are not kept are made to count more, as in breakout local search,
 and pairs of vertices are exchanged. The cut is lowered by localized k-way FM.
 """

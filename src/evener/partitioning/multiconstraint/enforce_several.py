@@ -100,10 +100,10 @@ def _prove_ratio(
     if wrong.any():
         b = int(np.argmax(wrong))
         raise InfeasibleError(
-            f"{names[b]} asks for {low[b, j]:,.6g} units of weight {j} or more, which bring "
-            f"{needs[b]:,.6g} of weight {i} at least, and may hold {most[b]:,.6g}",
-            hint="The two weights go together: let them be shared alike (--constraints), or give "
-            "a larger --epsilon.",
+            f"{names[b]} needs at least {low[b, j]:,.6g} units of weight {j}, whose vertices have "
+            f"at least {needs[b]:,.6g} of weight {i}, but may hold at most {most[b]:,.6g}",
+            hint="The two weights lie on the same vertices: share both in the same way "
+            "(--constraints), or give a larger --epsilon.",
         )
 
 
@@ -122,9 +122,9 @@ def _check(
     said = ", ".join(_limit(int(at), bounds, off, contract, names) for at in worst)
     blocks, limits = np.count_nonzero(off.any(axis=1)), np.count_nonzero(off)
     raise NotFoundError(
-        f"no partition found that keeps every limit on all weights: {said} "
-        f"({limits} limit(s) of {blocks} block(s) off)",
-        hint="A larger --epsilon gives room; --constraint I divides one of the weights alone.",
+        f"found no partition that keeps every limit on all weights: {said} ({limits} limit(s) of "
+        f"{blocks} block(s) off)",
+        hint="Give a larger --epsilon, or select one weight by --constraint I.",
     )
 
 
@@ -133,7 +133,7 @@ def _limit(
 ) -> str:
     b, i = divmod(at, off.shape[1])
     if i < contract.n_constraints:
-        return f"{names[b]} is {off[b, i]:.2%} of its target off its limits on weight {i}"
+        return f"{names[b]} misses its limits on weight {i} by {off[b, i]:.2%} of its target"
     if np.isfinite(bounds.high[b, i]):
         return f"{names[b]} needs {off[b, i]:.2%} more bytes than it has"
     return f"{names[b]} stays empty"

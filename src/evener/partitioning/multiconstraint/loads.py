@@ -124,7 +124,9 @@ def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, LoadBounds]:
     """
     c = 1 + len(contract.further)
     if graph.n_constraints != c:
-        raise InputError(f"the graph has {graph.n_constraints} weights a vertex, the contract {c}")
+        raise InputError(
+            f"the graph has {graph.n_constraints} weights per vertex, but the contract has {c}"
+        )
     columns = [np.asarray(graph.weights(i), np.float64) for i in range(c)]
     targets, low, high = contract.table("targets"), contract.table("low"), contract.table("high")
     low = low - RELATIVE_SLACK / 2 * np.abs(targets)

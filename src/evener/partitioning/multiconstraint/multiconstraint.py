@@ -3,10 +3,10 @@
     order -> blocks by the mean share of all weights -> balance, refine
     order -> shrink -> bisection by all weights -> balance, refine level by level
 
-Where all weights are distributed alike over the graph, blocks by their mean share are nearly right
-in each; the first way is tried. Where they are not, as in computations of several phases, the
-coarsest level is bisected by all weights at once [KK98]_, and on every level the blocks are
-brought within all limits and refined within them.
+Where all weights are distributed in the same way over the graph, blocks by their mean share are
+nearly right in each; the first way is tried. Where they are not, as in computations of several
+phases, the coarsest level is bisected by all weights at once [KK98]_, and on every level the blocks
+are brought within all limits and refined within them.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def _by_mean_share(
     graph: Graph, order: IntArray, loaded: Loaded, bounds: LoadBounds, preset: Preset, seed: int,
     threads: int,
 ) -> Part | None:  # fmt: skip
-    """Return blocks (n,) by the mean share of all weights; None where weights are not alike."""
+    """Return blocks (n,) by the mean share of all weights; None where weights differ much."""
     level, shares = loaded.level, target_shares(bounds)
     contract = _mean_contract(loaded, bounds)
     if contract.targets.min() <= 0:

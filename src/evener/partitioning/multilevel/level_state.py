@@ -194,7 +194,9 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
 # Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
 PER_BLOCK_ROUNDED = 1000  # max. vertices per block of finer graphs on which blocks are rounded too
 MOST_RIVALS = 2  # max. initial partitions that are refined on finer levels
-FEW_BLOCKS = 32  # up to so many blocks are bisected too: chance decides more, and it takes little
+FEW_BLOCKS = (
+    32  # up to this number, blocks are also bisected: chance decides more, and it takes little
+)
 OTHER_SEED = 1009  # added to the seed for each repetition
 # Cut after rounding, over that of k-means' blocks: below it, k-means was misled by distances.
 MISLED_RATIO = 0.75

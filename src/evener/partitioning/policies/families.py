@@ -13,21 +13,57 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
-from evener.errors import InfeasibleError, UsageError, one_of
+from evener.arrays import FloatArray, IntVector
+from evener.errors import InfeasibleError, InputError, UsageError, one_of
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
 from evener.partitioning.policies import greedy_kernels as kernels
-from evener.partitioning.policies import orders, ratios
-from evener.partitioning.policies.footprint import AnyGraph, Footprint
 from evener.partitioning.policies.machines import Machines, machines_of
 from evener.plans.partition import Partition
 from evener.platforms.platform import Platform
 from evener.wording import memory, plural
 
+AnyGraph = Graph | DirectedGraph
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes that a device keeps [B].
+
+    vertex: of each vertex it owns: offset of its list, value, and what it sends its neighbours.
+    arc: of each arc that leaves these. outbox: of each vertex elsewhere that it has a message for;
+    inbox: of each message that it receives for a vertex of its own. Defaults are those of PageRank
+    with 4-byte numbers: 4 + 4 + 4, 4, 4 + 4 (which vertex, what) and the same.
+    """
+
+    vertex: float = 12.0
+    arc: float = 4.0
+    outbox: float = 8.0
+    inbox: float = 8.0
+
+    def of_blocks(self, graph: AnyGraph, part: npt.NDArray[np.int32], k: int) -> FloatArray:
+        """Return (k,) the bytes of each block, messages counted exactly [B].
+
+        A block sends one message to each vertex elsewhere that an arc of its own reaches, and
+        receives one for each of its vertices from each block with an arc to it.
+        """
+        arcs = graph.arcs_out()
+        sent, received = np.zeros(k, np.int64), np.zeros(k, np.int64)
+        seen = np.full(graph.n, -1, np.int64)
+        order = np.argsort(part, kind="stable")
+        kernels.count_messages(arcs.xadj, arcs.adjncy, part, order, seen, sent, received)
+        vertices = np.bincount(part, minlength=k)
+        edges = np.bincount(part, weights=np.diff(arcs.xadj), minlength=k)
+        return np.asarray(
+            self.vertex * vertices + self.arc * edges + self.outbox * sent + self.inbox * received
+        )
+
+
 # The ten combinations that the paper evaluates (Table II, Figure 5).
 EVALUATED = (
     "DP-OH", "DP-OL", "DP-RH", "DP-RL", "PD-HO", "PD-HR", "PD-LO", "PD-LR", "C-PG", "C-R",
 )  # fmt: skip
-# What it names in Table I but does not evaluate; MW and MI are ours, after [17] of the paper.
+# What it names in Table I but does not evaluate; MW and MI follow [17] of the paper.
 OTHERS = ("C-hash", "C-chunk", "C-IO", "C-LDG", "C-MW", "C-MI")
 NAMES = EVALUATED + OTHERS
 CHUNK = 1000  # vertices of a piece of the file (C-chunk); the paper does not say how many
@@ -162,16 +198,16 @@ def _ratios(
     if len(listed) != machines.n_kinds:
         kinds, values = plural(machines.n_kinds, "kind"), plural(len(listed), "value")
         raise UsageError(
-            f"{kinds} of machines, and {values} of r",
-            hint="Give one r for each kind, in the order of their first devices, or none at all.",
+            f"there are {kinds} of machines but {values} of r",
+            hint="Give one r for each kind, in the order of their first devices, or give none.",
         )
     found = []
     for one, own in zip(listed, machines.arcs_of_kinds(arcs), strict=True):
         if isinstance(one, str):
             one_of("ratio", one, ("paper",))
-            found.append(ratios.paper_ratio(own))
+            found.append(paper_ratio(own))
         elif not one > 0:
-            raise UsageError(f"the ratio r must be above zero, and is {one}")
+            raise UsageError(f"the ratio r must be above zero, but is {one}")
         else:
             found.append(float(one))
     return tuple(found)
@@ -205,7 +241,7 @@ def _shares(
     machines = task.machines
     if given is not None:
         if not 0 <= given <= 1:
-            raise UsageError(f"the CPUs' share must lie in [0, 1], and is {given}")
+            raise UsageError(f"the CPUs' share must lie in [0, 1], but is {given}")
         return np.full(machines.n_machines, given)
     of_cpus = np.where(machines.gpu, 0.0, task.weights)
     if by_machine:
@@ -219,7 +255,7 @@ def _shares(
     def fits(least: float) -> bool:
         return bool(task.fits(made(np.maximum(least, balanced))).all())
 
-    return np.maximum(ratios.least_share(fits, float(balanced.min())), balanced)
+    return np.maximum(least_share(fits, float(balanced.min())), balanced)
 
 
 def _refuse_overflow(task: _Task, part: npt.NDArray[np.int32], policy: str) -> None:
@@ -229,9 +265,9 @@ def _refuse_overflow(task: _Task, part: npt.NDArray[np.int32], policy: str) -> N
         needed = float(task.footprint.of_blocks(task.graph, part, task.machines.k)[first])
         short = needed - float(task.machines.memories[first])
         raise InfeasibleError(
-            f"{policy}: the block of {task.machines.names[first]} needs {memory(needed)}, which is "
-            f"{memory(short)} more than it has",
-            hint="C-PG, and DP and PD without a share given, keep to the GPUs' memory.",
+            f"{policy}: the block of {task.machines.names[first]} needs {memory(needed)}, "
+            f"{memory(short)} more than the device has",
+            hint="C-PG respects the memory of GPUs; DP and PD do so if no share is given.",
         )
 
 
@@ -246,20 +282,20 @@ def _dp(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
     part = np.empty(n, np.int32)
     for i in range(machines.n_machines):
         vertices = np.flatnonzero(place == i)
-        order = orders.by_degree(vertices, task.degrees, falling=phases[1] == "H")
+        order = by_degree(vertices, task.degrees, falling=phases[1] == "H")
         devices, own = _sides(task, machines.devices(i), float(shares[i]))
-        part[order] = devices[orders.filled(order, task.degrees, own)]
+        part[order] = devices[filled(order, task.degrees, own)]
     return part
 
 
 def _pd(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
     """Between all CPUs and all GPUs by H or L, then over the machines of each side by O or R."""
     machines, n = task.machines, task.degrees.size
-    order = orders.by_degree(np.arange(n), task.degrees, falling=phases[0] == "H")
+    order = by_degree(np.arange(n), task.degrees, falling=phases[0] == "H")
     side = np.empty(n, np.int64)
     share = float(shares[0])  # of all machines
     split = np.array([share, 1 - share]) if machines.gpu.any() else np.array([1.0, 0.0])
-    side[order] = orders.filled(order, task.degrees, split)
+    side[order] = filled(order, task.degrees, split)
     part = np.empty(n, np.int32)
     for gpu in (False, True):
         vertices = np.flatnonzero(side == gpu)
@@ -273,11 +309,11 @@ def _pd(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
 def _distributed(
     task: _Task, vertices: Numbers, shares: FloatArray, policy: str, *, draw: int
 ) -> Numbers:
-    """Return the part of each vertex, ascending, by O (shares of out-edges) or R (all alike)."""
+    """Return the part of each vertex, ascending, by O (shares of out-edges) or R (all equal)."""
     if policy == "R":
         rng = np.random.default_rng([task.seed, draw])
-        return orders.at_random(vertices, shares.size, rng)
-    return orders.filled(vertices, task.degrees, shares)
+        return at_random(vertices, shares.size, rng)
+    return filled(vertices, task.degrees, shares)
 
 
 def _sides(
@@ -311,13 +347,13 @@ def _combined(task: _Task, policy: str) -> npt.NDArray[np.int32]:
         return _greedy(task, rules[policy])
     if policy == "R":
         rng = np.random.default_rng([task.seed, 0])
-        return orders.at_random(np.arange(n), machines.k, rng).astype(np.int32)
+        return at_random(np.arange(n), machines.k, rng).astype(np.int32)
     if policy == "hash":
-        return orders.hashed(n, machines.k).astype(np.int32)
+        return hashed(n, machines.k).astype(np.int32)
     if policy == "chunk":
-        return orders.in_chunks(n, machines.k, CHUNK).astype(np.int32)
+        return in_chunks(n, machines.k, CHUNK).astype(np.int32)
     total = task.degrees + np.diff(task.graph.arcs_in().xadj)
-    return orders.filled(np.arange(n), total, np.ones(machines.k)).astype(np.int32)
+    return filled(np.arange(n), total, np.ones(machines.k)).astype(np.int32)
 
 
 def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
@@ -337,7 +373,7 @@ def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
         except InfeasibleError:  # no room, the less the more of the worst case counts
             return True
 
-    return _streamed(task, rule, ratios.least_share(fits, 0.0))
+    return _streamed(task, rule, least_share(fits, 0.0))
 
 
 def _streamed(task: _Task, rule: int, worst: float) -> npt.NDArray[np.int32]:
@@ -357,7 +393,86 @@ def _streamed(task: _Task, rule: int, worst: float) -> npt.NDArray[np.int32]:
         )
     if failed >= 0:
         raise InfeasibleError(
-            f"no device has memory for vertex {failed} of {part.size:,} (counted from 0)",
-            hint="The platform has no CPU, whose memory is not limited.",
+            f"no device has memory left for vertex {failed} of {part.size:,} (counted from 0)",
+            hint="The platform has no CPU; policies take the memory of CPUs as unlimited.",
         )
     return part
+
+
+# Section IV-B of [Guo16]_, of a Xeon E5620 and a GeForce GTX 480: r by millions of arcs a machine.
+PAPER_SMALL, PAPER_MIDDLE = 50.0, 125.0
+PAPER_RATIOS = 19.5, 23.7
+SHARE_STEPS = 20  # halvings of the interval in which the least share that fits lies
+
+
+def paper_ratio(arcs_per_machine: float) -> float:
+    """Return r = CPU seconds / GPU seconds for equal arcs, as [Guo16]_ fitted it to PageRank."""
+    millions = arcs_per_machine / 1e6
+    if not millions >= 0:
+        raise InputError(f"a machine has {arcs_per_machine} arcs, for which r is not defined")
+    if millions <= PAPER_SMALL:
+        return 9.3 + 0.2 * millions
+    return PAPER_RATIOS[0] if millions <= PAPER_MIDDLE else PAPER_RATIOS[1]
+
+
+def least_share(fits: Callable[[float], bool], share: float) -> float:
+    """Return the least share up to 1, from `share` on, at which every GPU's block fits.
+
+    Such as that of the CPUs. fits(share): whether they do; it is taken to hold from some share on.
+    1 where they do at no other. Found by halving, to a millionth.
+    """
+    if fits(share):
+        return share
+    low, high = share, 1.0
+    for _ in range(SHARE_STEPS):
+        middle = (low + high) / 2
+        if fits(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def filled(order: IntVector, work: Numbers, shares: FloatArray) -> Numbers:
+    """Return (m,) the part of each entry of `order`: parts are filled one after another.
+
+    A part takes vertices until their work reaches its share of all work; the last takes the rest.
+    order (m,): vertices. work (n,): of each, such as its out-degree. shares (k,): of the parts,
+    read as proportions.
+    """
+    reached = np.cumsum(work[order], dtype=np.float64)
+    total = float(reached[-1]) if order.size else 0.0
+    part, first, done = np.full(order.size, shares.size - 1), 0, 0.0
+    for p, share in enumerate((shares / shares.sum() * total).tolist()[:-1]):
+        # The vertex with which the share is reached is the part's last one.
+        end = int(np.searchsorted(reached, done + share, side="left")) + 1 if share > 0 else first
+        end = max(first, min(end, order.size))
+        part[first:end] = p
+        first, done = end, float(reached[end - 1]) if end else 0.0
+    return part
+
+
+def by_degree(vertices: IntVector, degrees: Numbers, *, falling: bool) -> Numbers:
+    """Return the vertices by falling (H) or rising (L) degree; ties by number."""
+    key = degrees[vertices]
+    return vertices[np.lexsort((vertices, -key if falling else key))]
+
+
+def at_random(vertices: IntVector, k: int, rng: np.random.Generator) -> Numbers:
+    """Return a part for each vertex, every one equally likely (policy R)."""
+    return rng.integers(0, k, vertices.size)
+
+
+def in_chunks(n: int, k: int, chunk: int) -> Numbers:
+    """Return the part of each vertex: pieces of `chunk` vertices of the file go round robin."""
+    return np.arange(n) // chunk % k
+
+
+def hashed(n: int, k: int) -> Numbers:
+    """Return the part of each vertex by a hash of its number (SplitMix64), as in Pregel."""
+    with np.errstate(over="ignore"):
+        x = np.arange(n, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        x ^= x >> np.uint64(31)
+    return (x % np.uint64(k)).astype(np.int64)

@@ -86,7 +86,7 @@ def shuffle(values: npt.NDArray[np.integer], seed: int) -> None:
 
 Flags = npt.NDArray[np.int8]
 
-EVEN_PRICE = 8  # price of a border where all are alike; prices are whole numbers around it
+EVEN_PRICE = 8  # price of a border where all have the same; prices are whole numbers around it
 # Mean reads of an adjacency entry in a round, at most, so that a round takes linear time even where
 # there are hubs. Set by hand, as is GROUPS; benchmarks/constants.py shows what other values give.
 MOST_LOOKS = 32

@@ -18,7 +18,7 @@ SUMS_DIFFER = 1e-9  # relative: sums of real weights in another order differ by 
 
 @dataclass(frozen=True, eq=False)
 class _Divisible:
-    """What is left to divide: vertices that may move, and room beside those that are fixed.
+    """What is left to divide: vertices that may move, and the room that fixed ones leave.
 
     vertices (f,): their numbers; weights, n_bytes (f,) theirs. low, high, caps (k,): as in State,
     and said_low, said_high, said_caps as in the contract, all less what fixed vertices take. names
@@ -44,7 +44,8 @@ class _Divisible:
         bytes_held = np.bincount(part, state.n_bytes[fixed], state.k)
         empty = np.bincount(part, minlength=state.k) == 0
         said = [
-            name if empty[b] else f"{name}, beside fixed vertices," for b, name in enumerate(names)
+            name if empty[b] else f"{name}, besides its fixed vertices,"
+            for b, name in enumerate(names)
         ]
         return cls(
             free, state.weights[free], state.n_bytes[free], state.low - held, state.high - held,
@@ -55,7 +56,7 @@ class _Divisible:
     @property
     def beside(self) -> str:
         """What messages on all blocks add."""
-        return "" if self.empty.all() else " beside fixed vertices"
+        return "" if self.empty.all() else " besides fixed vertices"
 
 
 def prove_possible(state: State, names: list[str]) -> None:
@@ -66,8 +67,8 @@ def prove_possible(state: State, names: list[str]) -> None:
         prove_blocks(state.graph.n, state.k)
     elif np.count_nonzero(rest.empty) > rest.vertices.size:
         raise InfeasibleError(
-            f"{np.count_nonzero(rest.empty):,} blocks without fixed vertices for "
-            f"{rest.vertices.size:,} others: some block would be empty",
+            f"there are {np.count_nonzero(rest.empty):,} blocks without fixed vertices but only "
+            f"{rest.vertices.size:,} free vertices: a block would be empty",
             hint="Fix fewer vertices, or use fewer devices.",
         )
     if rest.vertices.size:
@@ -93,7 +94,7 @@ def _fixed_vertices_fit(state: State, names: list[str]) -> None:
     if (over > 0).any():
         b = int(over.argmax())
         raise InfeasibleError(
-            f"{names[b]} has {memory(state.contract.caps[b])}, and vertices fixed there need "
+            f"{names[b]} has {memory(state.contract.caps[b])}, but the vertices fixed there need "
             f"{memory(needed[b])}: {memory(over[b])} short",
             hint=FIX_FEWER,
         )
@@ -105,7 +106,7 @@ def prove_fixed_fit(held: FloatArray, high: FloatArray, names: list[str], unit: 
     if (over > 0).any():
         b = int(over.argmax())
         raise InfeasibleError(
-            f"{names[b]} may hold {high[b]:,.6g} {unit}, and vertices fixed there weigh "
+            f"{names[b]} may hold {high[b]:,.6g} {unit}, but the vertices fixed there weigh "
             f"{held[b]:,.6g}: {over[b]:,.6g} too many",
             hint=FIX_FEWER,
         )
@@ -115,7 +116,7 @@ def prove_blocks(n: int, k: int) -> None:
     """Raise InfeasibleError where there are more blocks than vertices."""
     if k > n:
         raise InfeasibleError(
-            f"{k:,} blocks for {n:,} vertices: some block would be empty",
+            f"there are {k:,} blocks but only {n:,} vertices: a block would be empty",
             hint="Use fewer devices or a larger graph.",
         )
 
@@ -125,14 +126,14 @@ def prove_totals(weights: FloatArray, low: FloatArray, high: FloatArray, unit: s
     total, least, most = (float(values.sum()) for values in (weights, low, high))
     if least > total * (1 + SUMS_DIFFER):
         raise InfeasibleError(
-            f"the blocks ask for at least {least:,.6g} {unit} together, the graph has "
+            f"the blocks need at least {least:,.6g} {unit} together, but the graph has "
             f"{total:,.6g}: {least - total:,.6g} short"
         )
     if total > most * (1 + SUMS_DIFFER):
         raise InfeasibleError(
-            f"the blocks may hold at most {most:,.6g} {unit} together, the graph has "
+            f"the blocks may hold at most {most:,.6g} {unit} together, but the graph has "
             f"{total:,.6g}: {total - most:,.6g} too many",
-            hint="A larger epsilon, more memory or more devices would make room.",
+            hint="Use a larger epsilon, more memory or more devices.",
         )
 
 
@@ -161,7 +162,7 @@ def _bytes_covered(state: State) -> None:
     needed, room = float(state.n_bytes.sum()), float(state.caps.sum())
     if needed > room:
         raise InfeasibleError(
-            f"the graph needs {memory(needed)}, all devices together have {memory(room)}: "
+            f"the graph needs {memory(needed)}, but all devices together have {memory(room)}: "
             f"{memory(needed - room)} short"
         )
 
@@ -183,7 +184,7 @@ def _lightest_fits_everywhere(rest: _Divisible) -> None:
     spare = int(np.argmin(caps))
     if smallest > caps[spare]:
         raise InfeasibleError(
-            f"{rest.names[spare]} has {memory(rest.said_caps[spare])}, the smallest vertex "
+            f"{rest.names[spare]} has {memory(rest.said_caps[spare])}, but the smallest vertex "
             f"needs {memory(smallest)}: its block would be empty",
             hint="Leave that device out.",
         )
@@ -194,10 +195,10 @@ def _some_weight_is_allowed(rest: _Divisible) -> None:
     if none.any():
         b = int(none.argmax())
         raise InfeasibleError(
-            f"{rest.names[b]} asks for {rest.said_low[b]:,.6g} to {rest.said_high[b]:,.6g} units, "
-            "but no sum of the vertices' weights lies between: they are all multiples of one "
-            "number",
-            hint="A larger epsilon would make room.",
+            f"{rest.names[b]} needs {rest.said_low[b]:,.6g} to {rest.said_high[b]:,.6g} units, "
+            "but all weights of vertices are multiples of one number, and none of these lies "
+            "between",
+            hint="Use a larger epsilon.",
         )
 
 
@@ -217,18 +218,18 @@ def _some_number_fits(rest: _Divisible) -> None:
         b = int(none.argmax())
         low, high = rest.said_low[b], rest.said_high[b]
         raise InfeasibleError(
-            f"{rest.names[b]} asks for {low:,.6g} to {high:,.6g} units, but vertices weigh at most "
-            f"{most[b] * heaviest:,.6g} ({most[b]:,.0f} of them) or at least "
-            f"{(most[b] + 1) * lightest:,.6g} ({most[b] + 1:,.0f} of them)",
-            hint="A larger epsilon would make room.",
+            f"{rest.names[b]} needs {low:,.6g} to {high:,.6g} units, but {most[b]:,.0f} vertices "
+            f"weigh at most {most[b] * heaviest:,.6g} and {most[b] + 1:,.0f} weigh at least "
+            f"{(most[b] + 1) * lightest:,.6g}",
+            hint="Use a larger epsilon.",
         )
-    for numbers, word, short in ((least, "least", 1), (most, "most", -1)):
+    for numbers, word, short in ((least, "need at least", 1), (most, "may hold at most", -1)):
         off = short * (float(numbers.sum()) - rest.vertices.size)
         if off > 0:
             raise InfeasibleError(
-                f"the blocks take {numbers.sum():,.0f} vertices{rest.beside} at {word} together, "
-                f"by their weights, the graph has {rest.vertices.size:,}",
-                hint="A larger epsilon would make room.",
+                f"by their weights, the blocks {word} {numbers.sum():,.0f} vertices{rest.beside} "
+                f"together, but the graph has {rest.vertices.size:,}",
+                hint="Use a larger epsilon.",
             )
 
 

@@ -1,7 +1,7 @@
 """Ways of weight between blocks: paths along blocks that touch, and balls of vertices.
 
 A path leads from a block with too much, over its neighbours, to one that takes more. Where there is
-none, a ball of vertices is handed over, each grown beside the one before [Far88]_.
+none, a ball of vertices is handed over, each grown next to the one before [Far88]_.
 """
 # mypy: ignore-errors
 
@@ -16,7 +16,7 @@ from evener.partitioning.levels.csr_kernels import stays
 
 NO_PATH = -1
 # Vertices in a row that do not fit, after which a ball is given up: bounds the search at a time
-# that is small beside one pass over a graph of some 10,000 vertices.
+# that is little against one pass over a graph of some 10,000 vertices.
 MAX_MISSES = 4096
 
 

@@ -166,7 +166,7 @@ def _reachable(
     """Return the limits, narrowed to multiples of what divides all weights; low >= one vertex.
 
     No block can weigh anything else. With real weights that differ, no such divisor is known.
-    weights: of the vertices that may move; held (k,): of fixed vertices, beside which the others
+    weights: of the vertices that may move; held (k,): of fixed vertices, besides which the others
     make multiples; empty (k,): where there are none.
     """
     lightest = float(weights.min()) if weights.size else 0.0

@@ -83,10 +83,10 @@ def _refuse_what_has_no_seconds(graph: Graph) -> None:
     if graph.n_constraints > 1:
         raise UsageError(
             f"seconds are predicted from one weight per vertex, not {graph.n_constraints}",
-            hint="--constraint I takes one of the weights.",
+            hint="--constraint I selects one weight, counted from 0.",
         )
     if graph.n == 0:
-        raise InputError("the graph has no vertices: there is nothing to divide")
+        raise InputError("the graph has no vertices, so there is nothing to divide")
 
 
 def _bounds(planner: SetPlanner, ranked: list[DeviceSet]) -> list[float]:

@@ -96,7 +96,7 @@ class SetPlanner:
             one for one in (self._best_slabs(mask), self._best_coarse(mask)) if one is not None
         ]
         if not tried:
-            raise InfeasibleError("these devices do not hold the graph")
+            raise InfeasibleError("the graph does not fit on these devices")
         best, options = fastest(tried), self.options
         effort, maker = EFFORTS[options.preset], CandidateMaker(problem)
         refined = refinements(best, maker, effort, options.seed, options.threads)
@@ -134,7 +134,7 @@ BUDGET = {"fast": 4, "default": 10, "strong": 40}  # plans, besides those always
 MORE_VERTICES = 600_000  # vertices planned over all further sets: on small graphs, many more plans
 PATIENCE = {"fast": 1, "default": 3, "strong": 10}  # plans in a row without gain before stopping
 MARGIN = {"fast": 1.0, "default": 0.92, "strong": 0.8}  # least plan / corrected estimate expected
-DOUBT = 0.5  # weight of "the estimate is right" beside the known ratios, whose weights are below
+DOUBT = 0.5  # weight of "the estimate is right" against the known ratios, whose weights are below
 NEAR = 0.25  # in log(size): weight of a ratio is 1 / (NEAR + |log(size / its size)|)^2
 MIN_RATIO = 1e-3  # smaller ratios of plan to estimate count as this
 
@@ -199,7 +199,7 @@ def confirm(
     bounds: seconds that no plan of each set of `ranked` falls below, if these are all sets there
     are. Then planning does not end for lack of patience; and if there is budget for all of them, as
     on small graphs, it ends only when no set left can be faster than the best. Sets whose memory
-    does not hold the graph are passed over. Raises the last InfeasibleError or NotFoundError if no
+    does not hold the graph are skipped. Raises the last InfeasibleError or NotFoundError if no
     set has a plan.
     """
     budget = BUDGET[preset] + MORE_VERTICES // max(vertices, 1)
@@ -228,8 +228,8 @@ def confirm(
         confirmed = confirmed.with_plan(made, one)
     if not confirmed.plans:
         raise failed or InfeasibleError(
-            "no set of devices holds the graph",
-            hint="`evener fits` says how much memory is missing.",
+            "the graph does not fit on any set of devices",
+            hint="`evener fits` shows how much memory is missing.",
         )
     return confirmed
 

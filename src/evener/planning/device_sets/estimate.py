@@ -105,7 +105,7 @@ class Estimator:
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int64]:
-        """(k,) equal numbers for devices alike in speed, fixed seconds, room and links."""
+        """(k,) equal numbers for devices of the same speed, fixed seconds, room and links."""
         links = np.sort(np.round(np.log(np.maximum(self.links, 1e-30)), 6), axis=1)
         own = self._costs
         what = np.column_stack([own.first, own.fixed, self.equal_finish.high, links])

@@ -163,7 +163,7 @@ class EqualFinish:
         if drop:  # a load of less than half a vertex becomes none, unless all are so small
             some = (loads >= 0.5 * self.each) | (loads >= loads.max(axis=1, keepdims=True))
             loads = np.where(some, loads, 0.0)
-        # Beside huge fixed seconds, computing is lost in rounding: no load is done by any time.
+        # Against huge fixed seconds, rounding hides computing: no load is done by any time.
         loads = np.where(loads.any(axis=1, keepdims=True), loads, high)
         total = loads.sum(axis=1, keepdims=True)
         some = total > MIN_ROOM * self.work  # else there is no room for the work

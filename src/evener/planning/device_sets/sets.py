@@ -172,7 +172,7 @@ class EstimatedSets:
         return [one for one in best if np.isfinite(one.seconds)]
 
     def distinct_sets(self) -> list[DeviceSet]:
-        """All estimated sets with the room, the best first; of sets of devices alike, one."""
+        """All estimated sets with the room, the best first; of equivalent sets, one."""
         ranked = sorted(
             (one for one in self._known.values() if np.isfinite(one.seconds)),
             key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),

@@ -7,9 +7,9 @@ baselines.py      METIS at the same sizes, and the least cut: no plan is slower 
 slabs.py          blocks side by side along a line, with two neighbours each
 size_rounds.py    blocks, the halos they have, sizes that allow for those, and again
 coarse_search.py  whole plans on a coarse graph
-improvements.py   blocks that swap devices alike, vertices moved to lower the makespan
-cluster_refinement.py  clusters of vertices moved to lower it, before single ones are
-sliced_search.py  the search on graphs in slices; border_search.py: their borders, vertex by vertex
+improvements.py   swaps of blocks among identical devices, vertices moved to lower the makespan
+sliced_search.py  the search on graphs in slices; border_search.py: their borders, by clusters of
+                  vertices, then vertex by vertex
 
 Here alone may a device get nothing: in a plan of least cut, sizing.contracts gives each device at
 least one vertex (`_none_empty`), or, where weights differ, room for one (`_room_for_one`). What

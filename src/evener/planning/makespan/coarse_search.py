@@ -238,7 +238,7 @@ def _coarsened(
     return levels, steps
 
 
-# Enclosed devices. A GPU behind a slow bus pays for every neighbour, a core beside it hardly
+# Enclosed devices. A GPU behind a slow bus pays for every neighbour, a core in the same node hardly
 # anything. Inside the core's block the GPU has one neighbour, and the cores touch each other.
 
 

@@ -1,6 +1,6 @@
 """Makes a candidate faster: its blocks swap devices, its vertices move to other blocks.
 
-`DeviceSwaps` swaps blocks among devices alike. The search is that of
+`DeviceSwaps` swaps blocks among identical devices. The search is that of
 `evener.partitioning.mapping`, which is told that a block computes equally long on all devices like
 its own: no speed curve is read again.
 
@@ -32,7 +32,7 @@ MAX_DEVICES = 512  # devices: tables of all pairs are then below 10 MB
 
 @dataclass(frozen=True, eq=False)
 class DeviceSwaps:
-    """Which devices of a problem are alike, and what their links cost."""
+    """Which devices of a problem are identical, and what their links cost."""
 
     problem: MakespanProblem
 

@@ -64,10 +64,10 @@ class MakespanProblem:
         """
         _ = self.costs  # refuses speeds and links out of range before anything is divided by them
         if self.load <= 0:
-            raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
+            raise InfeasibleError("all vertices have weight zero, so there is no load to divide")
         if self.load < 1 / REACH:
             raise InputError(
-                f"all vertices weigh {self.load:.3g} together: too little to predict a time"
+                f"all vertices together weigh {self.load:.3g}, too little to predict a time"
             )
         return self
 
@@ -223,7 +223,7 @@ class SearchEffort:
     slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.
     block_starts, block_rounds: the same for blocks from scratch.
     objective, preset, epsilon: of the partitioner that makes blocks from scratch.
-    swaps: whether blocks change places among devices alike.
+    swaps: whether blocks are swapped among identical devices.
     coarse_runs: most plans made on the coarse graph.
     more_refinements: how often a candidate is refined after the first time, at most.
     refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.

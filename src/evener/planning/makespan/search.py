@@ -140,7 +140,7 @@ def searched(
 ) -> tuple[list[Candidate], list[Result]]:
     """Return all candidates, those of the baselines first, and what made blocks from scratch.
 
-    Raises why there is no baseline, where there is no other candidate either.
+    If there is no candidate at all, raises the error of the baseline.
     """
     problem = maker.problem
     alone = on_one_device(maker, slabs)
@@ -199,9 +199,9 @@ def slabs_of_all(maker: CandidateMaker, slabs: Slabs, targets: FloatArray) -> Ca
 def first_made(
     baselines: Baselines, alone: Candidate | None, slabs: Candidate | None
 ) -> Candidate | None:
-    """Return the candidate by whose halos sets of devices are estimated: of least cut, if there is.
+    """Return the candidate whose halos estimate sets of devices: the least cut, if it was made.
 
-    Else of METIS, one device, or slabs, the first that there is.
+    Else METIS, one device, or slabs: the first that was made.
     """
     return next(iter(present(baselines.cut, *baselines.metis, alone, slabs)), None)
 
@@ -233,7 +233,7 @@ class Start:
 def starts_of(
     estimator: Estimator, sets: BoolArray, exchanged: ExchangeLaw, within: float
 ) -> list[Start]:
-    """Return sizes to begin with, the least estimate first; of sets of devices alike, one.
+    """Return sizes to begin with, the least estimate first; of equivalent sets, one.
 
     sets: masks (s, k). Of a set, devices get no load whose messages alone would last too long.
     within [s]: sets that are estimated to take longer are left out.
@@ -305,7 +305,7 @@ def coarse_plans(
 ) -> list[Candidate]:
     """Return the best plans of a coarse graph, of all devices and of those of the starts.
 
-    None for a single device, and for fewer than two vertices a device.
+    None for a single device, and for fewer than two vertices per device.
     """
     problem, seed = maker.problem, options.seed
     k, n = problem.platform.k, problem.graph.n

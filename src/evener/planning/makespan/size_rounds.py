@@ -28,8 +28,8 @@ MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of
 class SizeRounds:
     """Makes blocks in rounds.
 
-    swaps: of blocks among devices alike; None where blocks are to stay. drop: whether a device may
-    be left without a block; else it keeps at least two vertices.
+    swaps: of blocks among identical devices; None where blocks are to stay. drop: whether a device
+    may be left without a block; else it keeps at least two vertices.
     """
 
     maker: CandidateMaker

@@ -87,7 +87,7 @@ class SecondsBlocks(NamedTuple):
 def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
     """Return blocks of least predicted seconds; all processes call, and get the same stages.
 
-    The chosen plan is no slower than that of least cut. Bytes are not looked at. Raises what
+    The chosen plan is no slower than that of least cut. Bytes are ignored. Raises what
     `solve_seconds` raises, and MemoryShortError, before the search is loaded, where borders of
     least cut between clusters cannot be refined.
     """
@@ -220,7 +220,7 @@ def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> li
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
     """Return the blocks (n_local,) of least cut for those of clusters."""
     graph, own, sliced = task.graph, small.of.copy(), task.sliced
-    # Beside it there are the clusters and the best blocks.
+    # Memory also holds the clusters and the best blocks.
     sliced = replace(sliced, memory=sliced.memory - KEPT_BESIDE * graph.n)
     blocks_of_clusters(graph, small._replace(of=own), part, task.terms.contract, sliced)
     graph.fill(own)  # blocks are written over clusters

@@ -80,13 +80,14 @@ def grid_columns(p: int, n_columns: int | Sequence[int] | None = None) -> Column
         n_columns = max(c for c in range(1, int(p**0.5) + 1) if p % c == 0)
     if isinstance(n_columns, int | np.integer):
         if n_columns < 1 or p % n_columns:
-            raise UsageError(f"{p} devices do not make {n_columns} columns of as many each")
+            raise UsageError(f"{p} devices do not fill {n_columns} columns of equal length")
         return [np.asarray(column) for column in np.arange(p).reshape(n_columns, -1)]
     counts = [int(count) for count in n_columns]
     if sum(counts) != p or min(counts) < 1:
         raise UsageError(
-            f"columns of {', '.join(map(str, counts)) or 'none'} devices do not hold {p}",
-            hint="Give how many devices each column has, one at least; together all of them.",
+            f"columns of {', '.join(map(str, counts)) or 'none'} devices do not fit {p} devices",
+            hint="Give the number of devices per column: at least one per column, and all devices "
+            "together.",
         )
     return np.split(np.arange(p), np.cumsum(counts)[:-1])
 
@@ -104,7 +105,7 @@ def ordered_columns(
     height, width = shape
     p = areas.size
     if n_columns is not None and not 1 <= n_columns <= p:
-        raise UsageError(f"{p} devices do not make {n_columns} columns")
+        raise UsageError(f"{p} devices cannot form {n_columns} columns")
     before = np.concatenate([[0.0], np.cumsum(areas)])
     widths = before * (width / before[-1])
     if n_columns is None:
@@ -272,8 +273,8 @@ def good_cuts(
         return best_cuts(areas, shape, devices)
     if devices.size > MAX_DEVICES:
         raise UsageError(
-            f"guillotine cuts are searched for up to {MAX_DEVICES} devices, not {devices.size:,}",
-            hint="Columns (br) are within a hundredth of the bound there.",
+            f"guillotine cuts work for at most {MAX_DEVICES} devices, not {devices.size:,}",
+            hint="With so many devices, columns (br) are within 1 % of the bound.",
         )
     exact, order = search_of(areas, shape, devices)
     ways = _Ways(exact, np.array(exact.before), order.tolist())

@@ -161,5 +161,5 @@ def _heights(
     except InfeasibleError as error:
         raise InfeasibleError(
             f"column {j} of the grid cannot take its {rows:,} x {width:,} blocks: {error.message}",
-            hint="Columns that follow areas (1.5d) can put these devices elsewhere.",
+            hint="Columns that follow areas (1.5d) can place these devices differently.",
         ) from error

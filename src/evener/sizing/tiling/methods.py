@@ -160,7 +160,7 @@ def tile(  # noqa: PLR0913 - public: options of several methods
     chosen = sizes != "exact"
     _refuse_unused(method, n_columns=n_columns is not None, slices=slices, sizes=chosen)
     if places and len(places) != k:
-        raise InputError(f"{len(places):,} places and {k:,} devices")
+        raise InputError(f"there are {len(places):,} places but {k:,} devices")
     one_speed = own.constant or (method in CONSTANT and not own.one_speed_each)
     total = blocks[0] * blocks[1]
     if one_speed and not chosen:
@@ -179,7 +179,8 @@ def _refuse_unused(method: str, **given: bool) -> None:
     for name, methods in TAKEN_BY.items():
         if given[name] and method not in methods:
             raise UsageError(
-                f"the method {method} takes no {name}", hint=f"Those do: {', '.join(methods)}."
+                f"the method {method} takes no {name}",
+                hint=f"These methods do: {', '.join(methods)}.",
             )
 
 
@@ -191,11 +192,11 @@ def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> Ti
     if isinstance(given, Sequence) and any(isinstance(one, SpeedSurface) for one in given):
         surfaces = [one for one in given if isinstance(one, SpeedSurface)]
         if len(surfaces) < len(given):
-            raise InputError("give a speed surface for every device, or for none")
+            raise InputError("give a speed surface for every device or for none")
         return TilingDevices([surface.of_squares() for surface in surfaces], surfaces)
     if isinstance(given, Sequence) and any(hasattr(one, "max_load") for one in given):
         if not all(hasattr(one, "max_load") for one in given):
-            raise InputError("give a speed model for every device, or for none")
+            raise InputError("give a speed model for every device or for none")
         return TilingDevices(list(given))  # type: ignore[arg-type]
     speeds = as_numbers(given, "speeds")  # type: ignore[arg-type]
     if speeds.size == 0:
@@ -251,7 +252,7 @@ def _chosen(method: str, devices: TilingDevices, blocks: tuple[int, int]) -> str
     if method not in METHODS:
         near = meant(method, METHODS)
         raise UsageError(
-            f"there is no method {method!r} of tiling{near}", hint=f"{', '.join(METHODS)}."
+            f"there is no tiling method {method!r}{near}", hint=f"{', '.join(METHODS)}."
         )
     return method
 
@@ -276,7 +277,11 @@ def _guillotine(request: TilingRequest) -> Made:
     tree, _ = good_cuts(request.targets, request.shape, used)
     cuts = whole_cuts(tree, request.targets, request.allowed, request.shape, request.block)
     fewer = cuts.half_perimeters.sum() < columns.half_perimeters.sum()
-    return (cuts, ()) if fewer else (columns, ("columns: no cuts have less half-perimeter",))
+    return (
+        (cuts, ())
+        if fewer
+        else (columns, ("columns: guillotine cuts have no smaller half-perimeter",))
+    )
 
 
 def _along_the_tree(request: TilingRequest) -> Made:
@@ -298,9 +303,9 @@ def _fpm_kl(request: TilingRequest) -> Made:
     grid = grid_of_surfaces(
         surfaces, request.shape, n_columns=request.n_columns, block=request.block
     )
-    notes = [] if devices.surfaces else ["fpm-kl: area alone counts in these models"]
+    notes = [] if devices.surfaces else ["fpm-kl: these models depend on area alone"]
     if not grid.converged:
-        notes.append("fpm-kl did not converge: the best of its rounds is shown")
+        notes.append("fpm-kl did not converge: this is the best of its rounds")
     return grid.tiling, tuple(notes)
 
 

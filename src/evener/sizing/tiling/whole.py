@@ -54,7 +54,7 @@ def whole_columns(
     rows, width = shape
     if not columns:
         raise InfeasibleError(
-            "no device has a share worth a block: their speeds or memories are too far apart",
+            "no device's share is a whole block: their speeds or memories differ too much",
             hint="Leave devices out, or choose smaller blocks.",
         )
     flat, starts = np.concatenate(columns), np.cumsum([0, *[c.size for c in columns[:-1]]])
@@ -89,9 +89,9 @@ def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
     if not feasible(MAX_AREA):
         total = float(np.floor(allowed(MAX_AREA)).sum())
         raise InfeasibleError(
-            f"the devices can take {total:,.0f} blocks in all, and no whole rows and columns of "
-            "them cover the matrix",
-            hint="Take smaller blocks, or give the devices more memory.",
+            f"the devices can take {total:,.0f} blocks in total, but no whole rows and columns of "
+            "these blocks were found that cover the matrix",
+            hint="Use smaller blocks, or give the devices more memory.",
         )
     late = 1.0
     while not feasible(late):
@@ -134,8 +134,8 @@ def whole_cuts(
     """
     if max(shape) > MAX_BLOCKS:
         raise UsageError(
-            f"guillotine cuts are made for up to {MAX_BLOCKS:,} blocks a side, not {max(shape):,}",
-            hint="Take larger blocks, or columns (br).",
+            f"guillotine cuts work for at most {MAX_BLOCKS:,} blocks per side, not {max(shape):,}",
+            hint="Use larger blocks, or columns (br).",
         )
     rows, width = shape
 

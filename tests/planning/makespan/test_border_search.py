@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
+from evener.planning.makespan.border_search import exchanges_of, refined_by_clusters
 from evener.planning.makespan.candidates import CandidateMaker, candidate_of
-from evener.planning.makespan.cluster_refinement import refined_by_clusters
 from evener.planning.makespan.improvements import refinements
 from evener.planning.makespan.problem import EFFORTS, MakespanProblem
 from evener.plans import metrics
@@ -18,6 +18,9 @@ from evener.plans.partition import Partition
 from evener.plans.workload import WEIGHTS
 from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
+from evener.sliced.counted import quotient_of
+from evener.sliced.recounting import recounted_in_slices
+from evener.sliced.whole import InMemoryGraph
 
 
 def machine(speeds, slow_to_reach):
@@ -71,3 +74,22 @@ def test_a_border_is_closed_that_single_moves_leave_open():
     clusters = refined_by_clusters(first, maker, 7)
     closed = refinements(clusters, maker, EFFORTS["default"], 7, 1)[-1]
     assert closed.seconds < 0.9 * plain.seconds  # 0.86
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_same_as_the_recount(weighted):
+    graph, k = delaunay(3000, 4), 7
+    if weighted:
+        ends = np.repeat(np.arange(graph.n), graph.degrees)
+        vwgt = np.random.default_rng(2).integers(1, 9, graph.n)
+        graph = graph.with_(vwgt=vwgt, adjwgt=1 + (ends + graph.adjncy) % 5)
+    sliced = InMemoryGraph(graph)
+    # Block 6 is empty.
+    part = np.random.default_rng(1).integers(0, k - 1, graph.n).astype(np.int32)
+    found, counts = exchanges_of(sliced, part, k), recounted_in_slices(sliced, part, k)
+    between = quotient_of(counts)
+    for name in ("starts", "other", "sent", "boundary"):
+        np.testing.assert_array_equal(getattr(found.between, name), getattr(between, name))
+    np.testing.assert_allclose(found.loads, counts.weights[:, 0])
+    np.testing.assert_allclose(found.interior, counts.interior)
+    assert found.cut == counts.edge_cut
