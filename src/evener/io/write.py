@@ -12,7 +12,7 @@ from evener.files.writing import atomic_write, is_stdout
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.formats import FORMATS, Format, format_named
-from evener.io.sources import PACKINGS
+from evener.io.sources import without_packing
 
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
@@ -144,11 +144,6 @@ def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
     ids = map(str, range(len(coords)))
     rows = map(" ".join, zip(ids, *columns, strict=True))
     return "\n".join([str(width), str(len(coords)), *rows, ""]).encode()
-
-
-def without_packing(path: Path) -> Path:
-    """Return the path without the suffix of its packing."""
-    return path.with_suffix("") if path.suffix in PACKINGS else path
 
 
 def packing_of(path: Path) -> Any:

@@ -10,7 +10,8 @@ from evener.errors import UsageError, one_of
 from evener.files.writing import atomic_write
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.dataflow import dot, graphml, toml
-from evener.io.write import packing_of, without_packing
+from evener.io.sources import without_packing
+from evener.io.write import packing_of
 
 
 class StreamWriter(NamedTuple):
@@ -35,7 +36,7 @@ def stream_writer_for(path: str | Path, name: str | None = None) -> str:
     if name is not None:
         one_of("format", name, WRITERS)
         return name
-    suffix = without_packing(Path(path)).suffix.lower()
+    suffix = without_packing(path).suffix.lower()
     for known, writer in WRITERS.items():
         if suffix in writer.suffixes:
             return known

@@ -7,7 +7,7 @@ NUMA nodes, and no memory of GPUs. Nodes that take no work are left out, and sai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,12 +19,14 @@ from evener.platforms.computer import (
     ComputerCore,
     ComputerGpu,
     LocalMemory,
+    cpus_in,
 )
 from evener.platforms.guesses import gpu_model
 from evener.platforms.platform import MAX_DEVICES
 
 MOST_BYTES = 1 << 26  # a node takes about 1 KB
 MOST_NODE_GPUS = 1024
+MOST_SOCKETS = 1024
 MOST_NAMED = 20  # nodes left out that are named one by one
 HIDDEN_MB = 1  # RealMemory of a node whose memory is not configured
 MIB, GIB = 2.0**20, 2.0**30
@@ -156,17 +158,9 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
 
 def _reserved(record: Mapping[str, str], n: int, threads: int, count: int) -> frozenset[int]:
     """Return the cores that Slurm keeps for the system: those it lists, else the last ones."""
-    listed = record.get("CPUSpecList", "")
-    if re.fullmatch(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", listed):
-        # Slurm numbers processors core by core.
-        return frozenset(cpu // threads for cpu in _numbers(listed, n * threads))
+    if listed := cpus_in(record.get("CPUSpecList", "")):
+        return frozenset(cpu // threads for cpu in listed)  # Slurm numbers processors core by core
     return frozenset(range(max(n - count, 0), n))
-
-
-def _numbers(text: str, end: int) -> Iterable[int]:
-    for word in text.split(","):
-        first, _, last = word.partition("-")
-        yield from range(int(first), min(int(last or first) + 1, end))
 
 
 @lru_cache(maxsize=256)
@@ -197,17 +191,11 @@ def _gpus(gres: str, node: str, file: str | Path) -> tuple[ComputerGpu, ...]:
                 f"Gres of node {node}: {entry[:40]!r} is no number of GPUs as 'gpu:a100:4'",
                 file=file,
             )
-        model, sockets = parts[1] or "", frozenset(_numbers(_ranges(parts[3]), 1024))
+        model, sockets = parts[1] or "", frozenset(cpus_in(parts[3] or "", MOST_SOCKETS))
         share = _share(model)
         for _ in range(int(parts[2])):
             found.append(ComputerGpu(len(found), model, share=share, sockets=sockets))
     return tuple(found)
-
-
-def _ranges(text: str | None) -> str:
-    return (
-        text if text and re.fullmatch(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*", text) else "1-0"
-    )
 
 
 def _share(model: str) -> float:
