@@ -124,6 +124,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 # Commands, options and formats of earlier versions, and what serves in their place.
 REMOVED = {
     "hosts": "`mpiexec -f HOSTFILE evener machine here --measure` measures a device for each rank",
+    "dot": "networkx reads a graph in DOT, and ev.Graph.from_networkx takes what it returns: "
+    "networkx.nx_agraph.read_dot(FILE); stream graphs are still read and written in DOT",
     "stg": "stream graphs are written in TOML, see docs/streams.md",
 }
 

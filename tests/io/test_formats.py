@@ -27,8 +27,7 @@ from tests.io.graph_samples import GRAPHS, LINES
         ("own.ecsr", "ecsr"),
         ("csr.npz", "npz"),
         ("snap.txt", "edges"),
-        ("plain.dot", "dot"),
-        ("groups.gv", "dot"),
+        ("plain.graphml", "graphml"),
         ("packed.graph.xz", "metis"),
     ],
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evener.io.sources import Source
 
 _REMOVED_SUFFIXES = {".stg": "stg"}
+_DOT = re.compile(rb"\s*(strict\s+)?(di)?graph\b[^{\n]{0,200}\{", re.IGNORECASE)
 # The head of an I-DEAS universal file: -1, then the number of the first data set.
 _UNIVERSAL = re.compile(rb"\s*-1[ \t]*\r?\n[ \t]*\d{2,4}[ \t]*\r?\n")
 
@@ -34,6 +35,11 @@ def refuse_foreign(source: Source) -> None:
             "is a hypergraph: a net joins any number of vertices at once, and is no edge",
             hint="Give the graph of what is exchanged: for y = A x that is the matrix A (.mtx), "
             "whose columns are the nets. hMETIS, PaToH and Mt-KaHyPar divide nets as they are.",
+        )
+    if _DOT.match(source.head) or (source.suffix in (".dot", ".gv") and b"{" in source.head):
+        raise source.error(
+            "is a file of Graphviz (DOT), which Evener reads only as a stream graph",
+            hint=f"{REMOVED['dot']}.",
         )
     if source.suffix == ".unv" or _UNIVERSAL.match(source.head):
         raise source.error(
@@ -143,7 +149,6 @@ FORMATS: tuple[Format, ...] = (
     Format("dolfin", "mesh", "meshes.dolfin", (".xml",)),
     Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
-    Format("dot", "graph", "graphs.dot", (".dot", ".gv"), writes=True, directed=True),
     Format("graphml", "graph", "graphs.graphml", (".graphml",), directed=True),
     Format("dimacs", "graph", "graphs.dimacs", (".gr", ".col", ".dimacs"), directed=True),
     Format("off", "mesh", "meshes.off", (".off",)),

@@ -224,6 +224,11 @@ class Source:
         """Whether the head has no zero byte."""
         return b"\0" not in self.head
 
+    @property
+    def is_xml(self) -> bool:
+        """Whether the data begins as XML does."""
+        return self.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+
     @cached_property
     def array(self) -> npt.NDArray[np.uint8]:
         """The data as a read-only array of bytes, for kernels."""

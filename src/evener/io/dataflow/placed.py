@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from evener.errors import UsageError
 from evener.files.writing import write_text
-from evener.io.dataflow.dot import stream_dot
-from evener.io.graphs.dot import quoted_name
+from evener.io.dataflow.dot import quoted_name, stream_dot
 from evener.io.plans.partitions import write_part
 from evener.io.plans.parts import quoted
 from evener.wording import meant

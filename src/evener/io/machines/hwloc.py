@@ -24,7 +24,7 @@ from evener.io.machines.hwloc_values import (
     number_of,
     whole,
 )
-from evener.io.machines.xml_tree import xml_tree
+from evener.io.xml_tree import xml_tree
 from evener.platforms.computer import (
     MOST_COMPUTER_CORES,
     MOST_PAIRS,

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from evener.errors import InputError
 from evener.io.machines.hwloc_values import bus_address
-from evener.io.machines.xml_tree import xml_tree
+from evener.io.xml_tree import xml_tree
 from evener.platforms.computer import ComputerGpu
 
 ROOT = "nvidia_smi_log"

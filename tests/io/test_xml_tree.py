@@ -5,8 +5,8 @@ import time
 import pytest
 
 from evener.errors import InputError
-from evener.io.machines import xml_tree as reader
-from evener.io.machines.xml_tree import outermost, xml_tree
+from evener.io import xml_tree as reader
+from evener.io.xml_tree import outermost, xml_tree
 
 BOMB = b"""<!DOCTYPE topology [<!ENTITY a "xxxxxxxxxx">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">

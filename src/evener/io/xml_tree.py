@@ -1,4 +1,4 @@
-"""XML of other programs, read safely: no entities, no depth, no size beyond what they write."""
+"""Reads XML of other programs safely: without entities, within limits of depth and size."""
 
 from __future__ import annotations
 
@@ -23,6 +23,19 @@ def outermost(content: bytes) -> str:
     with suppress(expat.ExpatError, LookupError, ValueError):  # what came before it tells
         parser.Parse(content[:_HEAD], False)
     return names[0] if names else ""
+
+
+def elements(parent: ET.Element, tag: str) -> list[ET.Element]:
+    """Return the children of this name, whatever their namespace."""
+    return [child for child in parent if child.tag.rpartition("}")[2] == tag]
+
+
+def attribute(element: ET.Element, key: str, file: str | Path) -> str:
+    """Return an attribute. Raises InputError where it is missing or empty."""
+    value = element.get(key)
+    if not value:
+        raise InputError(f"has a {element.tag.rpartition('}')[2]} without {key}", file=file)
+    return value
 
 
 def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
