@@ -8,7 +8,7 @@ import pytest
 import evener as ev
 from evener.cli import main
 from evener.errors import InputError
-from evener.integrations import mfem_files
+from evener.integrations import mfem
 from evener.integrations.requests import ExportRequest
 from tests.io import mesh_samples as samples
 
@@ -26,7 +26,7 @@ def plan_and_export(folder, *options):
 
 
 def test_lines(square, monkeypatch):
-    monkeypatch.setattr(mfem_files, "_LINES", 3)
+    monkeypatch.setattr(mfem, "_LINES", 3)
     assert plan_and_export(square) == 0
     lines = (square / "partitioning.txt").read_text().splitlines()
     assert lines[:2] == ["number_of_elements 4", "number_of_processors 2"]
@@ -38,7 +38,7 @@ def test_devices_without_a_block_count(square):
     plan = ev.plan(square / "a.su2", [1, 1, 1])
     part = np.array([0, 0, 1, 1])
     emptied = replace(plan, partition=ev.Partition(part, 3))
-    made = mfem_files.files(ExportRequest(emptied, target=square / "partitioning.txt"))
+    made = mfem.files(ExportRequest(emptied, target=square / "partitioning.txt"))
     lines = b"".join(made.files["partitioning.txt"]).split()
     assert lines[1::2][:2] == [b"4", b"3"]
     assert lines[4:] == [b"0", b"0", b"1", b"1"]

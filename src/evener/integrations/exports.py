@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from evener.errors import InputError, UsageError
 from evener.files.together import write_together
 from evener.integrations import (
-    gmsh_files,
-    mfem_files,
-    ocean_files,
+    gmsh,
+    mfem,
+    ocean,
     openfoam,
-    petsc_files,
-    vtk_files,
+    petsc,
+    vtk,
 )
 from evener.integrations.requests import ExportFiles, ExportRequest
 from evener.wording import meant
@@ -36,14 +36,14 @@ class Exporter(NamedTuple):
 
 
 EXPORTERS: dict[str, Exporter] = {
-    "adcirc": Exporter(ocean_files.adcirc),
-    "gmsh": Exporter(gmsh_files.files, needs="mesh"),
-    "gmsh2": Exporter(gmsh_files.files_2, needs="mesh"),
-    "mfem": Exporter(mfem_files.files),
+    "adcirc": Exporter(ocean.adcirc),
+    "gmsh": Exporter(gmsh.files, needs="mesh"),
+    "gmsh2": Exporter(gmsh.files_2, needs="mesh"),
+    "mfem": Exporter(mfem.files),
     "openfoam": Exporter(openfoam.files, needs="mesh"),
-    "petsc": Exporter(petsc_files.files),
-    "pvtu": Exporter(vtk_files.files, needs="mesh"),
-    "schism": Exporter(ocean_files.schism),
+    "petsc": Exporter(petsc.files),
+    "pvtu": Exporter(vtk.files, needs="mesh"),
+    "schism": Exporter(ocean.schism),
 }
 _PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
 
