@@ -93,9 +93,17 @@ def test_nodes_of_slurm(evener, tmp_path):
         (["here", "--from", file_of("smi_none")], 3, "neither cores nor GPUs"),
         (["here", "--from", file_of("smi_one"), "--from", file_of("smi_mig")], 2, "second file"),
         (["here", "--from", file_of("gpu_node"), "--measure"], 2, "--measure is done there"),
-        (["here", "--from", file_of("big_little"), "--per", "gpu"], 3, "no GPU, and --per gpu"),
+        (
+            ["here", "--from", file_of("big_little"), "--per", "gpu"],
+            3,
+            "no GPU, but --per gpu was given",
+        ),
         (["here", "--per", "rack"], 2, "--per"),
-        (["slurm", "--from", file_of("gpu_node")], 3, "no text of `scontrol show node`"),
+        (
+            ["slurm", "--from", file_of("gpu_node")],
+            3,
+            "is not output of `scontrol show node`: it begins with",
+        ),
         (["slurm", "n1", "--from", file_of("slurm_down")], 2, "give one of both"),
         (["slurm", "--from", file_of("slurm_down"), "--partition", "x"], 3, "partition 'x'"),
     ],
@@ -132,6 +140,6 @@ def test_a_file_that_exists_is_kept_unless_forced(evener, tmp_path):
     words = ["here", "--from", file_of("gpu_node"), "-o", file]
     code, _, said = evener(*words)
     assert (code, file.read_text()) == (2, "edited by hand")
-    assert "is there already" in said
+    assert "already exists" in said
     assert evener(*words, "--force")[0] == 0
     assert read_platform(file).k == 8

@@ -55,7 +55,7 @@ def test_a_plan_its_report_and_json(graph, tmp_path, capsys):
     [
         (["--versus", "metis"], "does not go with --versus"),
         (["--cut", "edges"], "does not go with --cut"),
-        (["--constraint", "1"], "there is no weight number 1"),
+        (["--constraint", "1"], "there is no weight 1"),
         (["--directed"], "does not go with --directed"),
         (["--by", "points"], "does not go with --by points"),
         (["--with", "metis"], "not slice by slice"),

@@ -58,7 +58,7 @@ def test_through_a_pipe(tmp_path):
         ("report g.plan -o - --json", "stdout cannot take - and --json"),
         ("plan g.graph --k 3 -o - --report -", "stdout cannot take - and another file"),
         ("generate grid --shape 4x5 -o -", "stdout has no suffix that says what to write"),
-        ("convert g.graph -", "the suffix of stdout is of no format"),
+        ("convert g.graph -", "the suffix of stdout is not that of a format"),
         ("measure axpy -o -", "keeps a journal beside its file"),
         ("generate speeds --curves lille -o x.toml --to su2", "a speeds file ends in .toml"),
         ("plan g.graph --k 3 -o a.html --report a.html", "two outputs are called a.html"),
@@ -91,7 +91,7 @@ def test_no_binary_to_a_terminal(place, words):
     os.close(theirs)
     os.close(ours)
     assert done.returncode == 2
-    assert done.stderr.startswith("evener: what is written is not text, and stdout is a terminal")
+    assert done.stderr.startswith("evener: the output is binary, but stdout is a terminal")
 
 
 @pytest.mark.slow

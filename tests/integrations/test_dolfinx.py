@@ -70,7 +70,7 @@ REFUSED = {
     "text": ("ToolError", "mesh.xdmf is no plan file"),
     "missing": ("InputError", "nothing.plan: cannot be read"),
     "ghosts": ("UsageError", "none for the partitioner and shared_facet for create_mesh"),
-    "not ours": ("InputError", "cells are on another rank than the plan says"),
+    "not ours": ("InputError", "cells are on a rank other than the plan's"),
 }
 
 

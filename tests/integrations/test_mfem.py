@@ -100,7 +100,7 @@ def test_the_meshes_of_all_ranks(mfem, planned, tmp_path):
         found = mfem.Mesh(str(path), 1, 0, False)  # the serial part of a parallel file
         own = np.flatnonzero(plan.partition.part == rank)
         assert np.allclose(centres(mfem, found), every[own])
-    with pytest.raises(UsageError, match="is there already, and 2 more files"):
+    with pytest.raises(UsageError, match="already exists, and 2 more files"):
         ours.write_parts(plan, mesh, tmp_path / "ranks" / "a.mesh")
     ours.write_parts(plan, mesh, tmp_path / "ranks" / "a.mesh", force=True)
 

@@ -62,12 +62,12 @@ LINES = "number_of_elements 3\nnumber_of_processors 2\n0\n1\n1\n"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (LINES.replace("elements 3", "elements 4"), "after 3 of the 4 elements"),
-        (LINES + "0\n", "here is one more"),
-        (LINES.replace("0\n1\n1", "0\n2\n1"), "block 2 is one of 2 from 0 on"),
+        (LINES.replace("elements 3", "elements 4"), "after 3 of the declared 4 elements"),
+        (LINES + "0\n", "contains more"),
+        (LINES.replace("0\n1\n1", "0\n2\n1"), "block 2 does not exist: there are 2"),
         (LINES.replace("0\n1\n1", "0\n1.5\n1"), "a block must be a whole number"),
         (LINES.replace("0\n1\n1", "0\n1 1\n1"), "the line has 2 numbers"),
-        (LINES.replace("processors 2", "processors x"), "are to have numbers"),
+        (LINES.replace("processors 2", "processors x"), "need numbers"),
         (LINES.replace("0\n1\n1", "0\n-1\n1"), "blocks begin at 0"),
     ],
 )

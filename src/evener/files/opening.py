@@ -82,7 +82,7 @@ def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED, most: int = MOST) 
     ratio = RATIO
     if text is not None:
         if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) is None or float(text) < 1:
-            raise UsageError(f"{RATIO_NAME} must be a number from 1 on, not {text!r}")
+            raise UsageError(f"{RATIO_NAME} must be a number >= 1, not {text!r}")
         ratio = float(text)
     return min(limit(most), max(always, int(ratio * packed)))
 
@@ -129,7 +129,7 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
 
 def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputError:
     """Return the error of an input that is longer than allowed."""
-    what = "is longer than" if size is None else f"holds {size:,} bytes, more than"
+    what = "is longer than" if size is None else f"contains {size:,} bytes, more than"
     return InputError(
         f"{what} the {amount(allowed)} allowed",
         file=named(path),
@@ -160,7 +160,7 @@ def _refuse_special(mode: int, path: str | Path) -> None:
     if stat.S_ISREG(mode):
         return
     kind = next((name for test, name in _KINDS if test(mode)), "something else")
-    hint = "Files are read, and with - standard input: `... | evener ... -`."
+    hint = "Evener reads files, and standard input as -: `... | evener ... -`."
     raise InputError(f"is {kind}, not a file", file=path, hint=hint)
 
 

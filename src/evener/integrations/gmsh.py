@@ -50,7 +50,7 @@ def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
     is_divided = gmsh.model.getNumberOfPartitions() > 0
     if is_divided and mesh is None:
         raise UsageError(
-            "the model is divided already, and its cells stand in another order",
+            "the model is already divided, and its cells have another order",
             hint="Name the file that was planned: partition(plan, mesh=FILE).",
         )
     model = _model(gmsh)
@@ -77,7 +77,7 @@ def _blocks_of(
         blocks,
         _mesh_of(model),
         _NAME,
-        "gmsh.open the file that was planned, and name it: partition(plan, mesh=FILE).",
+        "Call gmsh.open with the planned file, and name it: partition(plan, mesh=FILE).",
     )
     return model.tags[cells], blocks
 
@@ -87,8 +87,8 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
     source = open_source(path)
     found = read_elements(source) if source.data.startswith(b"$") else None
     if found is None:
-        hint = "Save it by gmsh -save -format msh41, and plan that file."
-        raise InputError("is no .msh file whose elements are read", file=path, hint=hint)
+        hint = "Save it with gmsh -save -format msh41, and plan that file."
+        raise InputError("is not a .msh file that Evener reads", file=path, hint=hint)
     if blocks.inputs and source.sha256 not in blocks.inputs.values():
         hint = f"The plan was made from {', '.join(blocks.inputs)}."
         raise InputError(
@@ -99,7 +99,7 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
         raise InputError(
             "has other elements than Gmsh's current model, or other numbers for them",
             file=path,
-            hint="gmsh.open this file; Gmsh numbers anew what it writes.",
+            hint="Call gmsh.open with this file: Gmsh renumbers what it writes.",
         )
     return tags
 
@@ -124,10 +124,12 @@ def _model(gmsh: Any) -> GmshElements:
     for dim, tag in gmsh.model.getEntities():
         for number, tags, nodes in zip(*gmsh.model.mesh.getElements(dim, tag), strict=True):
             if not 0 <= number < 256 or not SIZES[number]:
-                raise InputError(f"the model has elements of Gmsh's type {number}: not known here")
+                raise InputError(
+                    f"the model has elements of Gmsh's type {number}, which Evener does not know"
+                )
             columns.append((np.full(len(tags), number), np.full(len(tags), tag), tags, nodes))
     if not columns:
-        raise InputError("Gmsh's current model has no mesh", hint="gmsh.open(FILE) reads one.")
+        raise InputError("Gmsh's current model has no mesh", hint="gmsh.open(FILE) reads a mesh.")
     types, entities, tags, nodes = (
         np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True)
     )
@@ -172,15 +174,15 @@ def files_2(request: ExportRequest) -> ExportFiles:
 
 def _files(request: ExportRequest, write: Writer) -> ExportFiles:
     if request.by != "cells":
-        raise UsageError("Gmsh divides cells; this plan is of points")
+        raise UsageError("Gmsh divides cells, but this plan divides points")
     if request.target is not None and request.target.suffix != ".msh":
-        raise UsageError(f"{request.target.name}: Gmsh knows its files by the suffix .msh")
+        raise UsageError(f"{request.target.name}: the file name must end in .msh")
     elements, lost = _elements_of(request)
     whole, loose = divided(elements, request.part)
     if loose:
-        lost.append(f"{plural(loose, 'element')} without a point of a cell: in partition 1.")
+        lost.append(f"{plural(loose, 'element')} without a point of a cell: put into partition 1.")
     if write is not msh_4 and any(len(groups) > 1 for groups in elements.physical.values()):
-        lost.append("Of an entity's physical groups version 2.2 keeps the first.")
+        lost.append("Version 2.2 stores only the first physical group of an entity.")
     return one_file(request.path, write(whole, request.k), *lost)
 
 
@@ -193,13 +195,15 @@ def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
         found = read_elements(source)
         if found is not None:
             lost = sections_not_held(source)
-            return found, [f"Not kept: {', '.join(f'${name}' for name in lost)}."] if lost else []
+            return found, [
+                f"Not written: {', '.join(f'${name}' for name in lost)}."
+            ] if lost else []
     if isinstance(request.mesh, PolyMesh):
         hint = "`--to openfoam` and `--to vtu` write its cells."
         raise InputError(
-            "is a mesh of polyhedra, which Gmsh has not", file=request.source, hint=hint
+            "is a mesh of polyhedra, which Gmsh does not support", file=request.source, hint=hint
         )
-    kept = "Cells and points are kept; boundary elements and physical groups are not"
+    kept = "Only cells and points are written, no boundary elements or physical groups"
     if request.reading.format == "gmsh":
         return elements_of(request.mesh), [f"{kept}: the file is of version 4.0 and binary."]
-    return elements_of(request.mesh), [f"{kept}: a .msh file has them."]
+    return elements_of(request.mesh), [f"{kept}: only .msh files have them."]

@@ -99,7 +99,7 @@ def files(request: ExportRequest) -> ExportFiles:
     Raises UsageError for a plan of points.
     """
     if request.by != "cells":
-        raise UsageError("MFEM divides elements, which are cells; this plan is of points")
+        raise UsageError("MFEM divides elements (cells), but this plan divides points")
     return one_file(request.path, _partitioning_file(request.part, request.k))
 
 

@@ -119,9 +119,9 @@ def rows(
     InputError for what is no plan, or one of another number of rows.
     """
     if block_size < 1:
-        raise UsageError(f"block_size is {block_size}; it is at least 1")
+        raise UsageError(f"block_size must be at least 1, not {block_size}")
     if n is not None and n % block_size:
-        raise UsageError(f"{n:,} rows cannot come in blocks of {block_size}")
+        raise UsageError(f"{n:,} rows cannot be divided into blocks of {block_size}")
     PETSc = package("petsc4py.PETSc")  # noqa: N806
     comm = PETSc.COMM_WORLD if comm is None else comm
     vertices = None if n is None else n // block_size
@@ -138,7 +138,7 @@ def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
     """Raise UsageError on all ranks where some cells are copies of other ranks'."""
     if comm.allreduce(len(_leaves(dm.getPointSF(), dm.getHeightStratum(0))[0])):
         raise UsageError(
-            "the mesh was distributed with overlap: some cells are on several ranks",
+            "the mesh has overlap: some cells are on several ranks",
             hint="Call dm.distribute(), check, then dm.distributeOverlap(1).",
         )
 
@@ -170,7 +170,7 @@ def _refuse_other_cells(blocks: RankBlocks, comm: Any, cells: IntVector) -> None
     wrong = comm.allreduce(wrong)
     if wrong:
         raise InputError(
-            f"{wrong:,} of {blocks.part.size:,} cells are on another rank than the plan says",
+            f"{wrong:,} of {blocks.part.size:,} cells are on a rank other than the plan's",
             hint="Was dm.setPartitioner(petsc.partitioner(plan, dm)) called before distribute()?",
         )
 

@@ -82,7 +82,7 @@ def _too_far(packed: int, allowed: int, path: Path) -> InputError:
     return InputError(
         f"grows beyond {allowed:,} bytes when unpacked, from {packed:,}",
         file=path,
-        hint=f"If it is no mistake, unpack it first, or set {RATIO_NAME} to allow more.",
+        hint=f"If this is intended, unpack it first, or set {RATIO_NAME} to allow more.",
     )
 
 
@@ -299,7 +299,7 @@ def open_source(path: str | Path, *, folders: bool = True) -> Source:
         raise InputError("is empty", file=path)
     data = unpacked(raw, path)
     if data.isspace():
-        raise InputError("holds nothing but white space", file=path)
+        raise InputError("contains only white space", file=path)
     return Source(path, without_packing(path).name, data, hashlib.sha256(raw).hexdigest())
 
 
@@ -319,8 +319,10 @@ def _open_folder(path: Path) -> Source:
                 content = hashlib.sha256(read_bytes(file)).digest()
                 digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content)
             return Source(inner, _case_of(inner), b"", digest.hexdigest(), folder=True)
-    hint = "The folders read are OpenFOAM's polyMesh and cases that hold one: blockMesh makes it."
-    raise InputError("is a folder without a mesh in it", file=path, hint=hint)
+    hint = (
+        "Evener reads OpenFOAM's folders polyMesh and cases that contain one; blockMesh makes it."
+    )
+    raise InputError("is a folder without a mesh", file=path, hint=hint)
 
 
 def _case_of(folder: Path) -> str:

@@ -124,7 +124,7 @@ def restricted(computer: Computer, cpus: Collection[int], most: int | None = Non
         if (own := tuple(cpu for cpu in core.cpus if cpu in cpus))
     ][:most]
     if not kept:
-        raise InputError("none of the computer's cores may be used by this process")
+        raise InputError("this process may not use any core of the computer")
     return replace(computer, cores=tuple(kept))
 
 

@@ -51,7 +51,9 @@ def test_without_the_graph_in_memory_parts_are_the_same(planned, evener):
     assert said.code == 2
     (planned / "k.gr").write_text("p edge 2 1\ne 1 2\n")
     said = evener("distribute", "g.plan", "k.gr", "-o", "other", "--out-of-core")
-    assert "k.gr cannot be read in pieces: files of the format dimacs" in said.err
+    assert (
+        "k.gr cannot be read in pieces: Evener reads the format dimacs only as a whole" in said.err
+    )
     assert not (planned / "other").exists()
 
 

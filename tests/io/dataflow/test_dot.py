@@ -70,7 +70,7 @@ def test_nodes_have_the_defaults_of_where_they_begin(put):
         ("digraph {\n 1a -> b }", 2, "cannot stand here"),
         ("digraph {\n a [scalar }", 2, "a name is needed, not '}'"),
         ('digraph {\n "a" + b -> c }', 2, "a name is needed, not '+'"),
-        ("digraph { }", None, "has no filter"),
+        ("digraph { }", None, "contains no filters"),
     ],
 )
 def test_what_is_refused(put, text, line, reason):

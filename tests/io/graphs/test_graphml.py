@@ -101,8 +101,8 @@ def test_arcs_of_dimacs(put):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("p sp 3 4\na 1 2 7\n", "declares 4 edges, and 1 lines follow"),
-        ("p sp 3 1\na 1 4 7\n", "the edge 1 4: vertices are numbered 1 to 3"),
+        ("p sp 3 4\na 1 2 7\n", "declares 4 edges, but 1 lines follow"),
+        ("p sp 3 1\na 1 4 7\n", "edge 1 4, but vertices are numbered 1 to 3"),
         ("p sp 3 1\na 1 2 7 8\n", "the lines must be"),
         ("p sp 3 1\na 1 x 7\n", "'x'"),
         ("p sp 3 1\na 1 2 -7\n", "negative"),

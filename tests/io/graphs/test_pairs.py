@@ -121,7 +121,7 @@ def test_all_that_a_graph_has_comes_back(tmp_path):
 
 @pytest.mark.parametrize("name", ["x.graph", "x.grf"])
 def test_formats_of_edges_take_no_arcs(tmp_path, name):
-    with pytest.raises(UsageError, match="has no arcs"):
+    with pytest.raises(UsageError, match="stores edges without direction"):
         write_graph(tmp_path / name, DirectedGraph.from_arcs(2, [0], [1]))
     assert not (tmp_path / name).exists()
 
@@ -147,7 +147,7 @@ def test_matrices_of_harwell_boeing(put):
         ("real general\n2 2 2\n1 2 -1\n2 1 4\n", {(0, 1): 1, (1, 0): 1}, "some are negative"),
         ("real skew-symmetric\n2 2 1\n2 1 3\n", {(0, 1): 1, (1, 0): 1}, "some are negative"),
         ("complex general\n2 2 1\n2 1 3 1\n", {(1, 0): 1}, "they are complex"),
-        ("real general\n2 2 1\n2 1 0\n", {(1, 0): 0}, "weighing what it holds"),
+        ("real general\n2 2 1\n2 1 0\n", {(1, 0): 0}, "whose weight is its value"),
     ],
 )
 def test_values_that_weigh_and_those_that_do_not(put, text, arcs, said):
@@ -176,7 +176,7 @@ def test_dense_matrices_and_triplets(put):
 def test_edges_without_direction_are_two_arcs(put):
     reading = read(put("3 2\n2\n1 3\n2\n", "g.graph"), directed=True)
     assert listed(reading.graph) == dict.fromkeys([(0, 1), (1, 0), (1, 2), (2, 1)], 1)
-    assert reading.notes == ("Its 2 edges have no direction: each is two arcs.",)
+    assert reading.notes == ("Its 2 edges have no direction; each becomes two arcs.",)
 
 
 def test_coordinates_weights_and_memory_go_with_arcs(put):

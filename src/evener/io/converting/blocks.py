@@ -113,12 +113,12 @@ class TextBlocks:
             at, held = at + lines, held - lines
             if held == buffer.size:
                 if held >= LONGEST:
-                    raise InputError("has a line too long to be one", file=self.path)
+                    raise InputError("has a line that is too long", file=self.path)
                 if 2 * held > self._longest:
                     raise InputError(
-                        f"has a line of more than {held:,} bytes, too long for the memory allowed",
+                        f"has a line longer than {held:,} bytes, too long for the memory limit",
                         file=self.path,
-                        hint="More --memory lets longer lines be read.",
+                        hint="A larger --memory allows longer lines.",
                     )
                 buffer = np.concatenate([buffer, np.empty_like(buffer)])
 

@@ -42,7 +42,9 @@ def read(source: Source) -> StreamGraph:
     for tail, head, directed, own in file.edges:
         whose = f"the edge {tail[:40]!r} -> {head[:40]!r}"
         if directed is False:
-            raise source.error(f"has no direction of {whose}: data flow one way along an edge")
+            raise source.error(
+                f"does not give {whose} a direction: data flow one way along an edge"
+            )
         add_edge(listed, tail, head, _attributes(source, edges | own, whose))
     return listed.graph()
 

@@ -30,7 +30,7 @@ def write_placed(path: str | Path, plan: StreamPlan, to: str, colours: Sequence[
     formats = (*PLACED, *NUMBERS)
     if to not in formats:
         hint = f"Formats of stream plans: {', '.join(formats)}."
-        raise UsageError(f"there is no export of filters to {to!r}{meant(to, formats)}", hint=hint)
+        raise UsageError(f"filters cannot be exported to {to!r}{meant(to, formats)}", hint=hint)
     if to in NUMBERS:
         write_part(path, plan.part, to)
     else:

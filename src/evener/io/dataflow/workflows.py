@@ -17,8 +17,8 @@ from evener.io.json_text import loads
 from evener.io.sources import Source
 from evener.io.xml_tree import attribute, elements, xml_tree
 
-NEGATIVE = "Some seconds or bytes are negative: they count as none."
-UNSIZED = "Some files have no size: they count as empty."
+NEGATIVE = "Some seconds or bytes are negative; they are treated as zero."
+UNSIZED = "Some files have no size; they are treated as empty."
 _ADAG = re.compile(rb"<(\w+:)?adag\b")
 
 
@@ -75,7 +75,7 @@ def read_wfcommons(source: Source) -> StreamGraph:
             return _of_specification(source, workflow)
         return _of_tasks(source, workflow)
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-        raise source.error(f"is no workflow of WfCommons: {error!r}") from error
+        raise source.error(f"is not a WfCommons workflow: {error!r}") from error
 
 
 def _of_specification(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
@@ -86,10 +86,10 @@ def _of_specification(source: Source, workflow: Mapping[str, Any]) -> StreamGrap
     seconds = {run["id"]: float(run["runtimeInSeconds"]) for run in runs}
     missing = [task["id"] for task in tasks if task["id"] not in seconds]
     if missing:
-        raise source.error(f"has no runtimeInSeconds of task {missing[0]!r}")
+        raise source.error(f"has no runtimeInSeconds for task {missing[0]!r}")
     seconds = {task["id"]: seconds[task["id"]] for task in tasks}
     if len(seconds) < len(tasks):
-        raise source.error("has two tasks of one id")
+        raise source.error("has two tasks with the same id")
     writes = {t["id"]: {f: size[f] for f in t.get("outputFiles", [])} for t in tasks}
     reads = {t["id"]: {f: size[f] for f in t.get("inputFiles", [])} for t in tasks}
     return _graph(source, seconds, _pairs(tasks, "id"), writes, reads)
@@ -116,7 +116,7 @@ def _of_tasks(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
             raise source.error(f"has two tasks {name!r}")
         runtime = task.get("runtimeInSeconds", task.get("runtime"))
         if runtime is None:
-            raise source.error(f"has no runtimeInSeconds of task {name!r}")
+            raise source.error(f"has no runtimeInSeconds for task {name!r}")
         seconds[name] = float(runtime)
         files: dict[str, dict[str, float]] = {"output": {}, "input": {}}
         for file in task.get("files", []):
@@ -148,7 +148,7 @@ def _graph(
 def _counted(source: Source, value: float) -> float:
     """Return seconds or bytes; negative ones, which traces have, are none, and a note says so."""
     if not math.isfinite(value):
-        raise source.error(f"has seconds or bytes that are no number: {value}")
+        raise source.error(f"has seconds or bytes that are not finite: {value}")
     if value < 0:
         _note(source, NEGATIVE)
     return max(value, 0.0)
@@ -169,5 +169,5 @@ def _number(source: Source, text: str | None, what: str) -> float:
     """Return a number that stands in a text."""
     value = number_in(text or "")
     if value is None:
-        raise source.error(f"has no number as {what}")
+        raise source.error(f"needs a number as {what}")
     return value

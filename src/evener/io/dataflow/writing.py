@@ -41,8 +41,8 @@ def stream_writer_for(path: str | Path, name: str | None = None) -> str:
         if suffix in writer.suffixes:
             return known
     raise UsageError(
-        f"the suffix of {Path(path).name} is of no format that stream graphs are written in",
-        hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name one.",
+        f"the suffix of {Path(path).name} is not that of a format for stream graphs",
+        hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name a format.",
     )
 
 

@@ -158,7 +158,7 @@ def head_of(path: str | Path) -> Window:
     if path.suffix in PACKINGS or is_packed(data):
         raise WholeNeeded("it is packed")
     if not data or data.isspace():
-        raise WholeNeeded("it begins with nothing")
+        raise WholeNeeded("it begins with white space or is empty")
     return Window(path, path.name, data, "", whole=whole)
 
 
@@ -199,7 +199,7 @@ def _bounds(path: Path, start: int) -> list[int]:
 
 def both_ways(m: int) -> str:
     """Return the note on a file of m edges whose arcs were asked for."""
-    return f"Its {m:,} edges have no direction: each is two arcs."
+    return f"Its {m:,} edges have no direction; each becomes two arcs."
 
 
 def lines_at_most(window: Window) -> int:

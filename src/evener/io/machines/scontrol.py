@@ -60,7 +60,7 @@ def nodes_of_scontrol(content: bytes, file: str | Path, partition: str = "") -> 
     if partition:
         records = [r for r in records if partition in r.get("Partitions", "").split(",")]
         if not records:
-            raise InputError(f"no node is of the partition {partition[:40]!r}", file=file)
+            raise InputError(f"no node is in the partition {partition[:40]!r}", file=file)
     names = [record["NodeName"] for record in records]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -69,7 +69,7 @@ def nodes_of_scontrol(content: bytes, file: str | Path, partition: str = "") -> 
     found = [_computer(r, file) for r in records if r["NodeName"] not in out]
     if not found:
         states = ", ".join(sorted(set(out.values())))
-        raise InputError(f"no node takes work: their states are {states[:80]}", file=file)
+        raise InputError(f"no node accepts jobs: their states are {states[:80]}", file=file)
     if (total := sum(len(computer.cores) for computer in found)) > MAX_DEVICES:
         raise InputError(f"{total:,} cores; at most {MAX_DEVICES:,} are possible", file=file)
     return SlurmNodes(tuple(found), _notes(out))
@@ -84,17 +84,17 @@ def takes_work(state: str) -> bool:
 def _records(content: bytes, file: str | Path) -> list[dict[str, str]]:
     """Return the values of each node by key, NodeName among them; free text is left out."""
     if b"\0" in content:
-        raise InputError("is no text in UTF-8", file=file)
+        raise InputError("is not UTF-8 text", file=file)
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     starts = [found.start() for found in _NODE.finditer(text)]
     if not starts or text[: starts[0]].strip():
         begin = text.strip().split("\n")[0][:60]
         raise InputError(
-            f"is no text of `scontrol show node`: it begins with {begin!r}"
+            f"is not output of `scontrol show node`: it begins with {begin!r}"
             if begin
             else "is empty",
             file=file,
-            hint="Not its JSON or YAML: `scontrol show node > FILE`.",
+            hint="Use `scontrol show node > FILE`, without JSON or YAML.",
         )
     records = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
@@ -103,7 +103,7 @@ def _records(content: bytes, file: str | Path) -> list[dict[str, str]]:
             record.setdefault(key, value)
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,252}", record["NodeName"]):
             line = text.count("\n", 0, start) + 1
-            message = f"has a node called {record['NodeName'][:40]!r}"
+            message = f"has a node named {record['NodeName'][:40]!r}"
             raise InputError(message, file=file, line=line)
         records.append(record)
     return records
@@ -136,13 +136,13 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
     reserved = _reserved(record, sockets * per_socket, threads, number("CoreSpecCount", 0))
     cores = _cores(sockets, per_socket, threads, reserved)
     if not cores:
-        raise InputError(f"node {name} keeps all of its cores for the system", file=file)
+        raise InputError(f"node {name} reserves all of its cores for the system", file=file)
     memory = number("RealMemory", HIDDEN_MB, 0, 2**40)
     kept = number("MemSpecLimit", 0, 0, 2**40)
     hidden = memory <= HIDDEN_MB
     size = 0.0 if hidden else max(memory - kept, 0) * MIB
     if not hidden and not size:
-        raise InputError(f"node {name} keeps all of its memory for the system", file=file)
+        raise InputError(f"node {name} reserves all of its memory for the system", file=file)
     cpus = frozenset(cpu for core in cores for cpu in core.cpus)
     return Computer(
         name,
@@ -152,7 +152,7 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
         gpus=_gpus(record.get("Gres", ""), name, file),
         numbering_guessed=True,
         read_from=(("nodes, cores, memory and GPUs", "scontrol show node"),),
-        notes=("Slurm states no memory: its devices have no limit",) if hidden else (),
+        notes=("Slurm states no memory, so devices have no memory limit",) if hidden else (),
     )
 
 
@@ -188,7 +188,7 @@ def _gpus(gres: str, node: str, file: str | Path) -> tuple[ComputerGpu, ...]:
         parts = _GPU.fullmatch(entry)
         if parts is None or int(parts[2]) > MOST_NODE_GPUS:
             raise InputError(
-                f"Gres of node {node}: {entry[:40]!r} is no number of GPUs as 'gpu:a100:4'",
+                f"Gres of node {node}: {entry[:40]!r} is not a number of GPUs such as 'gpu:a100:4'",
                 file=file,
             )
         model, sockets = parts[1] or "", frozenset(cpus_in(parts[3] or "", MOST_SOCKETS))
