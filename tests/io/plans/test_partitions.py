@@ -230,6 +230,12 @@ def test_refused_to_write(tmp_path, square):
     refused(InputError, "whole numbers", part=[0.5])
     refused(InputError, "block 2, but there are 2 devices", to="csv", devices=["a", "b"])
     refused(InputError, "'work' is not of 4", to="vtu", mesh=square, fields={"work": [1]})
-    refused(InputError, "cannot be written to VTU", to="vtu", mesh=square, fields={"s": ["a", "b", "c", "d"]})
+    refused(
+        InputError,
+        "cannot be written to VTU",
+        to="vtu",
+        mesh=square,
+        fields={"s": ["a", "b", "c", "d"]},
+    )
     bare = Mesh(np.empty((3, 0)), [0, 3], [0, 1, 2], [5])
     refused(InputError, "no coordinates", to="vtu", mesh=bare, part=[0])

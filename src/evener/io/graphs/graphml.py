@@ -101,7 +101,8 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
             "is a directed graph; an edge of a Graph has no direction",
             hint="--directed (directed=True) reads its edges as arcs.",
         )
-    unread = {key for row in (*file.nodes, *file.edges) for key in row.own} - {"weight"}
+    unread = {key for node in file.nodes for key in node.own} - {"weight"}
+    unread |= {key for edge in file.edges for key in edge.own} - {"weight"}
     if unread:
         source.notes.append(f"Attributes are not read: {', '.join(sorted(unread)[:5])}.")
     order, labels = _numbered(source, [node.name for node in file.nodes])
@@ -175,16 +176,15 @@ def _weights(
     for row, text in zip(rows, texts, strict=True):
         if text is None and missing is None:
             raise source.error(
-                f"node {row[0][:40]!r} has no weight, but other nodes have weights",
+                f"node {str(row[0])[:40]!r} has no weight, but other nodes have weights",
                 hint="A <default> of the key `weight` sets the weight of such nodes.",
             )
         try:
-            value = missing if text is None else float(text)
+            value = float(missing if text is None else text)  # type: ignore[arg-type]
         except ValueError:
             value = -1.0
-        assert value is not None
         if not 0 <= value < float("inf"):
-            raise source.error(f"a weight must be a number >= 0, not {text[:24]!r}")
+            raise source.error(f"a weight must be a number >= 0, not {str(text)[:24]!r}")
         values.append(value)
     array = np.array(values)
     is_whole = bool((array == np.rint(array)).all() and (array < 2.0**53).all())
