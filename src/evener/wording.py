@@ -124,6 +124,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 # Commands, options and formats of earlier versions, and what serves in their place.
 REMOVED = {
     "hosts": "`mpiexec -f HOSTFILE evener machine here --measure` measures a device for each rank",
+    "dot": "networkx reads a graph in DOT, and ev.Graph.from_networkx takes what it returns: "
+    "networkx.nx_agraph.read_dot(FILE); stream graphs are still read and written in DOT",
     "stg": "stream graphs are written in TOML, see docs/streams.md",
 }
 
@@ -142,6 +144,9 @@ NOTHING = "–"
 CENTURY = 3e9  # [s]: longer times are shown as a power of ten
 _DURATIONS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
+_SIZE = re.compile(
+    r"(\d{1,9}(?:\.\d{1,9})?|\d{1,15}|\d(?:\.\d{1,9})?e\d{1,2})\s*([KMGT](?:I?B)?|B|)", re.ASCII
+)
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
@@ -228,6 +233,21 @@ def memory(n_bytes: float | None) -> str:
         if n_bytes >= size:
             return f"{three_digits(n_bytes / size)} {unit}"
     return f"{n_bytes:,.0f} B"
+
+
+SIZES = "2GiB or 2G (2^30 bytes each G), 2GB (10^9), or bytes"  # what `bytes_of` takes
+
+
+def bytes_of(text: str) -> int | None:
+    """Return the bytes of a size: 500000000, 5e8, 64MiB, 2GB; 2G is 2GiB. None: it is no size.
+
+    Upper or lower case.
+    """
+    found = _SIZE.fullmatch(text.strip().upper().replace("E", "e"))
+    if found is None:
+        return None
+    unit, base = found[2], 1000 if found[2].endswith("B") and "I" not in found[2] else 1024
+    return int(float(found[1]) * base ** " KMGT".index(unit.rstrip("IB") or " "))
 
 
 def speed(units_per_second: float) -> str:

@@ -49,10 +49,10 @@ def refusal(tmp_path, capsys):
         ("zero.mtx", MATRIX.format("0 3 1"), ":4", "0 is out of range"),
         ("beyond.mtx", MATRIX.format("2 4 1"), ":4", "4 is out of range"),
         ("vertices.graph", "4 1\n2\n1\n", ":1", "but 2 lines follow"),
-        ("edges.graph", "3 3\n2\n1 3\n2\n", ":1", "promises 3 edges"),
+        ("edges.graph", "3 3\n2\n1 3\n2\n", ":1", "declares 3 edges"),
         ("few.graph", "3 1\n2\n1 3\n2\n", ":3", "more neighbours than"),
-        ("lines.graph", "2 1\n2\n1\n1\n", ":4", "more in the file"),
-        ("large.graph", f"{10**15} 1\n2\n1\n", ":1", "cannot describe"),
+        ("lines.graph", "2 1\n2\n1\n1\n", ":4", "contains more"),
+        ("large.graph", f"{10**15} 1\n2\n1\n", ":1", "bytes"),
         ("huge.graph", f"{10**18} 1\n2\n1\n", ":1", "too large"),
         ("negative.graph", WEIGHED.format("010", "-3", "", ""), ":2", "must not be negative"),
         ("edge.graph", WEIGHED.format("011", "1", " -3", " -3"), ":2", "must not be negative"),
@@ -81,7 +81,7 @@ def test_wrong_files(refusal, name, content, place, words):
     [
         ("0 0\n1 nan\n", ":2", "not finite"),
         ("0 0\n1 1e400\n", ":2", "not finite"),
-        ("0 0\n", "", "1 vertices; there are 2"),
+        ("0 0\n", "", "1 vertices, but the graph has 2"),
         ("0 0\n1\n", ":2", "1 field"),
     ],
 )

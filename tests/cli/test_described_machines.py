@@ -136,6 +136,6 @@ def test_a_file_that_exists_is_kept_unless_forced(evener, tmp_path):
     words = ["here", "--from", file_of("gpu_node"), "-o", file]
     code, _, said = evener(*words)
     assert (code, file.read_text()) == (2, "edited by hand")
-    assert "is there already" in said
+    assert "already exists" in said
     assert evener(*words, "--force")[0] == 0
     assert read_platform(file).k == 8

@@ -123,7 +123,7 @@ def test_exports(evener, here):
     for words, reason in (
         (["--to", "lists"], "need the graph"),
         (["other.npz", "--to", "lists"], "SHA-256"),
-        (["--to", "vtu"], "no export"),
+        (["--to", "vtu"], "cannot be exported"),
     ):
         said = evener("export", "g.plan", *words, "-o", "new")
         assert said.code in (2, 3)
@@ -183,5 +183,5 @@ def test_inputs_are_not_written_over(evener, here, words):
 
 def test_other_commands_say_what_an_edge_plan_is(evener, here):
     said = evener("distribute", "g.plan", "g.npz", "-o", "parts")
-    assert (said.code, "a plan of divided edges" in said.err) == (3, True)
+    assert (said.code, "a plan that divides edges" in said.err) == (3, True)
     assert "--to lists" in said.err

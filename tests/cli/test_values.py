@@ -94,7 +94,7 @@ def test_no_binary_to_a_terminal(place, words):
     os.close(theirs)
     os.close(ours)
     assert done.returncode == 2
-    assert done.stderr.startswith("evener: what is written is not text, and stdout is a terminal")
+    assert done.stderr.startswith("evener: the output is binary, but stdout is a terminal")
 
 
 @pytest.mark.slow

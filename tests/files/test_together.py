@@ -37,7 +37,7 @@ def test_an_error_leaves_nothing(tmp_path, error, names):
 
 def test_what_exists_is_kept(tmp_path):
     (tmp_path / "b").write_text("precious")
-    with pytest.raises(UsageError, match="b is there already") as refused:
+    with pytest.raises(UsageError, match="b already exists") as refused:
         write_together(tmp_path, {"a": [b"1"], "b": [b"2"]})
     assert "--force" in refused.value.hint
     assert everything(tmp_path) == ["b"]

@@ -28,8 +28,8 @@ from evener.wording import without_marks
 
 CODES = (0, 2, 3, 4, 5)
 EXPORTS = ("metis", "scotch", "npy", "csv", "json", "binary")
-WITH_ARCS = ("x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
-WRITTEN = ("x.graph", "x.ecsr", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
+WITH_ARCS = ("x.mtx", "x.csv", "x.npz", "x.edges.gz")
+WRITTEN = ("x.graph", "x.ecsr", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz")
 FAST = ("--preset", "fast", "--threads", "1")
 MACHINE = ("--machine", "machine.toml")
 APPS = ("bfs", "wcc", "pagerank")

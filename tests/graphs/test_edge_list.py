@@ -78,7 +78,7 @@ def test_edges_of_a_graph_of_arcs_and_of_a_matrix():
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (lambda: EdgeList(2, [0, 1], [1]), "2 tails, but 1 heads"),
+        (lambda: EdgeList(2, [0, 1], [1]), "2 tails but 1 heads"),
         (lambda: EdgeList(2, [0, 2], [1, 0]), "edge 1 ends at vertex 2, of 2 vertices"),
         (lambda: EdgeList(2, [0], [-1]), "edge 0 ends at vertex -1"),
         (lambda: EdgeList(2, [0], [1], [1, 2]), "2 weights for 1 edges"),

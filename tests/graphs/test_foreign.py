@@ -171,7 +171,7 @@ def test_weights_that_differ_are_refused():
         (matrix([(0, 1, -1), (1, 0, -1)]), True, "negative or NaN"),
         (matrix([(0, 1, np.nan), (1, 0, np.nan)]), True, "negative or NaN"),
         (matrix([(0, 1, np.inf), (1, 0, np.inf)]), True, "finite"),
-        (matrix([(0, 1, 1j), (1, 0, 1j)], dtype=complex), True, "no edge weights"),
+        (matrix([(0, 1, 1j), (1, 0, 1j)], dtype=complex), True, "are not edge weights"),
     ],
 )
 def test_what_is_no_graph(made, weights, told):

@@ -42,7 +42,7 @@ def test_polyhedra():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"owner": [0] * 5 + [1] * 5}, "counts do not agree"),
+        ({"owner": [0] * 5 + [1] * 5}, "inconsistent counts:"),
         ({"neighbour": [0]}, "face 0 must lie between two different cells"),
         ({"neighbour": [-1]}, "face 0 must lie between"),
         ({"owner": [0] * 6 + [-1] * 5}, "face 6 must lie between"),
@@ -52,7 +52,7 @@ def test_polyhedra():
         ({"face_corners": [12] * 44}, "corner 12"),
         ({"owner": [], "neighbour": [], "face_offsets": [0], "face_corners": []}, "no faces"),
         ({"points": np.full((12, 3), np.inf)}, "finite"),
-        ({"neighbour": [1] * 12}, "counts do not agree"),
+        ({"neighbour": [1] * 12}, "inconsistent counts:"),
     ],
 )
 def test_polyhedra_refused(changes, words):

@@ -43,7 +43,7 @@ def test_attributes_that_are_default():
         (lambda g: g.nodes["a"].pop("scalar"), "node 'a' has no attribute 'scalar'"),
         (lambda g: g.nodes["a"].update(scalar="1"), "'scalar' of node 'a' must be a number"),
         (lambda g: g.nodes["a"].update(scalar=10**400), "'scalar' of node 'a' must be a number"),
-        (lambda g: g.nodes["a"].update(scalar=-1), "scalar of filter 'a' must be 0 or more"),
+        (lambda g: g.nodes["a"].update(scalar=-1), "scalar of filter 'a' must be >= 0, not"),
         (lambda g: g.nodes["a"].update(stateful=1), "'stateful' of node 'a' must be True"),
         (lambda g: g.nodes["a"].update(needs=[1]), "'needs' of node 'a' must be a dict"),
         (lambda g: g.nodes["a"].update(needs={"x": None}), "node 'a' has no attribute 'x'"),
@@ -67,5 +67,5 @@ def test_an_undirected_graph_is_refused():
 def test_nodes_whose_names_are_one_text_are_refused():
     graph = nx.DiGraph()
     graph.add_nodes_from([1, "1"], scalar=1)
-    with pytest.raises(InputError, match="two filters are called '1'"):
+    with pytest.raises(InputError, match="two filters have the name '1'"):
         StreamGraph.from_networkx(graph)

@@ -39,10 +39,10 @@ def test_what_is_no_plan(tmp_path):
     np.savez(tmp_path / "terms.npz", part=[0, 1], promise=np.array('{"contract": 7}'))
     (tmp_path / "x.part").write_text("0\n1\n")
     wrong = [
-        (None, UsageError, "no plan on rank 0"),
+        (None, UsageError, "rank 0 got no plan"),
         (tmp_path / "other.npz", InputError, "other.npz: is an archive without `part`"),
-        (tmp_path / "terms.npz", InputError, "terms.npz: holds invalid terms"),
-        (tmp_path / "x.part", UsageError, "does not say how many vertices"),
+        (tmp_path / "terms.npz", InputError, "terms.npz: contains invalid terms"),
+        (tmp_path / "x.part", UsageError, "does not state its number of vertices"),
         ([0, -1], InputError, "part must hold a block number"),
         ([[0, 1]], InputError, "dimension"),
         (np.array(["a"]), InputError, "whole numbers"),
@@ -63,7 +63,12 @@ def test_refusals_on_one_rank(tmp_path, plan):
         ((plan, comm), {"ranks": 3}, UsageError, "for 1 device, the program runs on 3 ranks"),
         (([0, 1], comm), {}, UsageError, "blocks run up to 1"),
         ((plan, comm, 31), {}, InputError, "divides 30 vertices, the program has 31"),
-        ((plan, comm), {"file": tmp_path / "x"}, InputError, "does not record what it was made"),
+        (
+            (plan, comm),
+            {"file": tmp_path / "x"},
+            InputError,
+            "the plan does not record its input file, so",
+        ),
     ]
     for given, more, error, words in wrong:
         with pytest.raises(error) as raised:
@@ -85,7 +90,9 @@ def test_points_and_other_files_are_refused(tmp_path):
     square.write_text(samples.SQUARE)
     other.write_text(samples.SQUARE + "\n")
     points = ev.plan(ev.read(square, by="points"), 1)
-    with pytest.raises(InputError, match="divides the points of its mesh"):
+    with pytest.raises(
+        InputError, match="the plan divides points of its mesh, but the program distributes cells"
+    ):
         shared_blocks(points, OneRank())
     assert shared_blocks(points, OneRank(), cells=False).by == "points"
     cells = ev.plan(str(square), 1)

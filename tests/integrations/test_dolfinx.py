@@ -66,11 +66,11 @@ REFUSED = {
     "shuffled": ("InputError", "cells stand in another order"),
     "shuffled, 0.12": ("InputError", "cells stand in another order"),
     "other file": ("InputError", "is not the file that the plan was made from (SHA-256)"),
-    "points": ("InputError", "divides the points of its mesh"),
-    "text": ("ToolError", "mesh.xdmf is no plan file"),
+    "points": ("InputError", "divides points of its mesh"),
+    "text": ("ToolError", "mesh.xdmf is not a plan file"),
     "missing": ("InputError", "nothing.plan: cannot be read"),
     "ghosts": ("UsageError", "none for the partitioner and shared_facet for create_mesh"),
-    "not ours": ("InputError", "cells are on another rank than the plan says"),
+    "not ours": ("InputError", "cells are on a rank other than the plan's"),
 }
 
 

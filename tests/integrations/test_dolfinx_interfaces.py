@@ -167,7 +167,7 @@ def test_the_check_compares_the_cells_that_a_rank_owns():
 
     ghosts = np.flatnonzero(PART != 0)
     assert ours.check(mesh(np.concatenate([mine[::-1], ghosts])), PART) == mine.size
-    with pytest.raises(InputError, match="1 of 20 cells are on another rank"):
+    with pytest.raises(InputError, match="1 of 20 cells are on a rank other than the plan's"):
         ours.check(mesh(np.concatenate([mine[1:], ghosts])), PART)
     with pytest.raises(InputError, match="the program has 7 cells"):
         ours.check(mesh(mine, n=7), PART)

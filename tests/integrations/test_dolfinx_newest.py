@@ -40,7 +40,7 @@ REFUSED = {
     "cells": ("InputError", "the plan divides"),
     "shuffled": ("InputError", "cells stand in another order"),
     "shuffled, 0.12": ("InputError", "cells stand in another order"),
-    "not ours": ("InputError", "cells are on another rank than the plan says"),
+    "not ours": ("InputError", "cells are on a rank other than the plan's"),
 }
 
 

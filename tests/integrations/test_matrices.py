@@ -78,9 +78,9 @@ def test_a_plan_of_the_matrix(tmp_path):
 
 def test_other_matrices_are_refused():
     A = sp.eye_array(4, format="csr")
-    with pytest.raises(InputError, match="the plan divides 3 vertices; the matrix has 4 rows"):
+    with pytest.raises(InputError, match="the plan divides 3 vertices, but the matrix has 4 rows"):
         ev.split_matrix(A, [0, 1, 1])
-    with pytest.raises(InputError, match="is no matrix"):
+    with pytest.raises(InputError, match="is not a matrix"):
         ev.split_matrix("matrix", [0])
     with pytest.raises(InputError, match="2 dimensions, not 1"):
         ev.split_matrix(sp.coo_array(np.ones(3)), [0, 0, 1])

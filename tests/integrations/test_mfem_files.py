@@ -8,7 +8,7 @@ import pytest
 import evener as ev
 from evener.cli import main
 from evener.errors import InputError
-from evener.integrations import mfem_files
+from evener.integrations import mfem
 from evener.integrations.requests import ExportRequest
 from tests.io import mesh_samples as samples
 
@@ -26,7 +26,7 @@ def plan_and_export(folder, *options):
 
 
 def test_lines(square, monkeypatch):
-    monkeypatch.setattr(mfem_files, "_LINES", 3)
+    monkeypatch.setattr(mfem, "_LINES", 3)
     assert plan_and_export(square) == 0
     lines = (square / "partitioning.txt").read_text().splitlines()
     assert lines[:2] == ["number_of_elements 4", "number_of_processors 2"]
@@ -38,7 +38,7 @@ def test_devices_without_a_block_count(square):
     plan = ev.plan(square / "a.su2", [1, 1, 1])
     part = np.array([0, 0, 1, 1])
     emptied = replace(plan, partition=ev.Partition(part, 3))
-    made = mfem_files.files(ExportRequest(emptied, target=square / "partitioning.txt"))
+    made = mfem.files(ExportRequest(emptied, target=square / "partitioning.txt"))
     lines = b"".join(made.files["partitioning.txt"]).split()
     assert lines[1::2][:2] == [b"4", b"3"]
     assert lines[4:] == [b"0", b"0", b"1", b"1"]
@@ -62,12 +62,12 @@ LINES = "number_of_elements 3\nnumber_of_processors 2\n0\n1\n1\n"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (LINES.replace("elements 3", "elements 4"), "after 3 of the 4 elements"),
-        (LINES + "0\n", "here is one more"),
-        (LINES.replace("0\n1\n1", "0\n2\n1"), "block 2 is one of 2 from 0 on"),
+        (LINES.replace("elements 3", "elements 4"), "after 3 of the declared 4 elements"),
+        (LINES + "0\n", "contains more"),
+        (LINES.replace("0\n1\n1", "0\n2\n1"), "block 2 does not exist: there are 2"),
         (LINES.replace("0\n1\n1", "0\n1.5\n1"), "a block must be a whole number"),
         (LINES.replace("0\n1\n1", "0\n1 1\n1"), "the line has 2 numbers"),
-        (LINES.replace("processors 2", "processors x"), "are to have numbers"),
+        (LINES.replace("processors 2", "processors x"), "need numbers"),
         (LINES.replace("0\n1\n1", "0\n-1\n1"), "blocks begin at 0"),
     ],
 )

@@ -51,7 +51,7 @@ def test_text_of_other_tools_is_refused_with_what_to_do(tmp_path):
     (tmp_path / "x.part").write_text("0\n" * 30)
     done = run(str(tmp_path / "x.part"))
     assert done.returncode == 1
-    assert "x.part is no plan file" in done.stderr
+    assert "x.part is not a plan file" in done.stderr
     assert "evener export --to npz" in done.stderr
 
 

@@ -34,7 +34,7 @@ def test_another_order_is_refused():
 
 
 def test_other_numbers_are_refused():
-    with pytest.raises(InputError, match="divides 2 cells; the mesh has 3"):
+    with pytest.raises(InputError, match="divides 2 cells, but the mesh has 3"):
         blocks_of_cells([0, 1], 3, "the mesh")
 
 

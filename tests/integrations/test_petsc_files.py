@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evener.cli import main
-from evener.integrations.petsc_files import INDEX_SET
+from evener.integrations.petsc import INDEX_SET
 from tests.integrations.meshes import write_planned
 from tests.integrations.ranks import DEBIAN, environment, needs
 

@@ -91,18 +91,21 @@ GRAPHS = {
     "packed.graph.gz": gzip.compress(LINES, mtime=0),
     "packed.graph.xz": lzma.compress(METIS),
     "packed.graph.zst": zstandard.ZstdCompressor().compress(METIS),
-    "plain.dot": b'graph g {\n  a -- b -- "c d"\n  b -- e [weight=2, color=red]\n  e -- a\n}\n',
-    "groups.gv": (
-        b'/* of\n two lines */\nstrict graph {\n node [weight=1.5 pos="0,1!"]\n 3 -- 1:n\n'
-        b" subgraph cluster_x { edge [weight=2]; 2 [weight=3]; 2 -- 3 }\n # done\n label=x\n}\n"
+    "plain.graphml": (
+        b'<graphml><key id="w" for="edge" attr.name="weight"><default>2</default></key>\n'
+        b'<key id="l" for="node" attr.name="weight"/><graph edgedefault="undirected">\n'
+        b'<node id="a"><data key="l">1.5</data></node><node id="b"><data key="l">3</data></node>'
+        b'<edge source="a" target="b"/>\n<edge source="b" target="a"><data key="w">4</data></edge>'
+        b"</graph></graphml>\n"
     ),
 }
 
 # To be read with directed=True; the first alone is refused without it.
 DIRECTED = {
-    "arcs.dot": (
-        b'digraph g { node [weight=1] a -> b -> "c d" [weight=0.5]; node [weight=2]; c:n -> a\n'
-        b" b -> a }\n"
+    "arcs.graphml": (
+        b'<graphml><graph edgedefault="directed"><node id="1"/><node id="2"/><node id="3"/>\n'
+        b'<edge source="1" target="2"/><edge source="3" target="2" directed="false"/>'
+        b"</graph></graphml>\n"
     ),
     "real.mtx": _BANNER
     + b"coordinate real general\n% c\n4 4 5\n2 1 .5\n1 2 3\n3 1 1e-3\n4 4 2\n4 3 7\n",

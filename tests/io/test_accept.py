@@ -98,12 +98,13 @@ def test_sparse_matrices_and_arrays(form):
     for matrix in (laplacian, sp.csr_array(laplacian).asformat(form)):
         taken = take_graph(matrix)
         assert same(taken.graph, graph)
-        assert "values and its diagonal are not used" in taken.notes[0]
+        assert "its values and its diagonal are ignored." in taken.notes[0]
 
 
 def test_a_plan_says_what_was_not_used():
-    assert "not used" in ev.plan(sp.eye_array(6) + sp.eye_array(6, k=1) + sp.eye_array(6, k=-1),
-                                 2, tool="metis").notes[0]  # fmt: skip
+    matrix = sp.eye_array(6) + sp.eye_array(6, k=1) + sp.eye_array(6, k=-1)
+    notes = ev.plan(matrix, 2, tool="metis").notes
+    assert "its values and its diagonal are ignored." in notes[0]
 
 
 def test_networkx_graphs():
@@ -144,16 +145,16 @@ def test_devices_and_tables_are_machines(files):
 @pytest.mark.parametrize(
     ("given", "what", "hint"),
     [
-        (None, "None is no graph", "A graph is a file's name"),
-        (3, "3 is no graph", "a SciPy sparse matrix"),
-        ([[1], [0]], "a list is no graph", "a networkx graph"),
-        (np.array([[0, 1], [1, 2], [2, 3]]), "a numpy.ndarray is no graph", "(n, *edges.T)"),
-        (np.array([[0, 1, 2], [1, 2, 3]]), "a numpy.ndarray is no graph", "(n, *edges) makes"),
-        (np.eye(3), "a numpy.ndarray is no graph", "scipy.sparse.csr_array(matrix)"),
+        (None, "None is not a graph", "A graph is a file's name"),
+        (3, "3 is not a graph", "a SciPy sparse matrix"),
+        ([[1], [0]], "a list is not a graph", "a networkx graph"),
+        (np.array([[0, 1], [1, 2], [2, 3]]), "a numpy.ndarray is not a graph", "(n, *edges.T)"),
+        (np.array([[0, 1, 2], [1, 2, 3]]), "a numpy.ndarray is not a graph", "(n, *edges) makes"),
+        (np.eye(3), "a numpy.ndarray is not a graph", "scipy.sparse.csr_array(matrix)"),
         ("none.su2", "none.su2", "A graph is a file's name"),
         ("", "", "A graph is a file's name"),
         ("a\0b", "", "A graph is a file's name"),
-        (ev.Graph, "is no graph", "a Mesh"),
+        (ev.Graph, "is not a graph", "a Mesh"),
     ],
 )
 def test_what_is_no_graph_is_refused(given, what, hint):
@@ -169,10 +170,10 @@ def test_what_is_no_graph_is_refused(given, what, hint):
         (0, "between 1 and 2,000,000, not 0", ""),
         (-3, "not -3", ""),
         (10**30, "not 1000", ""),
-        (True, "True is no machine", "a number of equal devices"),
-        (2.0, "2.0 is no machine", "a number of equal devices"),
-        (None, "None is no machine", "a machine file's name"),
-        ([], "without a speed", "a list of speeds"),
+        (True, "True is not a machine", "a number of equal devices"),
+        (2.0, "2.0 is not a machine", "a number of equal devices"),
+        (None, "None is not a machine", "a machine file's name"),
+        ([], "the list of speeds is empty", "a list of speeds"),
         ([1, float("nan")], "entry 1 is not", "a list of speeds"),
         ([1, -2], "'dev1' must be finite and above zero, not -2", ""),
         ([0], "above zero", ""),
@@ -180,11 +181,15 @@ def test_what_is_no_graph_is_refused(given, what, hint):
         ([[1, 2], [3]], "lists differ in length", "a list of speeds"),
         (np.ones((2, 2)), "1 dimension", "a list of speeds"),
         ("none.toml", "none.toml", "a Platform"),
-        ("3", "3", "For 3 equal devices give the number, not a text."),
+        ("3", "3", "For 3 equal devices, give the number itself, not a text."),
         ("1, 2,4.5", "1, 2,4.5", "Speeds are a list, not a text: [1, 2,4.5]."),
         ({}, "no [[device]] table", ""),
         ({"device": [{"name": "a", "sped": 1}]}, "did you mean speed?", ""),
-        ({"device": [{"name": "a", "speed": None}]}, "no tables of a machine file", ""),
+        (
+            {"device": [{"name": "a", "speed": None}]},
+            "these are not the tables of a machine file:",
+            "",
+        ),
         ({"device": {3: 4}}, "", ""),
     ],
 )
@@ -303,7 +308,7 @@ def test_arcs_are_divided_as_edges_and_a_note_says_so(tmp_path):
     edges = arcs.undirected()
     plan, same = (ev.plan(graph, 2, tool="metis", objective="cut") for graph in (arcs, edges))
     assert np.array_equal(plan.partition.part, same.partition.part)
-    assert plan.notes[0] == "arcs are divided as edges: 7 arcs join 6 pairs of vertices"
+    assert plan.notes[0] == "Evener divides arcs as edges: 7 arcs join 6 pairs of vertices"
     assert plan.notes[1:] == same.notes
     judged = (ev.evaluate(graph, plan.partition, 2) for graph in (arcs, edges))
     assert len({one.edge_cut for one in judged}) == 1
@@ -313,7 +318,7 @@ def test_arcs_are_divided_as_edges_and_a_note_says_so(tmp_path):
     reading = ev.read(tmp_path / "a.csv", directed=True)
     assert (
         sum(
-            "divided as edges" in note
+            "divides arcs as edges" in note
             for note in ev.plan(reading, 2, tool="metis", objective="cut").notes
         )
         == 1

@@ -80,7 +80,7 @@ def test_given(put):
 
 def test_those_of_another_graph_are_refused(put):
     beside = put("0 0\n1 1\n", "g.xyz")
-    with pytest.raises(InputError, match="2 vertices; there are 3") as caught:
+    with pytest.raises(InputError, match="2 vertices, but the graph has 3") as caught:
         read_graph(put(GRAPH, "g.graph"))
     assert caught.value.file == str(beside)
 
@@ -96,17 +96,17 @@ def test_those_of_another_graph_are_refused(put):
         ("0 0\n1 1 1\n2 2\n", 2, "3 fields; 2 are needed"),
         ("0 0 0 0\n1 1 1 1\n", 1, "2 or 3 columns, not 4"),
         ("0\n1\n2\n", 1, "2 or 3 columns, not 1"),
-        ("2\n4\n0 0 0\n1 1 1\n2 2 2\n", None, "3 vertices where 4 are promised"),
-        ("2\n999999999999999\n0 0 0\n", None, "promised"),
+        ("2\n4\n0 0 0\n1 1 1\n2 2 2\n", None, "3 vertices but declares 4"),
+        ("2\n999999999999999\n0 0 0\n", None, "declares"),
         ("2\n3\n0 0 0\n1 1 1\n1 2 2\n", None, "consecutive"),
         ("2\n3\n0 0 0\n1 1 1\n5 2 2\n", None, "consecutive"),
         ("2\n3\n0 0 0\n1 1\n2 2 2\n", 4, "2 fields; 3 are needed"),
         ("0003999999999\n3\n0 0 0\n", 1, "2 or 3 columns, not 1"),
         ("0001" + "1" * 5000 + "\n3\n0 0 0\n", 1, "2 or 3 columns, not 1"),
-        ("# nothing\n", None, "holds no coordinates"),
-        ("%%MatrixMarket matrix array real general\n3 4\n", 2, "where 12 are promised"),
+        ("# nothing\n", None, "contains no coordinates"),
+        ("%%MatrixMarket matrix array real general\n3 4\n", 2, "values but declares 12"),
         ("%%MatrixMarket matrix coordinate real general\n3 2 1\n1 1 1\n", 1, "array"),
-        (NPY.getvalue()[:-3], None, "promises"),
+        (NPY.getvalue()[:-3], None, "does not contain what its header declares"),
         (NPY.getvalue()[:20], None, "damaged"),
         (b"0 0\n1 \x00\n2 2\n", 2, "a number is needed"),
     ],
@@ -120,6 +120,6 @@ def test_refused(put, content, line, words):
 
 
 def test_coordinates_alone_are_no_graph(put):
-    with pytest.raises(InputError, match="holds coordinates") as caught:
+    with pytest.raises(InputError, match="contains coordinates, not a graph or mesh") as caught:
         read_graph(put(PLAIN, "g.xyz"))
     assert "--coords" in caught.value.hint

@@ -67,7 +67,7 @@ def test_lines_in_the_order_of_the_file(folder):
 def test_what_is_odd_is_said(folder):
     path = written(folder / "odd.el", [(0, 1), (0, 1), (1, 0), (2, 2), (2, 1)])
     notes = " ".join(read_edges(path).notes)
-    assert "1 line names an edge in the other direction" in notes
+    assert "1 line names an edge in both directions: each pair is one edge." in notes
     assert "1 line joins a vertex to itself" in notes
     assert "1 line repeats an edge" in notes
 
@@ -117,8 +117,12 @@ def test_what_python_has_is_taken():
     ("words", "error", "reason"),
     [
         ({"of": "edges"}, UsageError, "kind of edges"),
-        ({"weighted": True}, InputError, "no weights of edges"),
-        ({"of": "matrix", "coords": "x"}, UsageError, "--coords is of vertices"),
+        ({"weighted": True}, InputError, "has no edge weights"),
+        (
+            {"of": "matrix", "coords": "x"},
+            UsageError,
+            "--coords applies to vertices, but edges are divided",
+        ),
         ({"format": "mtx"}, UsageError, "no format"),
     ],
 )
@@ -129,7 +133,7 @@ def test_wrong_options_are_refused(folder, words, error, reason):
 
 
 def test_vertices_weigh_nothing_here():
-    with pytest.raises(InputError, match="no weights"):
+    with pytest.raises(InputError, match="has no edge weights"):
         as_edges(grid((2, 2)), weighted=True)
     assert as_edges(sparse.eye(3), of="matrix").edges.heads.tolist() == [3, 4, 5]
     assert np.all(as_edges(sparse.eye(3), of="matrix", weighted=True).edges.weights == 1)

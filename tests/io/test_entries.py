@@ -62,7 +62,7 @@ def test_a_triangle_is_as_stored(tmp_path):
 
 @pytest.mark.parametrize(
     ("values", "reason"),
-    [(None, "no weights"), (np.array([-1.0]), "negative"), (np.array([np.inf]), "not finite"),
+    [(None, "no edge weights"), (np.array([-1.0]), "negative"), (np.array([np.inf]), "not finite"),
      (np.array([1j]), "complex")],
 )  # fmt: skip
 def test_values_that_are_no_weights_are_refused(values, reason):

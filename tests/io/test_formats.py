@@ -27,8 +27,7 @@ from tests.io.graph_samples import GRAPHS, LINES
         ("own.ecsr", "ecsr"),
         ("csr.npz", "npz"),
         ("snap.txt", "edges"),
-        ("plain.dot", "dot"),
-        ("groups.gv", "dot"),
+        ("plain.graphml", "graphml"),
         ("packed.graph.xz", "metis"),
     ],
 )
@@ -84,7 +83,12 @@ def test_a_comment_or_a_header_makes_no_other_format(put, name, text, format_, n
 @pytest.mark.parametrize(
     ("name", "text", "words", "taken"),
     [
-        ("four.edges", "# src dst w t\n" + FOUR, "not of 4 fields", "edges because of its suffix"),
+        (
+            "four.edges",
+            "# src dst w t\n" + FOUR,
+            r"each line must be `u v \[weight\]`, but this line has 4 fields",
+            "edges because of its suffix",
+        ),
         ("out.asym", "% asym\n" + FOUR, "is text", "--format"),
         ("cart.tri", "3 1\n0. 0. 0.\n1. 0. 0.\n0. 1. 0.\n1 2 3\n", "'0.'", "triplets because"),
         ("x.graph", "once upon\n", "must be whole numbers", "metis because of its suffix .graph"),

@@ -19,9 +19,9 @@ def test_what_json_writes_is_read(value):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (r'"\ud800"', "half a character"),
-        (r'{"\uDFFF x": 1}', "half a character"),
-        (b'["a", "\\udabc"]', "half a character"),
+        (r'"\ud800"', "a text with an unpaired surrogate"),
+        (r'{"\uDFFF x": 1}', "a text with an unpaired surrogate"),
+        (b'["a", "\\udabc"]', "a text with an unpaired surrogate"),
         ("[" * 100_000, "too deeply"),
         ("{", "Expecting"),
         (b"\xff", "decode"),

@@ -18,7 +18,7 @@ from tests.conftest import _data_folder
 # What is not read, and a word of the reason given.
 REFUSED = {
     "matrices/Franz6_id1959_aug.mtx.zst": "rectangular",
-    "matrices/ak2010.mtx.zst": "bare triplets",
+    "matrices/ak2010.mtx.zst": "plain triplets",
     "matrices/cavity14.tar.zst": "tar archive",
 }
 

@@ -60,10 +60,10 @@ def test_weights_by_type(mixed, spec, weights):
     ("spec", "words"),
     [
         ("type:hex=3", "has no type 'hex'; there are: tri, quad"),
-        ("type:quad", "is no NAME=WEIGHT"),
-        ("type:quad=-1", "is no NAME=WEIGHT"),
-        ("type:quad=nan", "is no NAME=WEIGHT"),
-        ("region:rotor=2", "names no regions"),
+        ("type:quad", "is not NAME=WEIGHT"),
+        ("type:quad=-1", "is not NAME=WEIGHT"),
+        ("type:quad=nan", "is not NAME=WEIGHT"),
+        ("region:rotor=2", "contains no regions"),
     ],
 )
 def test_weights_refused(mixed, spec, words):
@@ -89,7 +89,11 @@ def test_zones_of_openfoam(tmp_path, binary):
 
 
 @pytest.mark.parametrize(
-    ("rotor", "words"), [((0, 99), "beyond the 16"), ((0, -1), "beyond the 16")]
+    ("rotor", "words"),
+    [
+        ((0, 99), "has a cell that does not exist: there are 16"),
+        ((0, -1), "has a cell that does not exist: there are 16"),
+    ],
 )
 def test_zones_refused(tmp_path, rotor, words):
     with pytest.raises(InputError, match=words):
@@ -120,7 +124,7 @@ def test_each_region_is_balanced(grouped, tmp_path):
 
 def test_each_type_is_balanced(mixed):
     assert read(mixed, balance_each="type").graph.vwgt.tolist() == [[1, 0, 1], [1, 1, 0]]
-    with pytest.raises(UsageError, match="not each 'colour'"):
+    with pytest.raises(UsageError, match="--balance-each takes region or type, not 'colour'"):
         read(mixed, balance_each="colour")
 
 

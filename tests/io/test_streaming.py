@@ -63,12 +63,12 @@ def test_binary_csr_is_read_from_any_piece_on(tmp_path, monkeypatch, weights):
     ("name", "content", "said"),
     [
         ("g.csv", b"a b\nb c\n", "names"),
-        ("g.dot", b"graph { a -- b; b -- c }", "format dot"),
-        ("g.txt", b"3 2\n2\n1 3\n2\n", "its name does not say"),
+        ("g.gr", b"p edge 3 2\ne 1 2\ne 2 3\n", "format dimacs"),
+        ("g.txt", b"3 2\n2\n1 3\n2\n", "its suffix is not that of a METIS file"),
         ("g.mtx", b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", "by columns"),
         ("g.graph.gz", b"\x1f\x8b", "packed"),
-        ("g.graph", b"BZh9", "packed"),
-        ("g.graph", b"  \n", "nothing"),
+        ("g.graph", b"BZh91AY&SY", "packed"),
+        ("g.graph", b"  \n", "it begins with white space or is empty"),
     ],
 )
 def test_what_is_read_whole(tmp_path, name, content, said):
@@ -81,10 +81,10 @@ def test_what_is_read_whole(tmp_path, name, content, said):
 def test_archives_that_hold_something_else(tmp_path):
     path = tmp_path / "g.npz"
     np.savez(path, xadj=np.zeros(2, int))
-    with pytest.raises(WholeNeeded, match="no archive of a graph"):
+    with pytest.raises(WholeNeeded, match="it is not a graph archive written by Evener"):
         open_stream(path, 3, {})
     ev.write_graph(path, ev.DirectedGraph.from_arcs(3, [0], [1]))
-    with pytest.raises(WholeNeeded, match="taken as edges"):
+    with pytest.raises(WholeNeeded, match="its arcs are read as edges"):
         open_stream(path, 3, {})
     np.savez(path, evener_graph=1, xadj=[0, 1, 1], adjncy=[0])
     stream = open_stream(path, 2, {})

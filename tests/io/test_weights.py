@@ -76,9 +76,9 @@ def test_they_take_the_place_of_the_files_own(put):
 def test_one_of_several(put):
     path = put("1 2\n3 4\n5 6\n", "w")
     assert read_graph(put(GRAPH), weights=path, constraint=1).vwgt.tolist() == [2, 4, 6]
-    with pytest.raises(UsageError, match="no weight number 2"):
+    with pytest.raises(UsageError, match="no weight 2"):
         read_graph(put(GRAPH), weights=path, constraint=2)
-    with pytest.raises(UsageError, match="no weight number -1"):
+    with pytest.raises(UsageError, match="no weight -1"):
         read_graph(put(GRAPH), constraint=-1)
 
 
@@ -92,8 +92,8 @@ def test_one_of_several(put):
         ("5\nx\n7\n", "", 2, "'x'"),
         ("5\n6 7\n8\n", "", 2, "2 fields; 1 are needed"),
         ("4e18\n4e18\n4e18\n", "", None, "2^62"),
-        ("# nothing\n", "", None, "holds no weights"),
-        ("only a heading\n", "", None, "holds no weights"),
+        ("# nothing\n", "", None, "contains no weights"),
+        ("only a heading\n", "", None, "contains no weights"),
         ("a,b,c\n1,2\n3,4\n5,6\n", "c", 2, "the heading has 3 names"),
         (TABLE, "effort", None, "there are cells, work, size"),
         ("1 2\n3 4\n5 6\n", "2", None, "there are 0 to 1"),
@@ -113,5 +113,7 @@ def test_missing(put):
 
 
 def test_a_cell_field_needs_a_mesh(put):
-    with pytest.raises(UsageError, match="of the cells of a mesh"):
+    with pytest.raises(
+        UsageError, match=":NAME needs the cells of a mesh; this file contains a graph"
+    ):
         read_graph(put(GRAPH), weights="cell:work")

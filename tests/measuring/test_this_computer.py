@@ -12,7 +12,6 @@ from evener.measuring.this_computer import (
     clock_of,
     computer_of_sysfs,
     cores,
-    cpus_in,
     cpus_near,
     gpus_here,
     lanes_here,
@@ -160,15 +159,6 @@ def test_little_is_said(tmp_path):
     assert [(core.cpus, core.socket) for core in found.cores] == [((0,), 0), ((1,), 0)]
     assert (found.memories, found.caches) == ((), {})
     assert computer_of_sysfs(tmp_path / "none").cores == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "cpus"),
-    [("0-3,8", {0, 1, 2, 3, 8}), ("5\n", {5}), ("", set()), ("3-1", set()), ("0-x", set()),
-     ("0-99999999", set()), ("0-999999", set())],
-)  # fmt: skip
-def test_lists_of_processors(text, cpus):
-    assert cpus_in(text) == cpus
 
 
 @pytest.mark.parametrize(

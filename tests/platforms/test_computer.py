@@ -10,6 +10,7 @@ from evener.platforms.computer import (
     ComputerCore,
     ComputerGpu,
     LocalMemory,
+    cpus_in,
     memory_of_cores,
     readable_memory,
     restricted,
@@ -28,7 +29,7 @@ def test_only_cores_that_may_be_used_by_their_first_processor():
     left = restricted(BOTH, {4, 1, 3})
     assert [core.cpus for core in left.cores] == [(4,), (1,), (3,)]
     assert [core.cpu for core in restricted(BOTH, range(8), 3).cores] == [0, 1, 2]
-    with pytest.raises(InputError, match="none of the computer's cores"):
+    with pytest.raises(InputError, match="this process may not use any core of the computer"):
         restricted(BOTH, {99})
 
 
@@ -92,3 +93,12 @@ def test_more_gpus_than_can_be(monkeypatch):
     assert len(with_gpus(BOTH, [ComputerGpu(0)]).gpus) == 1
     with pytest.raises(InputError, match="2 GPUs cannot be in a computer of 4 cores"):
         with_gpus(BOTH, [ComputerGpu(0), ComputerGpu(1)])
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [("0-3,8", {0, 1, 2, 3, 8}), ("5\n", {5}), ("", set()), ("3-1", set()), ("0-x", set()),
+     ("0-99999999", set()), ("0-999999", set())],
+)  # fmt: skip
+def test_lists_of_processors(text, cpus):
+    assert cpus_in(text) == cpus

@@ -100,7 +100,7 @@ def test_gpus_alone_share_the_cores_out():
         ("cuda2", "socket1", (4, 6)), ("cuda3", "socket1", (5, 7)),
     ]  # fmt: skip
     assert levels(platform) == ["machine", "socket"]
-    with pytest.raises(InputError, match="no GPU, and --per gpu"):
+    with pytest.raises(InputError, match="no GPU, but --per gpu was given"):
         described([hwloc("big_little")], "gpu")
     assert of(slurm("slurm_unlike"), "gpu")[0].k == 7  # the node without GPUs has no device
 

@@ -37,9 +37,9 @@ def test_runs_of_cores_are_ranges():
         ("a", "not 'a'"),
         ("-1", "not '-1'"),
         ("1;2", "not '1;2'"),
-        ("0-3,2", "core 2 is named twice"),
-        ("0-999999999", "core 999999999 cannot be"),
-        (str(MOST_CORES), "cannot be"),
+        ("0-3,2", "core 2 appears twice"),
+        ("0-999999999", "core 999999999 does not exist: core numbers are below"),
+        (str(MOST_CORES), "does not exist: core numbers are below"),
     ],
 )
 def test_texts_that_name_no_cores(text, said):
@@ -57,7 +57,7 @@ def test_names_of_no_computer(node):
     ("traits", "said"),
     [
         ({"node": "a b"}, "device 'd': a computer's name"),
-        ({"cores": (0, 0)}, "device 'd': core 0 is named twice"),
+        ({"cores": (0, 0)}, "device 'd': core 0 appears twice"),
         ({"cores": (-1,)}, "a core is a whole number"),
         ({"cores": (True,)}, "a core is a whole number"),
         ({"gpu": -1}, "device 'd': a gpu is its index"),

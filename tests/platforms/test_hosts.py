@@ -87,7 +87,7 @@ def test_the_period_of_a_filter_on_a_gpu():
         (Platform(devices(), (Level("net", WIRE, shared=True),)), "has shared levels"),
         (
             Platform(devices(), (), (Connection(("c0", "gpu"), WIRE), OWN_LINK[1])),
-            "behind their hosts, no chain of links joins|behind their hosts, no link reaches",
+            "behind their hosts: no chain of links joins|behind their hosts: no link reaches",
         ),
     ],
 )
@@ -102,7 +102,7 @@ def test_what_cannot_be_behind_hosts(platform, said):
         (lambda: Device("a", 1.0, host="b"), "needs another device as host, and the link"),
         (lambda: Device("a", 1.0, host_link=BUS), "needs another device as host, and the link"),
         (lambda: Device("a", 1.0, host="a", host_link=BUS), "needs another device as host"),
-        (lambda: Platform(devices(host="x")), "host of device 'gpu', 'x', is no device"),
+        (lambda: Platform(devices(host="x")), "host of device 'gpu', 'x', is not a device"),
         (
             lambda: Platform((*devices(), Device("g", 1.0, host="gpu", host_link=BUS))),
             "host of device 'g', 'gpu', has a host itself",

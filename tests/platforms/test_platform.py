@@ -148,8 +148,8 @@ def test_a_speed_that_is_no_number_above_zero_is_refused(speed):
         (lambda: Platform([1, 2, 4]), "made of Device objects"),
         (lambda: Platform(3), "made of Device objects"),
         (lambda: Platform(()), "at least one device"),
-        (lambda: Platform((Device("a", 1.0), Device("a", 2.0))), "two devices are called 'a'"),
-        (lambda: tree("n0", levels=("x", "x")), "two levels are called 'x'"),
+        (lambda: Platform((Device("a", 1.0), Device("a", 2.0))), "two devices have the name 'a'"),
+        (lambda: tree("n0", levels=("x", "x")), "two levels have the name 'x'"),
         (lambda: tree("n0/s0"), r"2 level\(s\) allow 1 part"),
     ],
 )

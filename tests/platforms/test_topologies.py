@@ -61,9 +61,18 @@ def test_a_fat_tree_carries_at_every_level_what_all_below_can_send(k, arity):
     ("make", "said"),
     [
         (lambda: mesh_links(names(5), (2, 3), LINK), "a mesh of 2x3 has 6 places, for 5 devices"),
-        (lambda: star_links(["a", "hub"], LINK, "hub"), "both called 'hub'"),
-        (lambda: fat_tree_links(["a", "s1.0"], 2, LINK, "s"), "both called 's1.0'"),
-        (lambda: fat_tree_links(names(4), 1, LINK, "s"), "arity of 2 or more"),
+        (
+            lambda: star_links(["a", "hub"], LINK, "hub"),
+            "a switch and a device both have the name 'hub'",
+        ),
+        (
+            lambda: fat_tree_links(["a", "s1.0"], 2, LINK, "s"),
+            r"a switch and a device both have the name 's1\.0'",
+        ),
+        (
+            lambda: fat_tree_links(names(4), 1, LINK, "s"),
+            "the arity of a fat tree must be >= 2, not",
+        ),
     ],
 )
 def test_what_is_refused(make, said):

@@ -34,7 +34,7 @@ def test_curves_go_by_name_then_by_name_without_number():
     assert platform.devices[0].memory == 1e9
     assert unused == []
     assert with_curves(machine("cpu"), [CPU, GPU])[1] == ["gpu"]
-    with pytest.raises(InputError, match="no speeds of device 'gpx'; did you mean gpu"):
+    with pytest.raises(InputError, match="no speeds for device 'gpx'; did you mean gpu"):
         with_curves(machine("cpu", "gpx"), [CPU, GPU])
     with pytest.raises(InputError, match="'cpu': no samples"):
         with_curves(machine("cpu"), [DeviceSpeeds("cpu")])
@@ -74,11 +74,13 @@ def test_dicts_hold_each_curve_once_and_give_it_back():
     assert again == platform
     assert again.devices[0].curve is again.devices[3].curve
     data["devices"][0]["curve"] = 2
-    with pytest.raises(InputError, match="no curve number 2"):
+    with pytest.raises(InputError, match="platform: no curve has the number 2"):
         platform_from_dict(data)
     data["devices"][0]["curve"] = 0
     data["curves"][0]["samples"] = [[1, -1], [2, 3]]
     with pytest.raises(InputError, match="sample 0 of device 'gpu'"):
         platform_from_dict(data)
-    with pytest.raises(InputError, match="curves go to a speeds file"):
+    with pytest.raises(
+        InputError, match="a machine file has one speed per device; store curves in a speeds file"
+    ):
         platform_to_toml(platform)

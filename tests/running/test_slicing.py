@@ -138,7 +138,7 @@ def test_a_metis_file_with_comments_blank_lines_and_weights(tmp_path):
     path = tmp_path / "g.graph"
     text = "% a\n5 3 111 2\n% b\n1 9 9 2 7.5\n1 2 3 1 7.5 3 1\n1 1 1 2 1\n% c\n1 1 1\n"
     path.write_text(text + "1 1 1\n\n  \n")
-    with pytest.raises(InputError, match="promises 3 edges, but the lists hold 4"):
+    with pytest.raises(InputError, match="declares 3 edges, but the lists contain 4"):
         parts_of(path, Partition(np.array([0, 1, 0, 1, 2]), 3), 2, "out")
     path.write_text(text.replace("5 3 111", "5 2 111") + "1 1 1\n\n  \n")
     check(path, Partition(np.array([0, 1, 0, 1, 2]), 3), 2, "out")
@@ -156,7 +156,7 @@ def test_a_metis_file_with_comments_blank_lines_and_weights(tmp_path):
         ("g.csv", "5 6\n6 7\n7 5\n0 1\n", WholeNeeded, "gaps"),
         ("g.csv", "0 2\n2 0\n1 1\n", WholeNeeded, "gaps"),
         ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n", InputError,
-         "holds 1 entries where 2"),
+         "contains 1 entries but declares 2"),
         ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 4\n", InputError,
          "index 4 is out of range"),
     ],

@@ -158,7 +158,7 @@ def computer_of_files(files: Sequence[str]) -> Computer:
     from evener.errors import InputError
     from evener.files.opening import named, read_bytes
     from evener.io.machines import hwloc, nvidia_smi
-    from evener.io.machines.xml_tree import MOST_BYTES, outermost, xml_tree
+    from evener.io.xml_tree import MOST_BYTES, outermost, xml_tree
     from evener.measuring.this_computer import source_of
     from evener.platforms.computer import Computer, with_gpus
 

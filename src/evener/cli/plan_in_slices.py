@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import ReadOptions, located
 from evener.cli.options import options_from
-from evener.cli.values import SIZES, size_in_bytes
+from evener.cli.values import size_in_bytes
 from evener.errors import InputError, UsageError
+from evener.wording import SIZES
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from evener.errors import UsageError
+from evener.wording import SIZES, bytes_of
 
 LEAST_MEMORY = 2**20  # [B] that --memory may be: less is a number without its unit
 LONGEST_WAIT = 1e9  # [s]
@@ -66,28 +67,13 @@ def seed(text: str) -> int:
     return value
 
 
-SIZES = "2GiB or 2G (a G is 2^30 bytes), 2GB (10^9), or bytes"  # what `size_in_bytes` takes
-_SIZE = re.compile(
-    r"(\d{1,9}(?:\.\d{1,9})?|\d{1,15}|\d(?:\.\d{1,9})?e\d{1,2})\s*([KMGT](?:I?B)?|B|)", re.ASCII
-)
-
-
 def size_in_bytes(text: str) -> int:
-    """Return a size in bytes, above zero: 500000000, 5e8, 64MiB, 2GB; 2G is 2GiB, as in Slurm.
-
-    Capitals or not.
-    """
-    word = text.strip()
-    found = _SIZE.fullmatch(word.upper().replace("E", "e"))
-    size = 0
-    if found is not None:
-        unit, base = found[2], 1000 if found[2].endswith("B") and "I" not in found[2] else 1024
-        size = int(float(found[1]) * base ** " KMGT".index(unit.rstrip("IB") or " "))
-    if found is not None or word.startswith("-"):
-        if size < 1:
-            raise argparse.ArgumentTypeError(f"a size must be above zero, not {text!r}")
-    else:
+    """Return a size in bytes, above zero, as `bytes_of` reads it."""
+    size = bytes_of(text)
+    if size is None and not text.strip().startswith("-"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as {SIZES}")
+    if size is None or size < 1:
+        raise argparse.ArgumentTypeError(f"a size must be above zero, not {text!r}")
     return size
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from evener.errors import InputError, UsageError
+from evener.wording import bytes_of
 
 LIMIT_NAME, RATIO_NAME = "EVENER_MAX_INPUT", "EVENER_MAX_RATIO"
 MOST = 16 * 2**30  # max. bytes of a file, unless its kind has a limit of its own
@@ -27,7 +28,6 @@ ALWAYS_ALLOWED = 32 * 2**20
 STDIN = Path("<stdin>")  # as errors call it
 
 _STDIN_NAMES = {"-", str(STDIN), "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
-_UNITS = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _KINDS = (
     (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
     (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
@@ -63,13 +63,13 @@ def limit(most: int = MOST) -> int:
     text = os.environ.get(LIMIT_NAME)
     if text is None:
         return most
-    found = re.fullmatch(r"\s*(\d{1,18})\s*([KMGT]iB|)\s*", text, re.ASCII)
-    if found is None or int(found[1]) == 0:
+    size = bytes_of(text)
+    if not size:
         raise UsageError(
             f"{LIMIT_NAME} must be a number of bytes above zero, not {text!r}",
             hint="For example 500000000, 64MiB or 32GiB.",
         )
-    return int(found[1]) * _UNITS[found[2]]
+    return size
 
 
 def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED, most: int = MOST) -> int:
@@ -82,7 +82,7 @@ def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED, most: int = MOST) 
     ratio = RATIO
     if text is not None:
         if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) is None or float(text) < 1:
-            raise UsageError(f"{RATIO_NAME} must be a number from 1 on, not {text!r}")
+            raise UsageError(f"{RATIO_NAME} must be a number >= 1, not {text!r}")
         ratio = float(text)
     return min(limit(most), max(always, int(ratio * packed)))
 
@@ -129,7 +129,7 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
 
 def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputError:
     """Return the error of an input that is longer than allowed."""
-    what = "is longer than" if size is None else f"holds {size:,} bytes, more than"
+    what = "is longer than" if size is None else f"contains {size:,} bytes, more than"
     return InputError(
         f"{what} the {amount(allowed)} allowed",
         file=named(path),
@@ -139,9 +139,9 @@ def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputE
 
 def amount(size: int) -> str:
     """Return a limit in the largest unit that keeps it whole."""
-    for unit in ("TiB", "GiB", "MiB", "KiB"):
-        if size % _UNITS[unit] == 0:
-            return f"{size // _UNITS[unit]:,} {unit}"
+    for bits, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size % 2**bits == 0:
+            return f"{size >> bits:,} {unit}"
     return f"{size:,} bytes"
 
 
@@ -160,7 +160,7 @@ def _refuse_special(mode: int, path: str | Path) -> None:
     if stat.S_ISREG(mode):
         return
     kind = next((name for test, name in _KINDS if test(mode)), "something else")
-    hint = "Files are read, and with - standard input: `... | evener ... -`."
+    hint = "Evener reads files, and standard input as -: `... | evener ... -`."
     raise InputError(f"is {kind}, not a file", file=path, hint=hint)
 
 

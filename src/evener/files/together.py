@@ -27,7 +27,7 @@ def refuse_existing(paths: Iterable[str | Path], *, force: bool) -> None:
             there.append(path)
     if there and not force:
         more = f", and {len(there) - 1:,} more files" if len(there) > 1 else ""
-        raise UsageError(f"{there[0]} is there already{more}", hint="--force replaces what exists.")
+        raise UsageError(f"{there[0]} already exists{more}", hint="--force replaces what exists.")
 
 
 def write_together(

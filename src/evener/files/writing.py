@@ -42,7 +42,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         _to_stdout(content.getvalue())
         return
     if "\0" in str(path):
-        raise InputError(f"{str(path)!r} cannot be written: its name holds a zero byte")
+        raise InputError(f"{str(path)!r} cannot be written: its name contains a zero byte")
     try:
         target = Path(os.path.realpath(path))
         special = target.exists() and not target.is_file()
@@ -113,8 +113,8 @@ def refuse_binary(path: str | Path) -> None:
     """Raise UsageError where `path` is a terminal on which bytes would be shown."""
     if is_stdout(path) and sys.stdout.isatty():
         raise UsageError(
-            "what is written is not text, and stdout is a terminal",
-            hint="Send it to a file or through a pipe.",
+            "the output is binary, but stdout is a terminal",
+            hint="Redirect it to a file or a pipe.",
         )
 
 
@@ -141,7 +141,7 @@ def refuse_unwritable(path: str | Path) -> None:
     if target.is_dir():
         raise InputError("is a folder; a file name is needed", file=path)
     if not folder.is_dir():
-        raise InputError(f"cannot be written: there is no folder {folder}", file=path)
+        raise InputError(f"cannot be written: folder {folder} does not exist", file=path)
     if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
         if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
             raise OutputError("cannot be written: Read-only file system", file=path)
@@ -153,7 +153,7 @@ def write_text(path: str | Path, text: str) -> None:
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
-        message = "cannot be written: a name in it holds what UTF-8 has no form for"
+        message = "cannot be written: the text contains a name that UTF-8 cannot encode"
         raise InputError(message, file=path) from error
     with atomic_write(path) as file:
         file.write(content)

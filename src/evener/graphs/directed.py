@@ -168,7 +168,7 @@ class DirectedGraph(AdjacencyLists):
 def said_of_division(graph: DirectedGraph, edges: Graph) -> str:
     """Return the note that `edges`, graph.undirected(), is what is divided."""
     return (
-        f"arcs are divided as edges: {plural(graph.m, 'arc')} join "
+        f"Evener divides arcs as edges: {plural(graph.m, 'arc')} join "
         f"{plural(edges.m, 'pair')} of vertices"
     )
 

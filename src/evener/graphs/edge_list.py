@@ -54,7 +54,7 @@ class EdgeList:
         width = np.int32 if self.n < 2**31 else np.int64
         ends = _whole(self.tails, "tails", width), _whole(self.heads, "heads", width)
         if ends[0].size != ends[1].size:
-            raise InputError(f"{ends[0].size:,} tails, but {ends[1].size:,} heads")
+            raise InputError(f"there are {ends[0].size:,} tails but {ends[1].size:,} heads")
         for name, end in zip(("tails", "heads"), ends, strict=True):
             if end.size and (end.min() < 0 or end.max() >= self.n):
                 e = int(np.argmax((end < 0) | (end >= self.n)))

@@ -130,7 +130,7 @@ def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
         size = " x ".join(f"{one:,}" for one in shape)
         raise InputError(
             f"a matrix of {size}: only a square one is a graph",
-            hint="A A^T or A^T A, whichever the computation uses, would be one.",
+            hint="Use A A^T or A^T A, whichever the computation multiplies by.",
         )
     # A copy: adding up entries that stand twice changes a matrix in place.
     own = coo_array(matrix.tocoo(), copy=True)
@@ -144,13 +144,13 @@ def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
 def _weights_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind not in "biuf":
         raise InputError(
-            f"entries of {values.dtype} are no edge weights",
-            hint="Take the pattern alone, or abs(matrix).",
+            f"entries of {values.dtype} are not edge weights",
+            hint="Use only the pattern, or abs(matrix).",
         )
     if values.size and not values.min() >= 0:  # also where one is NaN
         raise InputError(
-            "an entry off the diagonal is negative or NaN: no edge weight",
-            hint="Take the pattern alone, or abs(matrix).",
+            "an entry off the diagonal is negative or NaN, so it is not an edge weight",
+            hint="Use only the pattern, or abs(matrix).",
         )
     return values.astype(np.int64) if values.dtype.kind in "bu" else values
 
@@ -170,7 +170,7 @@ def _check_symmetric(
         raise InputError(
             f"entry ({rows[i]}, {columns[i]}) is stored and ({columns[i]}, {rows[i]}) is not: the "
             "pattern is not symmetric",
-            hint="ev.Graph.from_scipy(matrix, symmetrize=True) takes that of A + A^T.",
+            hint="ev.Graph.from_scipy(matrix, symmetrize=True) uses the pattern of A + A^T.",
         )
     if values is not None and (values[order] != values[mirror]).any():
         i = int(order[np.flatnonzero(values[order] != values[mirror])[0]])
@@ -218,9 +218,8 @@ def nodes_of_graph(
     """
     if graph.is_directed() and not directed:
         raise InputError(
-            "the networkx graph is directed: an edge of ours goes both ways",
-            hint="G.to_undirected() joins what either direction joins; ev.DirectedGraph."
-            "from_networkx(G) keeps directions.",
+            "the networkx graph is directed; an edge of a Graph has no direction",
+            hint="Use G.to_undirected(), or ev.DirectedGraph.from_networkx(G) keeps directions.",
         )
     if graph.is_multigraph():
         raise InputError(
@@ -267,7 +266,7 @@ def _check_all(values: list[Any], name: str, what: str, owners: list[Any]) -> No
         if value is None:
             raise InputError(
                 f"{what} {str(owner)[:40]!r} has no attribute {name!r}",
-                hint=f"Every {what} needs one: it is not guessed.",
+                hint=f"Every {what} needs this attribute.",
             )
 
 

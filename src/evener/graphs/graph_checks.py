@@ -29,7 +29,9 @@ def endpoints(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.int64]
     """Return ends of pairs (p,), whole numbers in [0, n)."""
     array = as_integers(values, name)
     if array.size and (array.min() < 0 or array.max() >= n):
-        raise InputError(f"{name} must lie in [0, {n}); it reaches {array.min()} to {array.max()}")
+        raise InputError(
+            f"{name} must lie in [0, {n}); its range is {array.min()} to {array.max()}"
+        )
     return array
 
 
@@ -44,7 +46,7 @@ def listed(
     from evener.graphs import graph_kernels as kernels
 
     if n < 0:
-        raise InputError(f"the number of vertices must not be negative, and is {n}")
+        raise InputError(f"the number of vertices must not be negative, but is {n}")
     dtype = index_type(n)
     u, v = endpoints(u, n, "u").astype(dtype), endpoints(v, n, "v").astype(dtype)
     same_length(v, u.size, "v", "entries of u")
@@ -100,7 +102,7 @@ def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
     wide = as_integers(array, "adjncy")
     if wide.size and (wide.min() < 0 or wide.max() >= n):
         bad = int(np.argmax((wide < 0) | (wide >= n)))
-        raise InputError(f"adjncy[{bad}] is {wide[bad]}: there is no such vertex among {n}")
+        raise InputError(f"adjncy[{bad}] is {wide[bad]}, but there are {n} vertices")
     return wide.astype(dtype)
 
 
@@ -110,7 +112,7 @@ def vertex_weights(values: npt.ArrayLike, n: int) -> NumberArray:
     weights = as_weights(array, "vwgt", ndim=2 if array.ndim == 2 else 1)
     same_length(weights, n, "vwgt", "vertices")
     if weights.ndim == 2 and weights.shape[1] == 0:
-        raise InputError("vwgt has no column")
+        raise InputError("vwgt has no columns")
     return weights[:, 0].copy() if weights.ndim == 2 and weights.shape[1] == 1 else weights
 
 
@@ -131,7 +133,7 @@ def cost(value: object, name: str) -> float:
         and np.isfinite(value)
         and value >= 0
     ):
-        raise InputError(f"{name} must be a number, finite and not negative, not {value!r}")
+        raise InputError(f"{name} must be finite and not negative, not {value!r}")
     return float(value)
 
 
@@ -171,7 +173,7 @@ def _refuse(code: int, v: int, u: int, n: int) -> NoReturn:
     from evener.graphs import graph_kernels as kernels
 
     reasons = {
-        kernels.OUT_OF_RANGE: f"vertex {v} has the neighbour {u}: there is no such one among {n}",
+        kernels.OUT_OF_RANGE: f"vertex {v} has neighbour {u}, but there are {n} vertices",
         kernels.LOOP: f"vertex {v} is its own neighbour: loops are not allowed",
         kernels.DUPLICATE: f"vertex {v} lists its neighbour {u} more than once",
         kernels.ASYMMETRIC: f"vertex {v} lists {u} as a neighbour, but not the other way round",

@@ -37,8 +37,7 @@ def checked_corners(values: npt.ArrayLike, n_points: int) -> IntArray:
     bad = np.flatnonzero((corners < 0) | (corners >= n_points))
     if bad.size:
         raise InputError(
-            f"a cell has the corner {corners[bad[0]]}: there is no such point among {n_points}"
-            " (counted from 0)"
+            f"a cell has corner {corners[bad[0]]}, but there are {n_points} points (counted from 0)"
         )
     return corners.astype(np.int32)
 
@@ -68,7 +67,9 @@ def checked_pairs(values: npt.ArrayLike, n_cells: int) -> IntArray:
     cells = as_integers(pairs.ravel(), "coupled")
     bad = np.flatnonzero((cells < 0) | (cells >= n_cells))
     if bad.size:
-        raise InputError(f"coupled names cell {cells[bad[0]]}: there are {n_cells} (from 0)")
+        raise InputError(
+            f"coupled contains cell {cells[bad[0]]}, but there are {n_cells} cells (counted from 0)"
+        )
     return cells.astype(np.int64).reshape(-1, 2)
 
 
@@ -197,7 +198,7 @@ class Mesh:
             _refuse_cell(code, int(where[0]), int(where[1]), self)
         dims = np.unique(DIM[self.kinds])
         if dims.size > 1 or dims[0] == 0:
-            raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
+            raise InputError(f"all cells must have the same dimension above 0, not {dims.tolist()}")
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
         put(self, "coupled", checked_pairs(self.coupled, self.n_cells))
@@ -361,7 +362,7 @@ def _runs(
 
 def _check_pairs(count: int, n_corners: int, what: str) -> None:
     if count > max(_FEW_PAIRS, _PAIRS_PER_CORNER * n_corners):
-        raise InputError(f"{count:,} pairs of {what} are neighbours: more than a mesh can have")
+        raise InputError(f"{count:,} pairs of {what} are neighbours, too many for a mesh")
 
 
 def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
@@ -370,8 +371,8 @@ def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
     kind = int(mesh.kinds[cell])
     reasons = {
         kernels.BAD_OFFSETS: "offsets must ascend from 0 to the number of corners",
-        kernels.BAD_CORNER: f"cell {cell} has the corner {number}: there is no such point",
-        kernels.BAD_KIND: f"cell {cell} is of the type {kind}, which is not known",
-        kernels.BAD_SIZE: f"cell {cell} has {number} corners: no {cells_called(kind)} have",
+        kernels.BAD_CORNER: f"cell {cell} has corner {number}, which does not exist",
+        kernels.BAD_KIND: f"cell {cell} has the unknown type {kind}",
+        kernels.BAD_SIZE: f"cell {cell} has {number} corners; {cells_called(kind)} do not",
     }
     raise InputError(reasons[code] + " (cells counted from 0)")

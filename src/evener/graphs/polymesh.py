@@ -62,14 +62,16 @@ class PolyMesh:
             cells = as_integers(getattr(self, name), name)
             # Each cell has a face, so that numbers beyond twice the faces are no cells' numbers.
             if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
-                raise InputError(f"{name} reaches {cells.max()}, with fewer faces than cells")
+                raise InputError(
+                    f"{name} contains cell {cells.max()}, but there are fewer faces than cells"
+                )
             put(self, name, np.maximum(cells, -1).astype(np.int32))
         n_faces = self.owner.size
         if n_faces == 0:
             raise InputError("the mesh has no faces")
         if self.face_offsets.size != n_faces + 1 or self.neighbour.size > n_faces:
             sizes = f"{self.face_offsets.size - 1} faces, {n_faces} owners"
-            raise InputError(f"counts do not agree: {sizes}, {self.neighbour.size} neighbours")
+            raise InputError(f"inconsistent counts: {sizes}, {self.neighbour.size} neighbours")
         where = np.zeros(2, np.int64)
         code = mesh_kernels.check_lists(self.face_offsets, self.face_corners, self.n_points, where)
         code = code or kernels.check_owners(self.face_offsets, self.owner, self.neighbour, where)
@@ -171,7 +173,7 @@ def _refuse_face(code: int, face: int, number: int, n_points: int) -> NoReturn:
 
     reasons = {
         kernels.BAD_OFFSETS: "face_offsets must ascend from 0 to the number of corners",
-        kernels.BAD_CORNER: f"face {face} has the corner {number}: there are {n_points} points",
+        kernels.BAD_CORNER: f"face {face} has corner {number}, but there are {n_points} points",
         kernels.BAD_FACE: f"face {face} has fewer than 3 corners",
         kernels.BAD_ORDER: f"face {face} must lie between two different cells numbered from 0",
     }

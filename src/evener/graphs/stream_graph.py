@@ -116,7 +116,7 @@ class StreamGraph:
         for edge in links:
             unknown = next((name for name in edge[:2] if name not in number), None)
             if unknown is not None:
-                raise InputError(f"an edge is of {unknown!r}, which is no filter")
+                raise InputError(f"an edge ends at {unknown!r}, which is not a filter")
         keys = dict.fromkeys(key for row in rows for key in row.needs)
         refuse_many_needs(len(keys), len(rows))
         return cls(
@@ -195,11 +195,11 @@ class StreamGraph:
         if size and array.min() < least:
             i = int(np.argmin(array))
             whose = f"filter {of[i]!r}" if of is not None else self._edge(i)
-            raise InputError(f"{name} of {whose} must be {least:g} or more, not {array[i]:g}")
+            raise InputError(f"{name} of {whose} must be >= {least:g}, not {array[i]:g}")
         if size and array.max() > MOST:
             i = int(np.argmax(array))
             whose = f"filter {of[i]!r}" if of is not None else self._edge(i)
-            raise InputError(f"{name} of {whose} must be {MOST:g} at most, not {array[i]:g}")
+            raise InputError(f"{name} of {whose} must be at most {MOST:g}, not {array[i]:g}")
         return array
 
     def _ends(self, values: npt.ArrayLike, name: str) -> IntArray:
@@ -213,7 +213,7 @@ class StreamGraph:
             return np.zeros(self.n, np.bool_)
         flags = as_array(self.stateful, "stateful")
         if flags.shape != (self.n,) or flags.dtype.kind != "b":
-            raise InputError("stateful must say true or false of each filter")
+            raise InputError("stateful must be true or false for each filter")
         return flags
 
     def _edge(self, e: int) -> str:
@@ -225,7 +225,7 @@ class StreamGraph:
         loops = self.tails == self.heads
         if loops.any():
             name = self.names[self.tails[int(np.argmax(loops))]]
-            hint = "A filter whose next run needs the last one is stateful; it has no such edge."
+            hint = "Make a filter stateful if each run needs the run before."
             raise InputError(f"an edge joins filter {name!r} to itself", hint=hint)
 
     def _refuse_wide_state(self) -> None:
@@ -233,8 +233,8 @@ class StreamGraph:
         if wide.any():
             i = int(np.argmax(wide))
             raise InputError(
-                f"filter {self.names[i]!r} is stateful, and its vector is {self.vector[i]:g}",
-                hint="Runs of a stateful filter follow each other: its vector is 1.",
+                f"filter {self.names[i]!r} is stateful, but its vector is {self.vector[i]:g}",
+                hint="Runs of a stateful filter follow each other, so its vector must be 1.",
             )
 
 
@@ -243,7 +243,7 @@ def refuse_many_needs(needs: int, filters: int) -> None:
     if needs > MOST_NEEDS and needs * filters > MOST_NEEDED:
         raise InputError(
             f"{needs:,} different needs of {filters:,} filters: more than {MOST_NEEDED:,} numbers",
-            hint=f"{MOST_NEEDS} different needs may be of any number of filters.",
+            hint=f"{MOST_NEEDS} different needs are possible for any number of filters.",
         )
 
 
@@ -252,13 +252,13 @@ def _refuse_equal(names: Sequence[str]) -> None:
         seen: set[str] = set()
         for name in names:
             if name in seen:
-                raise InputError(f"two filters are called {name!r}")
+                raise InputError(f"two filters have the name {name!r}")
             seen.add(name)
     if "" in names:
         raise InputError("a filter has an empty name")
     halves = next((name for name in names if any("\ud800" <= c <= "\udfff" for c in name)), None)
     if halves is not None:
-        raise InputError(f"a filter's name must be what UTF-8 can hold, unlike {halves!r}")
+        raise InputError(f"a filter's name must be valid UTF-8, unlike {halves!r}")
 
 
 def _refuse_cycles(graph: StreamGraph) -> None:
@@ -269,7 +269,7 @@ def _refuse_cycles(graph: StreamGraph) -> None:
         more = "" if len(cycle) <= 4 else f" ({len(cycle)} filters in all)"
         raise InputError(
             f"filters wait for each other: {shown}{more}",
-            hint="Give an edge of the cycle tokens, the data that lie on it at first.",
+            hint="Give an edge of the cycle tokens: data that are on it at the start.",
         )
 
 

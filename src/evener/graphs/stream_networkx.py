@@ -56,7 +56,9 @@ def networkx_of(
 def _number(own: Mapping[Any, Any], name: Any, default: float | None, whose: str) -> float:
     value = own.get(name, default)
     if value is None:
-        raise InputError(f"{whose} has no attribute {name!r}", hint="It is not guessed.")
+        raise InputError(
+            f"{whose} has no attribute {name!r}", hint="Every node needs scalar, every edge bytes."
+        )
     wrong = InputError(f"{name!r} of {whose} must be a number")
     if isinstance(value, bool | np.bool_ | str):
         raise wrong

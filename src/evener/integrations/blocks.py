@@ -54,7 +54,7 @@ def blocks_of(plan: BlocksLike, n: int | None = None) -> RankBlocks:
     if isinstance(plan, Partition):
         return RankBlocks(plan.part, plan.k)
     if plan is None:
-        raise UsageError("there is no plan on rank 0", hint="Other ranks may give None.")
+        raise UsageError("rank 0 got no plan", hint="Only other ranks may pass None.")
     return RankBlocks(_as_part(plan))
 
 
@@ -99,7 +99,7 @@ def _of_archive(data: bytes) -> RankBlocks:
 
     arrays = read_arrays(data, {"part", KEY})
     if "part" not in arrays:
-        raise InputError("is an archive without `part`: no plan")
+        raise InputError("is an archive without `part`, not a plan")
     part = _as_part(arrays["part"])
     if KEY not in arrays:
         return RankBlocks(part)
@@ -107,7 +107,7 @@ def _of_archive(data: bytes) -> RankBlocks:
         terms = loads(str(arrays[KEY][()]))
         k = len(terms["contract"]["target"])
     except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"holds invalid terms of a plan ({error!r:.60})") from error
+        raise InputError(f"contains invalid terms of a plan ({error!r:.60})") from error
     promise = promise_from_dict(terms, k)
     return RankBlocks(part, k, by=str(promise.reading.get("by", "cells")), inputs=promise.inputs)
 
@@ -117,14 +117,14 @@ def _part_of_tool(path: str | Path, n: int | None) -> Part:
 
     if n is None:
         raise UsageError(
-            f"{path} does not say how many vertices it is of",
+            f"{path} does not state its number of vertices",
             hint="Give a plan file, or what `evener export --to npz` or `--to rows` writes.",
         )
     try:
         return read_part(path, n)
     except ModuleNotFoundError as error:
         raise ToolError(
-            f"{path} is no plan file, and other tools' partitions as text are not read in a Python "
+            f"{path} is not a plan file; this Python cannot read other tools' partitions as text "
             f"without {error.name}",
             hint="Give the plan file, or what `evener export --to npz` writes: NumPy suffices.",
         ) from error

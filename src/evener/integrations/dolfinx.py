@@ -88,7 +88,7 @@ def check(mesh: Any, plan: BlocksLike) -> int:
     wrong = mesh.comm.allreduce(int((blocks.part[origins] != mesh.comm.rank).sum()))
     if wrong:
         raise InputError(
-            f"{wrong:,} of {cells.size_global:,} cells are on another rank than the plan says",
+            f"{wrong:,} of {cells.size_global:,} cells are on a rank other than the plan's",
             hint="Was the mesh made with partitioner=dolfinx.partitioner(plan)?",
         )
     return int(cells.size_local)
@@ -114,7 +114,7 @@ def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
     if len(kind) != 1:
         raise InputError(
             f"the mesh has {len(kind)} types of cells, which DOLFINx numbers type by type",
-            hint="A plan numbers cells as they stand in the file: divide it into meshes of a type.",
+            hint="A plan numbers cells in file order: split the mesh into meshes of one type.",
         )
     n = len(cells[0]) // mesh.cell_num_vertices(kind[0])
     return _Call(n, ghosts, lambda: _dual_graph(mesh, comm, kind, cells))
@@ -134,7 +134,7 @@ def _ghosts(mode: Any) -> bool:
     if name not in GHOST_MODES:
         raise UsageError(
             f"the plan's partitioner has no ghost mode {name!r}",
-            hint=f"There are: {', '.join(GHOST_MODES)}.",
+            hint=f"Ghost modes: {', '.join(GHOST_MODES)}.",
         )
     return bool(name == GHOST_MODES[1])
 
@@ -145,7 +145,7 @@ def _agreed(told: bool | None, asked: bool | None) -> bool | None:
         raise UsageError(
             f"ghost_mode is {GHOST_MODES[asked]} for the partitioner and {GHOST_MODES[told]} for "
             "create_mesh",
-            hint="This DOLFINx takes it in create_mesh(..., ghost_mode=...) alone.",
+            hint="With this DOLFINx, set it only in create_mesh(..., ghost_mode=...).",
         )
     return asked if told is None else told
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from evener.errors import InputError, UsageError
 from evener.files.together import write_together
 from evener.integrations import (
-    gmsh_files,
-    mfem_files,
-    ocean_files,
+    gmsh,
+    mfem,
+    ocean,
     openfoam,
-    petsc_files,
-    vtk_files,
+    petsc,
+    vtk,
 )
 from evener.integrations.requests import ExportFiles, ExportRequest
 from evener.wording import meant
@@ -36,14 +36,14 @@ class Exporter(NamedTuple):
 
 
 EXPORTERS: dict[str, Exporter] = {
-    "adcirc": Exporter(ocean_files.adcirc),
-    "gmsh": Exporter(gmsh_files.files, needs="mesh"),
-    "gmsh2": Exporter(gmsh_files.files_2, needs="mesh"),
-    "mfem": Exporter(mfem_files.files),
+    "adcirc": Exporter(ocean.adcirc),
+    "gmsh": Exporter(gmsh.files, needs="mesh"),
+    "gmsh2": Exporter(gmsh.files_2, needs="mesh"),
+    "mfem": Exporter(mfem.files),
     "openfoam": Exporter(openfoam.files, needs="mesh"),
-    "petsc": Exporter(petsc_files.files),
-    "pvtu": Exporter(vtk_files.files, needs="mesh"),
-    "schism": Exporter(ocean_files.schism),
+    "petsc": Exporter(petsc.files),
+    "pvtu": Exporter(vtk.files, needs="mesh"),
+    "schism": Exporter(ocean.schism),
 }
 _PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
 
@@ -67,7 +67,7 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     """
     if to not in EXPORTERS:
         hint = f"Formats: {', '.join(EXPORTERS)}."
-        raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTERS)}", hint=hint)
+        raise UsageError(f"a plan cannot be exported to {to!r}{meant(to, EXPORTERS)}", hint=hint)
     _refuse_missing(to, request.reading)
     if request.reading is not None:
         refuse_other_input(request.plan, request.reading, str(request.source))
@@ -88,16 +88,14 @@ def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
 
     n = reading.graph.n
     if n != plan.partition.n:
-        message = f"has {n:,} vertices; the plan divides {plan.partition.n:,}"
+        message = f"has {n:,} vertices, but the plan divides {plan.partition.n:,}"
         raise InputError(message, file=path, hint=_PLAN_AGAIN)
     if not same_inputs(plan.inputs, reading.inputs):
-        message = (
-            "was changed, renumbered perhaps, or is not the file the plan was made from (SHA-256)"
-        )
+        message = "is not the file that the plan was made from, or was changed since (SHA-256)"
         raise InputError(message, file=path, hint=_PLAN_AGAIN)
     wrong = misstated(plan, reading.undirected)
     if wrong:
-        message = f"is not what the plan divides, or the plan was changed: {wrong[0]}"
+        message = f"does not match the plan, or the plan was changed: {wrong[0]}"
         raise InputError(message, file=path, hint=_PLAN_AGAIN)
 
 
@@ -106,4 +104,4 @@ def _refuse_missing(to: str, reading: Reading | None) -> None:
     if reading is None and needs != "nothing":
         raise UsageError(f"{to} needs the {needs}", hint=f"Name the {needs} file after the plan.")
     if needs == "mesh" and reading is not None and reading.mesh is None:
-        raise UsageError(f"{to} needs a mesh; what was read is a graph")
+        raise UsageError(f"{to} needs a mesh, but the file contains a graph")

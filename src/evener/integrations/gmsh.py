@@ -1,14 +1,15 @@
-"""Gmsh: divides the mesh of its current model by a plan.
+"""Gmsh: divides the mesh of its current model by a plan; writes .msh files with partitions.
 
     gmsh.open("mesh.msh")
     evener.integrations.gmsh.partition("mesh.plan", mesh="mesh.msh")
     gmsh.write("divided.msh")
 
-Partition p is block p - 1: the plan's devices, counted from 1. gmsh_files writes .msh files.
+Partition p is block p - 1: the plan's devices, counted from 1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,19 @@ import numpy as np
 from evener.arrays import IntVector
 from evener.errors import InputError, UsageError
 from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
 from evener.integrations.blocks import BlocksLike, RankBlocks
 from evener.integrations.orders import blocks_of_cells, n_devices, refuse_other_order
 from evener.integrations.packages import package
-from evener.io.meshes.gmsh import read_elements
+from evener.integrations.requests import ExportFiles, ExportRequest, one_file
+from evener.io.meshes.gmsh import read_elements, sections_not_held
 from evener.io.meshes.gmsh_dividing import divided
-from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, in_vtk_order
+from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, elements_of, in_vtk_order
+from evener.io.meshes.gmsh_writing import msh_2, msh_4
 from evener.io.sources import open_source
+from evener.wording import plural
 
+Writer = Callable[[GmshElements, int], Iterable[bytes]]
 _NAME = "Gmsh's current model"
 
 
@@ -44,7 +50,7 @@ def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
     is_divided = gmsh.model.getNumberOfPartitions() > 0
     if is_divided and mesh is None:
         raise UsageError(
-            "the model is divided already, and its cells stand in another order",
+            "the model is already divided, and its cells have another order",
             hint="Name the file that was planned: partition(plan, mesh=FILE).",
         )
     model = _model(gmsh)
@@ -71,7 +77,7 @@ def _blocks_of(
         blocks,
         _mesh_of(model),
         _NAME,
-        "gmsh.open the file that was planned, and name it: partition(plan, mesh=FILE).",
+        "Call gmsh.open with the planned file, and name it: partition(plan, mesh=FILE).",
     )
     return model.tags[cells], blocks
 
@@ -81,8 +87,8 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
     source = open_source(path)
     found = read_elements(source) if source.data.startswith(b"$") else None
     if found is None:
-        hint = "Save it by gmsh -save -format msh41, and plan that file."
-        raise InputError("is no .msh file whose elements are read", file=path, hint=hint)
+        hint = "Save it with gmsh -save -format msh41, and plan that file."
+        raise InputError("is not a .msh file that Evener reads", file=path, hint=hint)
     if blocks.inputs and source.sha256 not in blocks.inputs.values():
         hint = f"The plan was made from {', '.join(blocks.inputs)}."
         raise InputError(
@@ -93,7 +99,7 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
         raise InputError(
             "has other elements than Gmsh's current model, or other numbers for them",
             file=path,
-            hint="gmsh.open this file; Gmsh numbers anew what it writes.",
+            hint="Call gmsh.open with this file: Gmsh renumbers what it writes.",
         )
     return tags
 
@@ -118,10 +124,12 @@ def _model(gmsh: Any) -> GmshElements:
     for dim, tag in gmsh.model.getEntities():
         for number, tags, nodes in zip(*gmsh.model.mesh.getElements(dim, tag), strict=True):
             if not 0 <= number < 256 or not SIZES[number]:
-                raise InputError(f"the model has elements of Gmsh's type {number}: not known here")
+                raise InputError(
+                    f"the model has elements of Gmsh's type {number}, which Evener does not know"
+                )
             columns.append((np.full(len(tags), number), np.full(len(tags), tag), tags, nodes))
     if not columns:
-        raise InputError("Gmsh's current model has no mesh", hint="gmsh.open(FILE) reads one.")
+        raise InputError("Gmsh's current model has no mesh", hint="gmsh.open(FILE) reads a mesh.")
     types, entities, tags, nodes = (
         np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True)
     )
@@ -147,3 +155,55 @@ def _mesh_of(model: GmshElements) -> Mesh:
     np.cumsum(SIZES[types], out=offsets[1:])
     corners = model.corners[np.repeat(cells, SIZES[model.types])]
     return Mesh(model.points, offsets, in_vtk_order(corners, types), VTK_KINDS[types])
+
+
+def files(request: ExportRequest) -> ExportFiles:
+    """Return the mesh as a .msh file of version 4.1 in which every element has its partition.
+
+    Of a .msh file all elements, their tags, entities and physical groups are kept; of
+    another mesh its cells alone. Raises UsageError for a plan of points; InputError for cells that
+    Gmsh has not.
+    """
+    return _files(request, msh_4)
+
+
+def files_2(request: ExportRequest) -> ExportFiles:
+    """Return the same in version 2.2, which has one physical group for each element."""
+    return _files(request, lambda elements, _: msh_2(elements))
+
+
+def _files(request: ExportRequest, write: Writer) -> ExportFiles:
+    if request.by != "cells":
+        raise UsageError("Gmsh divides cells, but this plan divides points")
+    if request.target is not None and request.target.suffix != ".msh":
+        raise UsageError(f"{request.target.name}: the file name must end in .msh")
+    elements, lost = _elements_of(request)
+    whole, loose = divided(elements, request.part)
+    if loose:
+        lost.append(f"{plural(loose, 'element')} without a point of a cell: put into partition 1.")
+    if write is not msh_4 and any(len(groups) > 1 for groups in elements.physical.values()):
+        lost.append("Version 2.2 stores only the first physical group of an entity.")
+    return one_file(request.path, write(whole, request.k), *lost)
+
+
+def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
+    """Return the elements of the file that was read, and sentences on what they lack."""
+    assert request.reading is not None
+    found = None
+    if request.reading.format == "gmsh" and request.source is not None:
+        source = open_source(request.source)
+        found = read_elements(source)
+        if found is not None:
+            lost = sections_not_held(source)
+            return found, [
+                f"Not written: {', '.join(f'${name}' for name in lost)}."
+            ] if lost else []
+    if isinstance(request.mesh, PolyMesh):
+        hint = "`--to openfoam` and `--to vtu` write its cells."
+        raise InputError(
+            "is a mesh of polyhedra, which Gmsh does not support", file=request.source, hint=hint
+        )
+    kept = "Only cells and points are written, no boundary elements or physical groups"
+    if request.reading.format == "gmsh":
+        return elements_of(request.mesh), [f"{kept}: the file is of version 4.0 and binary."]
+    return elements_of(request.mesh), [f"{kept}: only .msh files have them."]

@@ -79,14 +79,14 @@ def split_matrix(matrix: Any, plan: BlocksLike) -> list[RowBlock]:
     try:
         whole = csr_array(matrix)
     except (TypeError, ValueError) as error:
-        raise InputError(f"a {type(matrix).__name__} is no matrix: {error}") from error
+        raise InputError(f"a {type(matrix).__name__} is not a matrix: {error}") from error
     if whole.ndim != 2:
         raise InputError(f"a matrix has 2 dimensions, not {whole.ndim}")
     n = int(whole.shape[0])
     blocks = blocks_of(plan, n)
     if blocks.part.size != n:
         raise InputError(
-            f"the plan divides {blocks.part.size:,} vertices; the matrix has {n:,} rows"
+            f"the plan divides {blocks.part.size:,} vertices, but the matrix has {n:,} rows"
         )
     rows = contiguous(blocks.part, n_devices(blocks))
     ends = rows.offsets.tolist()

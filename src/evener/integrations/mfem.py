@@ -1,4 +1,4 @@
-"""MFEM: the partitioning array of a mesh, and the meshes of all ranks; mfem_files writes a file.
+"""MFEM: the partitioning array of a mesh, the meshes of all ranks, and the partitioning file.
 
     mesh = mfem.Mesh("mesh.mesh")
     parts = mfem.MeshPartitioner(mesh, 3, partitioning("mesh.plan", mesh).GetData())
@@ -9,17 +9,20 @@ In C++ the array goes to MeshPartitioner or ParMesh. Rank r gets the block of th
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evener.arrays import Part
+from evener.errors import UsageError
 from evener.files.together import write_together
 from evener.graphs.mesh import Mesh
 from evener.integrations.blocks import BlocksLike, RankBlocks
 from evener.integrations.orders import blocks_of_cells, n_devices, refuse_other_order
 from evener.integrations.packages import package
+from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 
 if TYPE_CHECKING:
     import mfem.ser
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 # pyramid.
 _VTK = np.array([1, 3, 5, 9, 10, 12, 13, 14])
 _NAME = "the mesh that MFEM holds"
+_LINES = 2**16  # lines of the partitioning file that become text at a time
 _DIGITS = 6  # of a rank in the name of a file, as MFEM's MakeParFilename writes it
 
 
@@ -87,3 +91,20 @@ def _mesh_of(mesh: Any) -> Mesh:
     offsets = np.zeros(len(corners) + 1, np.int64)
     np.cumsum([len(one) for one in corners], out=offsets[1:])
     return Mesh(np.zeros((mesh.GetNV(), 0)), offsets, np.concatenate(corners), kinds)
+
+
+def files(request: ExportRequest) -> ExportFiles:
+    """Return the partitioning file, as mesh-explorer writes it: two counts, then a block a line.
+
+    Raises UsageError for a plan of points.
+    """
+    if request.by != "cells":
+        raise UsageError("MFEM divides elements (cells), but this plan divides points")
+    return one_file(request.path, _partitioning_file(request.part, request.k))
+
+
+def _partitioning_file(part: Part, k: int) -> Iterator[bytes]:
+    yield b"number_of_elements %d\nnumber_of_processors %d\n" % (part.size, k)
+    for first in range(0, part.size, _LINES):
+        some = part[first : first + _LINES]
+        yield (b"%d\n" * some.size) % tuple(some.tolist())

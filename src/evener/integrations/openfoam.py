@@ -42,7 +42,7 @@ def files(request: ExportRequest) -> ExportFiles:
     Raises UsageError for a plan of points and another case; InputError where there is no case.
     """
     if request.by != "cells":
-        raise UsageError("OpenFOAM divides cells; this plan is of points")
+        raise UsageError("OpenFOAM divides cells, but this plan divides points")
     terms = promise_to_dict(promise_of(request.plan))
     blocks = part_pieces(request.part, "openfoam", mesh=request.mesh, terms=terms)
     if request.target is not None and not request.target.is_dir():
@@ -51,7 +51,7 @@ def files(request: ExportRequest) -> ExportFiles:
     case = case_of(request.source)
     if request.target is not None and not request.target.samefile(case.folder):
         message = f"{request.target} is a folder, but not the case of {request.source}"
-        raise UsageError(message, hint="Name the case after the plan, and leave -o out.")
+        raise UsageError(message, hint="Name the case after the plan, without -o.")
     list_of_blocks: dict[str, Iterable[bytes]] = {str(_below(case, case.mesh / LIST)): blocks}
     settings = case.system / SETTINGS
     there = find_file(settings)
@@ -76,9 +76,9 @@ def case_of(path: Path) -> FoamCase:
                 region = polymesh.parent.name if depth else ""
                 return FoamCase(place.parent, polymesh.parent, system / region)
     hint = (
-        "A case has folders system and constant/polyMesh; -o FILE writes the list of blocks alone."
+        "A case has folders system and constant/polyMesh; -o FILE writes only the list of blocks."
     )
-    raise InputError("is no case of OpenFOAM's", file=path, hint=hint)
+    raise InputError("is not an OpenFOAM case", file=path, hint=hint)
 
 
 def _below(case: FoamCase, path: Path) -> Path:
@@ -107,8 +107,8 @@ def _said_of(settings: Path, k: int) -> str:
     """Return a sentence on settings that are kept: what they lack, and the entries to put in."""
     lacks = ", ".join(_lacking(open_source(settings).data.decode(errors="replace"), k))
     if not lacks:
-        return f"{settings} is kept: it has all that the list for {k} ranks needs."
-    return f"{settings} is kept, but has {lacks}. Put in:\n{_entries(k)}".rstrip()
+        return f"{settings} is unchanged: it has all that the list for {k} ranks needs."
+    return f"{settings} is unchanged, but has {lacks}. Put in:\n{_entries(k)}".rstrip()
 
 
 def _lacking(text: str, k: int) -> Iterator[str]:
@@ -125,6 +125,6 @@ def _lacking(text: str, k: int) -> Iterator[str]:
     if not methods or set(methods) != {"manual"}:
         yield f"the method {methods[-1]}" if methods else "no method"
     if constraint := _CONSTRAINT.search(outer):
-        yield f"{constraint[0]}, which no list can keep and decomposePar refuses"
+        yield f"{constraint[0]}, which decomposePar refuses together with a list"
     if not re.search(rf'\bdataFile\s+"?{LIST}"?\s*;', text):
         yield f"no dataFile {LIST}"

@@ -22,7 +22,7 @@ def blocks_of_cells(plan: BlocksLike, n: int, what: str) -> RankBlocks:
         )
     if blocks.part.size != n:
         raise InputError(
-            f"the plan divides {blocks.part.size:,} cells; {what} has {n:,}",
+            f"the plan divides {blocks.part.size:,} cells, but {what} has {n:,}",
             hint="Plan the file that the program reads.",
         )
     return blocks

@@ -16,7 +16,7 @@ def package(name: str) -> Any:
         return import_module(name)
     except (ImportError, OSError) as error:  # OSError: a library that it needs is not there
         top = name.partition(".")[0]
-        hint = "`pip install 'evener[integrations]'` gets it."
+        hint = "Install it with `pip install 'evener[integrations]'`."
         if top in DEBIAN:
             hint = f"On Debian: `apt-get install {DEBIAN[top]}`, for /usr/bin/python3."
         raise ToolError(f"this Python cannot import {name} ({error})", hint=hint) from error

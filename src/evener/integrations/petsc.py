@@ -7,26 +7,30 @@
     rows = petsc.rows("matrix.plan")
     B = A.createSubMatrix(rows.index_set, rows.index_set)
 
-Rank r gets the block of the plan's device r. All functions are collective, rank 0 alone reads the
-plan, and errors are raised on all ranks.
+Rank r gets the block of the plan's device r. All functions but `files` are collective, rank 0 alone
+reads the plan, and errors are raised on all ranks. `files` exports a plan for C, C++ and Fortran.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evener.arrays import IntVector
+from evener.arrays import IntVector, Part
 from evener.errors import InputError, UsageError
 from evener.integrations.blocks import BlocksLike, RankBlocks
 from evener.integrations.packages import package
 from evener.integrations.ranks import local_blocks, refuse_other_cut, shared_blocks
+from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 from evener.plans.contiguous import contiguous
 
 if TYPE_CHECKING:
     from petsc4py import PETSc
+
+INDEX_SET = 1211218  # IS_FILE_CLASSID of petscis.h, by which ISLoad knows its files
 
 
 class RankRows(NamedTuple):
@@ -115,9 +119,9 @@ def rows(
     InputError for what is no plan, or one of another number of rows.
     """
     if block_size < 1:
-        raise UsageError(f"block_size is {block_size}; it is at least 1")
+        raise UsageError(f"block_size must be at least 1, not {block_size}")
     if n is not None and n % block_size:
-        raise UsageError(f"{n:,} rows cannot come in blocks of {block_size}")
+        raise UsageError(f"{n:,} rows cannot be divided into blocks of {block_size}")
     PETSc = package("petsc4py.PETSc")  # noqa: N806
     comm = PETSc.COMM_WORLD if comm is None else comm
     vertices = None if n is None else n // block_size
@@ -134,7 +138,7 @@ def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
     """Raise UsageError on all ranks where some cells are copies of other ranks'."""
     if comm.allreduce(len(_leaves(dm.getPointSF(), dm.getHeightStratum(0))[0])):
         raise UsageError(
-            "the mesh was distributed with overlap: some cells are on several ranks",
+            "the mesh has overlap: some cells are on several ranks",
             hint="Call dm.distribute(), check, then dm.distributeOverlap(1).",
         )
 
@@ -166,7 +170,7 @@ def _refuse_other_cells(blocks: RankBlocks, comm: Any, cells: IntVector) -> None
     wrong = comm.allreduce(wrong)
     if wrong:
         raise InputError(
-            f"{wrong:,} of {blocks.part.size:,} cells are on another rank than the plan says",
+            f"{wrong:,} of {blocks.part.size:,} cells are on a rank other than the plan's",
             hint="Was dm.setPartitioner(petsc.partitioner(plan, dm)) called before distribute()?",
         )
 
@@ -184,3 +188,20 @@ def _shared_facets(dm: PETSc.DMPlex, comm: Any) -> int | None:
 def _mpi4py(comm: PETSc.Comm) -> Any:
     package("mpi4py")
     return comm.tompi4py()
+
+
+def files(request: ExportRequest) -> ExportFiles:
+    """Return a binary file of two index sets: sizes of blocks; cells or rows, block after block."""
+    return one_file(request.path, _index_sets(request.part, request.k))
+
+
+def _index_sets(part: Part, k: int) -> Iterator[bytes]:
+    order, offsets = contiguous(part, k)
+    yield _index_set(np.diff(offsets))
+    yield _index_set(order)
+
+
+def _index_set(indices: IntVector) -> bytes:
+    """Return an IS as PETSc with integers of 32 bits writes it: all big-endian."""
+    head = np.array([INDEX_SET, indices.size])
+    return np.concatenate([head, indices]).astype(">i4").tobytes()

@@ -101,7 +101,7 @@ def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
     """Raise InputError for blocks of points where cells are distributed, and of another number."""
     if cells and blocks.by != "cells":
         raise InputError(
-            "the plan divides the points of its mesh; the program distributes cells",
+            "the plan divides points of its mesh, but the program distributes cells",
             hint="Plan it with `--by cells`, which is the default.",
         )
     if n is not None and blocks.part.size != n:
@@ -117,13 +117,13 @@ def _refuse_other_ranks(blocks: RankBlocks, ranks: int) -> None:
         raise UsageError(
             f"the plan is for {plural(blocks.k, 'device')}, the program runs on "
             f"{plural(ranks, 'rank')}",
-            hint=f"Start it by `mpirun -n {blocks.k}`: rank r is the plan's device r.",
+            hint=f"Start it with `mpirun -n {blocks.k}`: rank r is the plan's device r.",
         )
     most = int(blocks.part.max(initial=0))
     if most >= ranks:
         raise UsageError(
             f"blocks run up to {most}, the program runs on {plural(ranks, 'rank')}",
-            hint=f"Start it by `mpirun -n {most + 1}`: rank r takes block r.",
+            hint=f"Start it with `mpirun -n {most + 1}`: rank r takes block r.",
         )
 
 
@@ -131,7 +131,7 @@ def _refuse_other_file(blocks: RankBlocks, file: str | Path) -> None:
     """Raise InputError where a file, or one beside it that was planned too, is another now."""
     if not blocks.inputs:
         raise InputError(
-            f"the plan does not record what it was made from, so {file} cannot be compared",
+            f"the plan does not record its input file, so {file} cannot be compared",
             hint="A plan file that `evener plan` makes from a mesh file records its SHA-256.",
         )
     sha256 = open_source(file).sha256

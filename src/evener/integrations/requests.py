@@ -60,7 +60,7 @@ class ExportRequest:
     def path(self) -> Path:
         """The target. Raises UsageError where there is none."""
         if self.target is None:
-            raise UsageError("it is not said where to write", hint="-o names the file or folder.")
+            raise UsageError("an output is needed", hint="-o names the file or folder.")
         return self.target
 
 

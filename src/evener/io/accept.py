@@ -111,10 +111,10 @@ def take_graph(given: GraphLike) -> Taken:
     hint = _GRAPHS
     if isinstance(given, np.ndarray) and given.ndim == 2 and 2 in given.shape:
         ends = "*edges" if given.shape[0] == 2 else "*edges.T"
-        hint = f"Of the ends of edges, Graph.from_edges(n, {ends}) makes a graph of n vertices."
+        hint = f"From the ends of edges, Graph.from_edges(n, {ends}) makes a graph with n vertices."
     elif isinstance(given, np.ndarray) and given.ndim == 2:
-        hint = "Of a dense matrix, scipy.sparse.csr_array(matrix) has the entries that count."
-    raise InputError(f"{_kind(given)} is no graph", hint=hint)
+        hint = "For a dense matrix, use scipy.sparse.csr_array(matrix)."
+    raise InputError(f"{_kind(given)} is not a graph", hint=hint)
 
 
 def as_graph(given: GraphLike) -> Graph:
@@ -149,7 +149,7 @@ def as_platform(given: PlatformLike) -> Platform:
         return platform_of_tables(given)
     if isinstance(given, Sequence | np.ndarray):
         return _of_sequence(given)
-    raise UsageError(f"{_kind(given)} is no machine", hint=_MACHINES)
+    raise UsageError(f"{_kind(given)} is not a machine", hint=_MACHINES)
 
 
 def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
@@ -180,7 +180,7 @@ def _told(path: Path, hint: str) -> Iterator[None]:
 def _instead_of(text: str) -> str:
     """Return a hint on what a text that names no machine file may have meant."""
     if re.fullmatch(r"\s*\d+\s*", text):
-        return f"For {text.strip()} equal devices give the number, not a text."
+        return f"For {text.strip()} equal devices, give the number itself, not a text."
     if re.fullmatch(r"[\d\s.,eE+-]+", text):
         return f"Speeds are a list, not a text: [{text.strip()}]."
     return _MACHINES
@@ -210,15 +210,13 @@ def _of_arcs(given: Graph | DirectedGraph, edges: Graph) -> tuple[str, ...]:
 
 
 def _of_matrix(matrix: SparseMatrix) -> tuple[str, ...]:
-    return (f"A matrix of {int(matrix.nnz):,} entries: its values and its diagonal are not used.",)
+    return (f"A matrix of {int(matrix.nnz):,} entries: its values and its diagonal are ignored.",)
 
 
 def _of_networkx(graph: NetworkXGraph) -> tuple[str, ...]:
     """Return a note that edge weights are not used, if edges have the usual attribute."""
     if any("weight" in data for _, _, data in graph.edges(data=True)):
-        return (
-            "Edges have an attribute weight, which is not used: ev.Graph.from_networkx takes it.",
-        )
+        return ("The edge attribute weight is ignored; ev.Graph.from_networkx reads it.",)
     return ()
 
 
@@ -226,7 +224,7 @@ def _of_sequence(given: Sequence[Any] | npt.NDArray[Any]) -> Platform:
     if len(given) and all(isinstance(one, Device) for one in given):
         return Platform(tuple(given))
     if not len(given):
-        raise UsageError("a list without a speed is no machine", hint=_MACHINES)
+        raise UsageError("the list of speeds is empty", hint=_MACHINES)
     if len(given) > MAX_DEVICES:
         raise UsageError(f"{len(given):,} speeds; at most {MAX_DEVICES:,} devices are possible")
     try:

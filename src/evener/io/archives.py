@@ -135,7 +135,7 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
     with _opened(content) as archive:
         names = _names(archive.namelist())
         if twice := {name for name in names if name in wanted and names.count(name) > 1}:
-            raise InputError(f"holds {min(twice)} twice")
+            raise InputError(f"contains {min(twice)} twice")
         try:
             return {name: _member(archive, name) for name in names if name in wanted}
         except InputError:
@@ -198,7 +198,7 @@ class ArrayFile:
                 except _DAMAGED_ZIP as error:
                     raise InputError(f"is a damaged archive ({short(error)})") from error
                 if len(data) < count * dtype.itemsize:
-                    raise InputError(f"{name} does not hold what its header promises")
+                    raise InputError(f"{name} does not contain what its header declares")
                 yield np.frombuffer(data, dtype)
 
     def _opened(self, name: str) -> IO[bytes]:
@@ -212,7 +212,7 @@ def array_of(content: bytes, name: str) -> npt.NDArray[Any]:
     """Return the array of one .npy file. Raises InputError where it is damaged."""
     shape, dtype, start = _described(content[:_HEADER], name)
     if _size(shape, dtype) > len(content) - start:
-        raise InputError(f"{name} does not hold what its header promises")
+        raise InputError(f"{name} does not contain what its header declares")
     return _array(content, name)
 
 
@@ -237,20 +237,20 @@ def _member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InputError(
-            f"{name} is packed in a way that is not read",
-            hint="Members are stored or deflated, as numpy.savez and savez_compressed do.",
+            f"{name} is compressed by an unsupported method",
+            hint="Use numpy.savez or numpy.savez_compressed.",
         )
     allowed = unpacked_limit(member.compress_size, ALWAYS_ALLOWED)
     if member.file_size > allowed:
         raise InputError(
             f"{name} grows beyond {allowed:,} bytes when unpacked, from {member.compress_size:,}",
-            hint=f"If it is no mistake, set {RATIO_NAME} to allow more.",
+            hint=f"If this is intended, set {RATIO_NAME} to allow more.",
         )
     with archive.open(member) as file:
         head = file.read(_HEADER)
         shape, dtype, start = _described(head, name)
         if _size(shape, dtype) != member.file_size - start:
-            raise InputError(f"{name} does not hold what its header promises")
+            raise InputError(f"{name} does not contain what its header declares")
         pieces = [head]
         # To the last byte, where the checksum is compared.
         while piece := file.read(_PIECE):
@@ -264,7 +264,7 @@ def _described(head: bytes, name: str) -> tuple[tuple[int, ...], np.dtype[Any], 
     try:
         version = np.lib.format.read_magic(file)
         if version not in ((1, 0), (2, 0)):
-            raise InputError(f"{name} is of .npy version {version}, which is not read")
+            raise InputError(f"{name} has .npy version {version}, which Evener does not read")
         first = version == (1, 0)
         parse = (
             np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
@@ -275,7 +275,7 @@ def _described(head: bytes, name: str) -> tuple[tuple[int, ...], np.dtype[Any], 
     except _DAMAGED_NPY as error:
         raise InputError(f"{name} has a damaged .npy header ({short(error)})") from error
     if dtype.hasobject or dtype.itemsize == 0 or min(shape, default=0) < 0:
-        raise InputError(f"{name} holds {dtype}, which is no array of values")
+        raise InputError(f"{name} holds {dtype}, which is not an array of numbers or text")
     return shape, dtype, file.tell()
 
 
@@ -296,7 +296,7 @@ def _array(content: bytes, name: str) -> npt.NDArray[Any]:
     except _DAMAGED_NPY as error:
         raise InputError(f"{name} is damaged ({short(error)})") from error
     if array.dtype.kind == "U" and not _is_text(array):
-        raise InputError(f"{name} holds what is no text")
+        raise InputError(f"{name} contains invalid text")
     return array
 
 

@@ -45,7 +45,9 @@ def read_coordinates(source: Source, n: int | None = None) -> FloatArray:
     if not np.isfinite(coords).all():
         raise source.error("coordinates must be finite")
     if n is not None and len(coords) != n:
-        raise source.error(f"holds the coordinates of {len(coords):,} vertices; there are {n:,}")
+        raise source.error(
+            f"contains coordinates of {len(coords):,} vertices, but the graph has {n:,}"
+        )
     if coords.shape[1] == 3 and not coords[:, 2].any():
         coords = coords[:, :2]
     return np.ascontiguousarray(coords)
@@ -91,7 +93,7 @@ def _from_text(source: Source) -> FloatArray:
     found = text.lines(source, b"%#")
     first = next(found, None)
     if first is None:
-        raise source.error("holds no coordinates")
+        raise source.error("contains no coordinates")
     offset, line = first
     if form == "plain":
         return text.read_reals(source, offset, _width(source, offset, line))
@@ -106,7 +108,7 @@ def _from_text(source: Source) -> FloatArray:
         columns = 1 + dimension
     table = text.read_reals(source, start, columns)
     if len(table) != promised:
-        raise source.error(f"holds {len(table):,} vertices where {promised:,} are promised")
+        raise source.error(f"contains {len(table):,} vertices but declares {promised:,}")
     return _in_order(source, table[:, 0], table[:, 1 : 1 + dimension])
 
 
@@ -122,5 +124,5 @@ def _in_order(source: Source, ids: FloatArray, coords: FloatArray) -> FloatArray
     order: npt.NDArray[np.intp] = np.argsort(ids, kind="stable")
     ordered = ids[order]
     if ids.size and (ordered != ordered[0] + np.arange(ids.size)).any():
-        raise source.error("the ids of the vertices must be consecutive, each standing once")
+        raise source.error("vertex ids must be consecutive numbers without repetition")
     return coords[order]

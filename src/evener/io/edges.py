@@ -158,7 +158,7 @@ def _read_entries(
     for name in _OF_VERTICES:
         if name in given:
             raise UsageError(
-                f"--{name.replace('_', '-')} is of vertices, and edges are divided",
+                f"--{name.replace('_', '-')} applies to vertices, but edges are divided",
                 hint="--weighted takes the edges' weights.",
             )
     made = {"graph": _pairs, "arcs": _arcs, "matrix": _matrix}[kind](found, weighted=weighted)
@@ -171,7 +171,7 @@ def _read_entries(
 def _read_pieces(path: Path, *, weighted: bool) -> EdgeReading:
     """Return all edges that a file is read in pieces of."""
     if weighted:
-        raise UsageError("--weighted does not go with edges in the order of their file")
+        raise UsageError("--weighted does not work with edges in file order")
     pieces = EdgePieces(path)
     none = np.empty(0, np.int32)
     found = [(piece.tails, piece.heads) for piece in pieces.read()] or [(none, none)]
@@ -221,7 +221,7 @@ def _pairs(found: Entries, *, weighted: bool) -> EdgeReading:
     kept = order[_one_direction(u[order], v[order], (found.rows <= found.columns)[order])]
     turned = found.m - kept.size
     lines = plural(turned, "line names", "lines name")
-    note = f"{lines} an edge in the other direction, too: each is one edge."
+    note = f"{lines} an edge in both directions: each pair is one edge."
     return _chosen("graph", found, u, v, kept, (note,) if turned else (), weighted=weighted)
 
 
@@ -264,10 +264,10 @@ def _chosen(
     again = int(np.count_nonzero((np.diff(tails) == 0) & (np.diff(heads) == 0)))
     if loops:
         lines = plural(loops, "line joins", "lines join")
-        notes += (f"{lines} a vertex to itself: work of its own, which copies no vertex.",)
+        notes += (f"{lines} a vertex to itself: each is work, but needs no copy of a vertex.",)
     if again:
         lines = plural(again, "line repeats", "lines repeat")
-        notes += (f"{lines} an edge: work of its own.",)
+        notes += (f"{lines} an edge: each repetition is work.",)
     weights = found.weights()[kept] if weighted else None
     edges = EdgeList(found.n_rows, tails, heads, weights)
     return EdgeReading(edges, kind, found.labels, weighted, notes=notes)

@@ -44,15 +44,15 @@ class Entries:
             raise no_weights()
         unfit = unfit_for_weights(self.values)
         if unfit:
-            raise InputError(f"has values that cannot be the edges' weights: {unfit}")
+            raise InputError(f"has values that cannot be edge weights: {unfit}")
         return whole_where_all_are(self.values)
 
 
 def no_weights() -> InputError:
     """Return the error of edges without weights where weights are asked for."""
     return InputError(
-        "has no weights of edges",
-        hint="Without --weighted each edge is one unit of work. Entries of a matrix have values: "
+        "has no edge weights",
+        hint="Without --weighted each edge is one unit of work. To use the values of a matrix: "
         "--as matrix.",
     )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evener.io.sources import Source
 
 _REMOVED_SUFFIXES = {".stg": "stg"}
+_DOT = re.compile(rb"\s*(strict\s+)?(di)?graph\b[^{\n]{0,200}\{", re.IGNORECASE)
 # The head of an I-DEAS universal file: -1, then the number of the first data set.
 _UNIVERSAL = re.compile(rb"\s*-1[ \t]*\r?\n[ \t]*\d{2,4}[ \t]*\r?\n")
 
@@ -31,14 +32,19 @@ def refuse_foreign(source: Source) -> None:
     """Raise InputError for a file of a foreign format that would be mistaken for another one."""
     if source.suffix == ".hgr":
         raise source.error(
-            "is a hypergraph: a net joins any number of vertices at once, and is no edge",
-            hint="Give the graph of what is exchanged: for y = A x that is the matrix A (.mtx), "
-            "whose columns are the nets. hMETIS, PaToH and Mt-KaHyPar divide nets as they are.",
+            "is a hypergraph: a net joins any number of vertices, an edge two",
+            hint="Use the graph of the exchanges: for y = A x that is the matrix A (.mtx), "
+            "whose columns are the nets. hMETIS, PaToH and Mt-KaHyPar divide hypergraphs.",
+        )
+    if _DOT.match(source.head) or (source.suffix in (".dot", ".gv") and b"{" in source.head):
+        raise source.error(
+            "is a file of Graphviz (DOT), which Evener reads only as a stream graph",
+            hint=f"{REMOVED['dot']}.",
         )
     if source.suffix == ".unv" or _UNIVERSAL.match(source.head):
         raise source.error(
             "is an I-DEAS universal file, which neither Evener nor meshlane reads",
-            hint="Gmsh makes a mesh of it that is read: gmsh x.unv -save -o x.msh.",
+            hint="Convert it with Gmsh: gmsh x.unv -save -o x.msh.",
         )
 
 
@@ -46,20 +52,22 @@ def refuse_removed(source: Source) -> None:
     """Raise InputError for a suffix of a format that earlier versions read."""
     name = _REMOVED_SUFFIXES.get(source.suffix)
     if name is not None:
-        raise source.error(f"is of the format {name}, which was removed", hint=f"{REMOVED[name]}.")
+        raise source.error(
+            f"has the format {name}, which Evener no longer reads", hint=f"{REMOVED[name]}."
+        )
 
 
 def what_it_seems(source: Source) -> tuple[str, str]:
     """Return two texts about a file of no known format: what it seems to be, and what to do."""
-    unpack = "Unpack it and name the file meant."
+    unpack = "Unpack it, and name the file inside."
     if source.data.startswith(b"PK"):
         return "is a zip archive", unpack
     if _begins_with_tar_header(source):
         return "is a tar archive", unpack
-    name = "--format NAME says what it is."
+    name = "--format NAME sets the format."
     if source.is_text:
-        return "is text, but no graph, matrix or mesh of a format known here", name
-    return "is binary, and of no format known here", name
+        return "is text, but not a graph, matrix or mesh in a known format", name
+    return "is binary, in an unknown format", name
 
 
 def _begins_with_tar_header(source: Source) -> bool:
@@ -143,7 +151,6 @@ FORMATS: tuple[Format, ...] = (
     Format("dolfin", "mesh", "meshes.dolfin", (".xml",)),
     Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
-    Format("dot", "graph", "graphs.dot", (".dot", ".gv"), writes=True, directed=True),
     Format("graphml", "graph", "graphs.graphml", (".graphml",), directed=True),
     Format("dimacs", "graph", "graphs.dimacs", (".gr", ".col", ".dimacs"), directed=True),
     Format("off", "mesh", "meshes.off", (".off",)),
@@ -229,4 +236,4 @@ def why_taken(entry: Format, source: Source) -> str:
     """Return the sentence that says which format a file was taken for, and why."""
     by_suffix = entry.name == "meshio" or (entry.shape and source.suffix in entry.suffixes)
     why = f"its suffix {source.suffix}" if by_suffix else "its content"
-    return f"Read as {entry.name} because of {why}; --format NAME says otherwise."
+    return f"Read as {entry.name} because of {why}; --format NAME overrides it."

@@ -27,12 +27,12 @@ def loads(content: str | bytes, *, finite: bool = False) -> Any:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except UnicodeEncodeError as error:
-        raise ValueError("a text with half a character") from error
+        raise ValueError("a text with an unpaired surrogate") from error
     return data
 
 
 def _refused(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def _finite(word: str) -> float:

@@ -102,7 +102,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     Raises InputError for anything wrong in a file, UsageError for a wrong option.
     """
     if balance_each not in (None, "region", "type"):
-        raise UsageError(f"each region or type can be balanced, not each {balance_each!r}")
+        raise UsageError(f"--balance-each takes region or type, not {balance_each!r}")
     if by not in ("cells", "points"):
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
     name = path.name if isinstance(path, Source) else Path(path).name
@@ -161,12 +161,12 @@ def _parse(entry: Format, source: Source, *, directed: bool, sure: bool) -> Any:
     """Return what the file holds. sure: whether the format was named, not recognised."""
     if entry.what == "coords" and _WHOLE_NUMBERS.search(source.head):
         raise source.error(
-            "holds an array of whole numbers, but no graph or mesh",
+            "contains an array of whole numbers, not a graph or mesh",
             hint="Graph.from_edges(n, u, v) takes arrays; a file of edges has two numbers a line.",
         )
     if entry.what == "coords":
         raise source.error(
-            "holds coordinates, but no graph or mesh",
+            "contains coordinates, not a graph or mesh",
             hint="--coords FILE gives a graph its coordinates.",
         )
     try:
@@ -204,9 +204,11 @@ def _coupled_as_asked(source: Source, mesh: Mesh, by: str, couplings: bool) -> M
         return mesh
     pairs = f"{plural(n, 'pair')} of periodic or cyclic faces"
     if by == "points":
-        source.notes.append(f"{pairs} couple cells; a graph of points is without them.")
+        source.notes.append(f"{pairs} couple cells; the graph of points does not contain them.")
     elif couplings:
-        source.notes.append(f"{pairs} couple cells, as inner faces do (--no-couplings: not).")
+        source.notes.append(
+            f"{pairs} couple cells like inner faces (--no-couplings leaves them out)."
+        )
     else:
         source.notes.append(f"{pairs} are left out (--no-couplings).")
     return mesh if couplings else replace(mesh, coupled=mesh.coupled[:0])
@@ -260,6 +262,6 @@ def _find_weights(
         return
     columns = 1 if vwgt is None or vwgt.ndim == 1 else vwgt.shape[1]
     if not 0 <= constraint < columns:
-        raise UsageError(f"there is no weight number {constraint}: there are {columns}, from 0")
+        raise UsageError(f"there is no weight {constraint}: numbers are 0 to {columns - 1}")
     if vwgt is not None and vwgt.ndim == 2:
         changes["vwgt"] = vwgt[:, constraint].copy()

@@ -46,23 +46,28 @@ _BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")
 _HEAD = 4096  # bytes by which formats are recognised
 
 
+def without_packing(path: str | Path) -> Path:
+    """Return the path without the suffix of its packing."""
+    path = Path(path)
+    return path.with_suffix("") if path.suffix in PACKINGS else path
+
+
+def is_packed(head: bytes) -> bool:
+    """Return whether a file that begins with these bytes, at least ten of them, is packed."""
+    return _unpacking(head, b"", io.BytesIO) is not None
+
+
 def unpacked(raw: bytes, path: Path) -> bytes:
     """Return the unpacked content of `raw`, the file at `path`; raw itself if it is not packed.
 
     Raises InputError if the file is damaged, or its content is empty or exceeds the limits.
     """
-    pieces = _pieces(raw)
+    pieces = _unpacking(raw[:10], raw, lambda: io.BytesIO(raw))
     if pieces is None:
         return raw
-    allowed = unpacked_limit(len(raw))
     out = io.BytesIO()
     try:
-        for piece in pieces:
-            out.write(piece)
-            if out.tell() > allowed:
-                raise _too_far(len(raw), allowed, path)
-    except (EOFError, OSError, zlib.error, lzma.LZMAError, _Damaged) as error:
-        raise InputError(f"cannot be unpacked: {error}", file=path) from error
+        out.writelines(_limited(pieces, len(raw), unpacked_limit(len(raw)), path))
     except MemoryError as error:
         raise InputError("needs more memory than there is", file=path) from error
     data = out.getvalue()
@@ -77,13 +82,8 @@ def _too_far(packed: int, allowed: int, path: Path) -> InputError:
     return InputError(
         f"grows beyond {allowed:,} bytes when unpacked, from {packed:,}",
         file=path,
-        hint=f"If it is no mistake, unpack it first, or set {RATIO_NAME} to allow more.",
+        hint=f"If this is intended, unpack it first, or set {RATIO_NAME} to allow more.",
     )
-
-
-def _pieces(raw: bytes) -> Iterator[bytes] | None:
-    """Return an iterator over the unpacked content in pieces; None if it is not packed."""
-    return _unpacking(raw[:10], raw, lambda: io.BytesIO(raw))
 
 
 def unpacked_pieces(file: IO[bytes], path: Path) -> Iterator[bytes] | None:
@@ -95,11 +95,13 @@ def unpacked_pieces(file: IO[bytes], path: Path) -> Iterator[bytes] | None:
     head, size = file.read(10), file.seek(0, os.SEEK_END)
     file.seek(0)
     pieces = _unpacking(head, _Ranges(file, size), lambda: file)
-    return None if pieces is None else _limited(pieces, size, path)
+    if pieces is None:
+        return None
+    return _limited(pieces, size, unpacked_limit(size, most=ANY_SIZE), path)
 
 
-def _limited(pieces: Iterator[bytes], packed: int, path: Path) -> Iterator[bytes]:
-    allowed, total = unpacked_limit(packed, most=ANY_SIZE), 0
+def _limited(pieces: Iterator[bytes], packed: int, allowed: int, path: Path) -> Iterator[bytes]:
+    total = 0
     try:
         for piece in pieces:
             total += len(piece)
@@ -222,6 +224,11 @@ class Source:
         """Whether the head has no zero byte."""
         return b"\0" not in self.head
 
+    @property
+    def is_xml(self) -> bool:
+        """Whether the data begins as XML does."""
+        return self.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+
     @cached_property
     def array(self) -> npt.NDArray[np.uint8]:
         """The data as a read-only array of bytes, for kernels."""
@@ -292,11 +299,8 @@ def open_source(path: str | Path, *, folders: bool = True) -> Source:
         raise InputError("is empty", file=path)
     data = unpacked(raw, path)
     if data.isspace():
-        raise InputError("holds nothing but white space", file=path)
-    name = path.name
-    for packing in PACKINGS:
-        name = name.removesuffix(packing)
-    return Source(path, name, data, hashlib.sha256(raw).hexdigest())
+        raise InputError("contains only white space", file=path)
+    return Source(path, without_packing(path).name, data, hashlib.sha256(raw).hexdigest())
 
 
 def _is_folder(path: Path) -> bool:
@@ -315,8 +319,10 @@ def _open_folder(path: Path) -> Source:
                 content = hashlib.sha256(read_bytes(file)).digest()
                 digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content)
             return Source(inner, _case_of(inner), b"", digest.hexdigest(), folder=True)
-    hint = "The folders read are OpenFOAM's polyMesh and cases that hold one: blockMesh makes it."
-    raise InputError("is a folder without a mesh in it", file=path, hint=hint)
+    hint = (
+        "Evener reads OpenFOAM's folders polyMesh and cases that contain one; blockMesh makes it."
+    )
+    raise InputError("is a folder without a mesh", file=path, hint=hint)
 
 
 def _case_of(folder: Path) -> str:

@@ -26,7 +26,7 @@ def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStre
     asked = {key: value for key, value in options.items() if value is not None}
     directed, name = bool(asked.pop("directed", False)), asked.pop("format", None)
     if unknown := set(asked) - _OF_VERTICES:
-        raise WholeNeeded(f"the option {min(unknown)} is of whole graphs")
+        raise WholeNeeded(f"the option {min(unknown)} needs the whole graph")
     head = head_of(path)
     entry = format_of(head) if name is None else format_named(name)
     stream = _stream_of(entry.name, head, n, directed=directed)
@@ -49,7 +49,7 @@ def _stream_of(name: str, head: Window, n: int, *, directed: bool) -> ArcStream:
         "npz": npz.stream,
     }
     if name not in known:
-        raise WholeNeeded(f"files of the format {name} are not read in pieces")
+        raise WholeNeeded(f"Evener reads the format {name} only as a whole")
     return known[name](head, directed=directed)
 
 

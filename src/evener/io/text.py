@@ -64,7 +64,7 @@ def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int
         if not digits.isdigit():
             raise source.error(f"{what} must be whole numbers, not {shown(field)}", offset=offset)
         if len(digits) > 18:
-            raise source.error(f"{shown(field)} is too large a number", offset=offset)
+            raise source.error(f"the number {shown(field)} is too large", offset=offset)
         numbers.append(int(field))
     return numbers
 
@@ -81,7 +81,7 @@ def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
         raise source.error("has no vertex", offset=offset)
     if n > _VERTICES_WITHOUT_PROOF + source.extent // 2:
         raise source.error(
-            f"speaks of {n:,} vertices, which its {source.extent:,} bytes cannot describe",
+            f"declares {n:,} vertices, too many for a file of {source.extent:,} bytes",
             offset=offset,
         )
 
@@ -141,27 +141,27 @@ def refuse(
         kernels.OUT_OF_RANGE: f"{number} is out of range: vertices are numbered 1 to {n}",
         kernels.NEGATIVE: f"the number {field} must not be negative",
         kernels.NOT_FINITE: f"the number {field} is not finite",
-        kernels.TOO_MANY: f"there are more neighbours than the header promises: {promised}",
+        kernels.TOO_MANY: f"there are more neighbours than the header declares: {promised}",
         kernels.TOO_FEW: f"the file ends after {number:,} of {promised}",
         kernels.COLUMNS: _columns(columns, number),
         kernels.LOOP: f"vertex {number} is its own neighbour: loops are not allowed",
-        kernels.TOO_LONG: f"there is more in the file than the header promises: {promised}",
-        kernels.FEWER_EDGES: f"there are {number:,} neighbours, not as promised: {promised}",
+        kernels.TOO_LONG: f"the file contains more than the header declares: {promised}",
+        kernels.FEWER_EDGES: f"there are {number:,} neighbours, but the header declares {promised}",
     }
     hints = {
-        kernels.LOOP: "Take it from its own list; or does the file count vertices from 0? Add 1.",
-        kernels.TOO_FEW: "Is it cut short? The header counts what must follow.",
-        kernels.NEGATIVE: "Weights and counts are 0 or more.",
-        kernels.NOT_FINITE: "Only finite numbers are read: correct or leave out the line.",
+        kernels.LOOP: "Remove it from its own list. If vertices are numbered from 0, add 1 to all.",
+        kernels.TOO_FEW: "The file may be cut short: the header counts what must follow.",
+        kernels.NEGATIVE: "Weights and counts must be >= 0.",
+        kernels.NOT_FINITE: "Correct or remove the line: numbers must be finite.",
     }
     if code == kernels.OUT_OF_RANGE and number == 0:
-        hints[code] = "This format counts vertices from 1: add 1 to every number of a vertex."
+        hints[code] = "This format numbers vertices from 1: add 1 to every vertex number."
     raise source.error(reasons[code], offset=min(offset, _last(source.data)), hint=hints.get(code))
 
 
 def _columns(wanted: int, found: int) -> str:
     if not wanted:
-        return "the line ends where another number is needed"
+        return "the line ends, but another number is needed"
     return f"the line has {plural(found, 'field')}; {wanted} are needed"
 
 
@@ -205,7 +205,7 @@ def refuse_graph(
         raise source.error(error.message, hint=error.hint) from error
     v, u = int(place[0]), int(place[1])
     reasons = {
-        kernels.OUT_OF_RANGE: f"vertex {v + base} has the neighbour {u + base}: there is none such",
+        kernels.OUT_OF_RANGE: f"vertex {v + base} has neighbour {u + base}, which does not exist",
         kernels.LOOP: f"vertex {v + base} is its own neighbour: loops are not allowed",
         kernels.DUPLICATE: f"vertex {v + base} lists its neighbour {u + base} more than once",
         kernels.ASYMMETRIC: f"vertex {v + base} lists {u + base} as a neighbour, "
@@ -214,8 +214,8 @@ def refuse_graph(
         "at its two ends",
     }
     hints = {
-        kernels.LOOP: "Take it from its own list.",
-        kernels.DUPLICATE: "Every neighbour is listed once: add up weights, if there are any.",
+        kernels.LOOP: "Remove it from its own list.",
+        kernels.DUPLICATE: "List each neighbour once; add up the weights of repeated edges.",
         kernels.ASYMMETRIC: f"Add {v + base} to the list of {u + base}, or take {u + base} from "
         f"that of {v + base}: every edge stands at both its ends.",
         kernels.WEIGHT: "Give it the same weight in both lists.",
@@ -299,13 +299,13 @@ def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:
         return np.empty(0, np.int64)
     if values.dtype.kind == "f" and (values != np.rint(values)).any():
         raise InputError(
-            f"the format holds whole numbers only, but {what} are not all whole",
-            hint="`.npz` keeps them as they are.",
+            f"the format stores only whole numbers, but {what} are not all whole",
+            hint="`.npz` stores them exactly.",
         )
     if (values.astype(np.float64).astype(values.dtype) != values).any():
         raise InputError(
-            f"the format holds no whole numbers above 2^53 exactly, but {what} are larger",
-            hint="`.npz` keeps them as they are.",
+            f"the format cannot store whole numbers above 2^53 exactly, but {what} are larger",
+            hint="`.npz` stores them exactly.",
         )
     return np.ascontiguousarray(values.ravel(), np.int64)
 

@@ -95,7 +95,7 @@ def find_flags(spec: str, n: int) -> BoolArray:
         return as_flags(table, n, "flags")
     except InputError as error:
         raise source.error(
-            error.message, hint="1 says that a vertex is fixed, 0 that not."
+            error.message, hint="1 means that a vertex is fixed, 0 that it is not."
         ) from error
 
 
@@ -108,7 +108,7 @@ def _numbers(source: Source, n: int, column: str, what: str) -> npt.NDArray[np.g
     else:
         table, names = _table(source, what)
     if table.ndim not in (1, 2) or len(table) != n:
-        raise source.error(f"holds {len(table) if table.ndim else 1:,} {what}; {n:,} are needed")
+        raise source.error(f"contains {len(table) if table.ndim else 1:,} {what}; {n:,} are needed")
     if column:
         table = _column(source, table, names, column)
     return table[:, 0] if table.ndim == 2 and table.shape[1] == 1 else table
@@ -123,10 +123,10 @@ def _table(source: Source, what: str) -> tuple[npt.NDArray[np.generic], list[str
         offset, line = next(found, (0, b""))
         fields = fields_of(line)
     if not fields:
-        raise source.error(f"holds no {what}")
+        raise source.error(f"contains no {what}")
     if names and len(names) != len(fields):
         raise source.error(
-            f"the heading has {len(names)} names, the line below it {len(fields)} fields",
+            f"the heading has {len(names)} names, but the line below has {len(fields)} fields",
             offset=offset,
         )
     table = text.read_reals(source, offset, len(fields))
@@ -158,9 +158,9 @@ def _column(
 
 def _cells_of(mesh: Mesh | PolyMesh | None, by: str, kind: str) -> Mesh | PolyMesh:
     if mesh is None:
-        raise UsageError(f"{kind}:NAME is of the cells of a mesh; this file holds a graph")
+        raise UsageError(f"{kind}:NAME needs the cells of a mesh; this file contains a graph")
     if by != "cells":
-        raise UsageError(f"{kind}:NAME is of the cells; the mesh is divided by its points")
+        raise UsageError(f"{kind}:NAME needs cells, but the mesh is divided by its points")
     return mesh
 
 
@@ -190,7 +190,7 @@ def _by_parts(source: Source, mesh: Mesh | PolyMesh, kind: str, spec: str) -> Nu
             weight = -1.0
         if not is_there or not 0 <= weight < np.inf:
             raise UsageError(
-                f"--weights {kind}:{shortened(one, 40)} is no NAME=WEIGHT",
+                f"--weights {kind}:{shortened(one, 40)} is not NAME=WEIGHT",
                 hint=f"For example --weights {kind}:{next(iter(parts))}=3.",
             )
         if name not in known:
@@ -218,7 +218,7 @@ def cell_parts(source: Source, mesh: Mesh | PolyMesh, kind: str) -> dict[str, In
         if values.ndim == 1 and values.dtype.kind in "iu" and values.size:
             return {str(one): np.flatnonzero(values == one) for one in np.unique(values).tolist()}
     raise source.error(
-        "names no regions",
+        "contains no regions",
         hint="Regions are OpenFOAM's cellZones, Gmsh's physical groups, Exodus blocks, MFEM's "
         "attributes, Medit's references and SU2's zones.",
     )
@@ -238,7 +238,7 @@ def balanced_each(
     cells = _cells_of(mesh, by, kind)
     parts = cell_parts(source, cells, kind)
     if len(parts) > MOST_PARTS:
-        raise source.error(f"has {len(parts):,} {kind}s; {MOST_PARTS} can be balanced at most")
+        raise source.error(f"has {len(parts):,} {kind}s; at most {MOST_PARTS} can be balanced")
     own: NumberArray = np.ones(cells.n_cells, np.int64) if weights is None else weights
     if own.ndim != 1:
         raise UsageError("--balance-each needs one weight a vertex", hint="Give --constraint.")

@@ -12,7 +12,7 @@ from evener.files.writing import atomic_write, is_stdout
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.formats import FORMATS, Format, format_named
-from evener.io.sources import PACKINGS
+from evener.io.sources import without_packing
 
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
@@ -56,11 +56,11 @@ def write_graph(
     with atomic_write(path) as file:
         file.write(pack(content))
     if graph.coords is not None and entry.name == "edges" and not _is_numbered(graph):
-        notes = [*notes, "Coordinates are not kept: the list does not number all vertices."]
+        notes = [*notes, "Coordinates are not written: the list does not number all vertices."]
     elif graph.coords is not None and entry.name in _COORDINATES_BESIDE and is_stdout(path):
         notes = [
             *notes,
-            "Coordinates are not kept: they lie in a file beside, and stdout has none.",
+            "Coordinates are not written: they need a second file, which stdout does not have.",
         ]
     elif graph.coords is not None and entry.name in _COORDINATES_BESIDE:
         beside = coordinates_path(path)
@@ -81,7 +81,9 @@ def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
     pieces = MESH_WRITERS.get((suffix or path.suffix).lower())
     if pieces is None:
         known = ", ".join(MESH_WRITERS)
-        raise UsageError(f"{path.name}: meshes are not written to such files", hint=f"Use {known}.")
+        raise UsageError(
+            f"{path.name}: Evener does not write meshes to such files", hint=f"Use {known}."
+        )
     with atomic_write(path) as file:
         for piece in pieces(mesh):
             file.write(piece)
@@ -102,7 +104,8 @@ def writer_for(path: Path, name: str | None, *, directed: bool = False) -> Forma
     if directed and not entry.directed:
         known = ", ".join(writer.name for writer in FORMATS if writer.writes and writer.directed)
         raise UsageError(
-            f"{entry.name} has no arcs, only edges", hint=f"Directed graphs are written as {known}."
+            f"{entry.name} stores edges without direction",
+            hint=f"Write directed graphs as {known}.",
         )
     return entry
 
@@ -113,7 +116,9 @@ def _writer_of(path: Path, name: str | None) -> Format:
         entry = format_named(name)
         if not entry.writes:
             known = ", ".join(writer.name for writer in writers)
-            raise UsageError(f"{name} is read, not written", hint=f"Written are: {known}.")
+            raise UsageError(
+                f"Evener reads {name} but does not write it", hint=f"Evener writes {known}."
+            )
         return entry
     if path.is_dir():
         raise UsageError(f"{path} is a folder; a file name is needed")
@@ -123,7 +128,7 @@ def _writer_of(path: Path, name: str | None) -> Format:
             return entry
     known = ", ".join(writer.suffixes[0] for writer in writers)
     raise UsageError(
-        f"the suffix of {path.name} is of no format that is written",
+        f"the suffix of {path.name} is not that of a format that Evener writes",
         hint=f"Use one of {known}, or --to.",
     )
 
@@ -144,11 +149,6 @@ def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
     ids = map(str, range(len(coords)))
     rows = map(" ".join, zip(ids, *columns, strict=True))
     return "\n".join([str(width), str(len(coords)), *rows, ""]).encode()
-
-
-def without_packing(path: Path) -> Path:
-    """Return the path without the suffix of its packing."""
-    return path.with_suffix("") if path.suffix in PACKINGS else path
 
 
 def packing_of(path: Path) -> Any:

@@ -26,20 +26,20 @@ from evener.platforms.computer import (
     ComputerCore,
     ComputerGpu,
     LocalMemory,
+    cpus_in,
     restricted,
     with_gpus,
 )
+from evener.wording import bytes_of
 
 SYSTEM_FOLDER = Path("/sys/devices/system")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
 PCI_FOLDER = Path("/sys/bus/pci/devices")
 CPUINFO = Path("/proc/cpuinfo")
 KIB, KHZ = 2.0**10, 1e3
-MOST_NAMED = 1 << 16  # processors of a list such as "0-65535"
 SECONDS = 20.0  # that nvidia-smi may take
 SCONTROL_SECONDS = 60.0  # that Slurm's controller may take to answer
 JOB_NODES = ("SLURM_JOB_NODELIST", "SLURM_NODELIST")
-_SIZES = {"K": 2**10, "M": 2**20, "G": 2**30}
 # Lanes of 64 bits by the features that /proc/cpuinfo lists; the first that it has counts.
 _FEATURES = (("avx512f", 8), ("avx", 4), ("sve", 4), ("sse2", 2), ("asimd", 2))
 
@@ -155,17 +155,6 @@ def model_here(cpuinfo: Path = CPUINFO) -> str:
 def cpus_near(bus: str, folder: Path = PCI_FOLDER) -> frozenset[int]:
     """Return the processors near a PCI address, none if that is not known."""
     return frozenset(cpus_in(text_in(folder / bus / "local_cpulist"))) if bus else frozenset()
-
-
-def cpus_in(text: str) -> set[int]:
-    """Return the processors of a list such as "0-3,8"; none if it is no such list."""
-    found: set[int] = set()
-    for word in text.strip().split(","):
-        ends = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", word)
-        if ends is None or int(ends[2] or ends[1]) >= MOST_NAMED:
-            return set()
-        found |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
-    return found
 
 
 def usable_quota(cores: int, cgroup: Path = CGROUP_FOLDER) -> int:
@@ -301,9 +290,9 @@ def _caches(folder: Path) -> dict[str, tuple[int, int]]:
     found = {}
     for cache in sorted(folder.glob("index[0-9]*"), reverse=True):
         level, kind = number_in(cache / "level"), text_in(cache / "type").strip()
-        size = re.fullmatch(r"(\d{1,9})([KMG])", text_in(cache / "size").strip())
+        size = bytes_of(text_in(cache / "size"))
         if level and size and kind != "Instruction":
             name = "L1d" if level == 1 else f"L{level}"
             sharing = len(cpus_in(text_in(cache / "shared_cpu_list"))) or 1
-            found[name] = (int(size[1]) * _SIZES[size[2]], sharing)
+            found[name] = (size, sharing)
     return found

@@ -6,6 +6,7 @@ Platform of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -16,6 +17,20 @@ MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as a device may name
 MOST_PAIRS = 1 << 22  # of a NUMA node or GPU and a core: more than any computer has
 GIB = 2.0**30
 _DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # of a memory [GiB]: for people to read
+
+
+def cpus_in(text: str, end: int = MOST_COMPUTER_CORES) -> set[int]:
+    """Return the processors of a list such as "0-3,8"; none if it is not a list of numbers < end.
+
+    Linux and Slurm write such lists.
+    """
+    found: set[int] = set()
+    for word in text.strip().split(","):
+        ends = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", word)
+        if ends is None or int(ends[2] or ends[1]) >= end:
+            return set()
+        found |= set(range(int(ends[1]), int(ends[2] or ends[1]) + 1))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +124,7 @@ def restricted(computer: Computer, cpus: Collection[int], most: int | None = Non
         if (own := tuple(cpu for cpu in core.cpus if cpu in cpus))
     ][:most]
     if not kept:
-        raise InputError("none of the computer's cores may be used by this process")
+        raise InputError("this process may not use any core of the computer")
     return replace(computer, cores=tuple(kept))
 
 

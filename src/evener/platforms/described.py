@@ -87,8 +87,8 @@ def described(
     """
     parts = [part for computer in computers for part in _parts(computer, per, len(computers) > 1)]
     if not parts:
-        what = "no GPU, and --per gpu" if per == "gpu" else "neither cores nor GPUs"
-        raise InputError(f"the description has {what}: no device is left")
+        what = "no GPU, but --per gpu was given" if per == "gpu" else "neither cores nor GPUs"
+        raise InputError(f"no device is left: the description has {what}")
     kept = _kept_levels(parts)
     guessed: dict[str, frozenset[str]] = {}
     devices = []

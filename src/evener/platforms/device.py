@@ -69,7 +69,7 @@ class Device:
         if not self.name or self.name != self.name.strip():
             raise InputError(f"a device name must not be empty or padded, as {self.name!r} is")
         if any("\ud800" <= c <= "\udfff" for c in self.name):
-            raise InputError(f"a device name must be what UTF-8 can hold, unlike {self.name!r}")
+            raise InputError(f"a device name must be valid UTF-8, unlike {self.name!r}")
         if not (_is_number(self.speed) and self.speed > 0):
             raise self._refused("speed", self.speed)
         if self.memory is not None and not (_is_number(self.memory) and self.memory > 0):

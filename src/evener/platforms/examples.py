@@ -81,7 +81,7 @@ def topo2(
     if units is not None and middle is not None:
         raise UsageError(
             "with memory, equation 5 of the paper sets the middle speed",
-            hint="Drop --middle, or say --no-memory-caps.",
+            hint="Remove --middle, or add --no-memory-caps.",
         )
     if middle is None:
         middle = MIDDLE_SPEED if units is None else 0.5 * speed / memory * SLOW_MEMORY
@@ -182,7 +182,7 @@ def fat_tree(
     Raises UsageError for fewer than two devices, and for an arity below 2.
     """
     if arity < 2:
-        raise UsageError(f"a fat tree has an arity of 2 or more, not {arity}")
+        raise UsageError(f"the arity of a fat tree must be >= 2, not {arity}")
     devices = _alike(_several(k), None, able)
     links = fat_tree_links([device.name for device in devices], arity, link, "switch")
     return Platform(devices, connections=tuple(links), name=f"fat tree of {k}")
@@ -267,7 +267,7 @@ def _memory(speed: float, units: int | None) -> float:
         known = ", ".join(f"{s:g}" for s in TABLE_III)
         raise UsageError(
             f"Table III has no memory for a fast device of speed {speed:g}; it has {known}",
-            hint="Choose one of these, or say --no-memory-caps.",
+            hint="Choose one of these, or add --no-memory-caps.",
         )
     return TABLE_III[speed]
 

@@ -25,8 +25,8 @@ def find_fault(
     if not devices:
         return Fault("a platform needs at least one device", "device", 0)
     if levels and connections:
-        message = "a platform has levels or links of its own, not both"
-        return Fault(message, "link", 0, "Leave out the levels, or the links.")
+        message = "a platform has either levels or its own links, not both"
+        return Fault(message, "link", 0, "Remove the levels or the links.")
     return (
         _duplicate([device.name for device in devices], "device")
         or _hostless(devices)
@@ -43,19 +43,19 @@ def _duplicate(names: list[str], kind: str) -> Fault | None:
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            return Fault(f"two {kind}s are called {name!r}", kind, index)
+            return Fault(f"two {kind}s have the name {name!r}", kind, index)
         seen.add(name)
     return None
 
 
 def _hostless(devices: Sequence[Device]) -> Fault | None:
-    """Return the error of a host that is no device, or that has a host itself."""
+    """Return the error of a host that is not a device, or that has a host itself."""
     if not any(device.host for device in devices):
         return None
     has_host = {device.name: bool(device.host) for device in devices}
     for index, device in enumerate(devices):
         if device.host and has_host.get(device.host, True):
-            what = "has a host itself" if device.host in has_host else "is no device"
+            what = "has a host itself" if device.host in has_host else "is not a device"
             message = f"the host of device {device.name!r}, {device.host!r}, {what}"
             return Fault(message, "device", index)
     return None
@@ -82,7 +82,7 @@ def _parted(device: Device, node: str, index: int) -> Fault:
     message = f"device {device.name!r} is in {device.node!r}, and its host {device.host!r} in " + (
         f"{node!r}" if node else "no computer that is stated"
     )
-    return Fault(message, "device", index, "Both are in one computer: state it of the host alone.")
+    return Fault(message, "device", index, "Both are in one computer: state it only for the host.")
 
 
 def _called_as(device: Device, other: str, index: int) -> Fault:

@@ -27,7 +27,7 @@ def cores_of_text(text: str) -> tuple[int, ...]:
         if found is None or last < int(found[1]):
             raise InputError(f'cores are numbers and ranges such as "0-3,8", not {text[:40]!r}')
         if last >= MOST_CORES:
-            raise InputError(f"core {last} cannot be: their numbers are below {MOST_CORES:,}")
+            raise InputError(f"core {last} does not exist: core numbers are below {MOST_CORES:,}")
         cores += range(int(found[1]), last + 1)
     return checked_cores(cores)
 
@@ -46,7 +46,7 @@ def checked_cores(cores: Iterable[object]) -> tuple[int, ...]:
         found.append(core)
     if len(set(found)) < len(found):
         twice = next(core for core in found if found.count(core) > 1)
-        raise InputError(f"core {twice} is named twice")
+        raise InputError(f"core {twice} appears twice")
     return tuple(sorted(found))
 
 

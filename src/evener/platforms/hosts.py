@@ -44,13 +44,13 @@ def behind_hosts(platform: Platform) -> Platform:
         return Platform(devices, (), (*kept, *own), platform.name)
     except InputError as error:
         raise InputError(
-            f"with devices behind their hosts, {error.message}",
-            hint="Links of devices that have a host are left out then.",
+            f"devices behind their hosts: {error.message}",
+            hint="Links of devices that have a host are not used there.",
         ) from error
 
 
 def _links_of_others(platform: Platform) -> list[Connection]:
-    """Return the links between what is no device with a host."""
+    """Return the links between what is not a device with a host."""
     hosted = {device.name for device in platform.devices if device.host}
     if platform.connections:
         return [one for one in platform.connections if not hosted.intersection(one.between)]
@@ -81,7 +81,7 @@ def hosts_of(names: list[str], host: str, known: dict[str, int]) -> list[str]:
     """
     count = known.get(host)
     if count is None:
-        raise InputError(f"the host of device {names[0]!r}, {host!r}, is no device")
+        raise InputError(f"the host of device {names[0]!r}, {host!r}, is not a device")
     if count == 0:
         return [host] * len(names)
     if len(names) % count:

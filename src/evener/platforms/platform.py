@@ -58,7 +58,7 @@ class Platform:
         if not all(isinstance(one, Device) for one in given):
             raise InputError(
                 "a Platform is made of Device objects",
-                hint="Platform.flat([1, 2, 4]) makes one of speeds.",
+                hint="Platform.flat([1, 2, 4]) makes a platform from speeds.",
             )
         object.__setattr__(self, "devices", beside_hosts(given, self.connections))
         object.__setattr__(self, "levels", tuple(self.levels))

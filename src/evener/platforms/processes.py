@@ -38,7 +38,9 @@ class Process:
         if not self.host or self.host != self.host.strip():
             raise InputError(f"the host of a process must not be empty or padded: {self.host!r}")
         if self.kind not in KINDS:
-            raise InputError(f"the kind of a process is {' or '.join(KINDS)}, not {self.kind!r}")
+            raise InputError(
+                f"the kind of a process must be {' or '.join(KINDS)}, not {self.kind!r}"
+            )
         if self.rank < 0 or self.index < 0:
             raise InputError(f"{self.title}: rank and index must not be below zero")
         if self.memory is not None and not 0 < self.memory < float("inf"):

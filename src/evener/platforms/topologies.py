@@ -50,7 +50,7 @@ def fat_tree_links(names: Sequence[str], arity: int, link: Link, switch: str) ->
     such a name, and for an arity below 2.
     """
     if arity < 2:
-        raise InputError(f"a fat tree has an arity of 2 or more, not {arity}")
+        raise InputError(f"the arity of a fat tree must be >= 2, not {arity}")
     below, sizes, links, level = list(names), [1] * len(names), list[Connection](), 0
     while level == 0 or len(below) > 1:
         level += 1
@@ -68,6 +68,6 @@ def _refuse_taken(names: Sequence[str], switches: Sequence[str]) -> None:
     taken = set(names).intersection(switches)
     if taken:
         raise InputError(
-            f"a switch and a device are both called {min(taken)!r}",
-            hint="Give the network another name, after which its switches are called.",
+            f"a switch and a device both have the name {min(taken)!r}",
+            hint="Give the network another name: its switches are named after it.",
         )

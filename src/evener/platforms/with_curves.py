@@ -37,8 +37,8 @@ def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Pla
         name = device.name if device.name in by_name else device.name.rstrip("0123456789")
         if name not in by_name:
             raise InputError(
-                f"no speeds of device {device.name!r}{meant(device.name, by_name)}",
-                hint=f"There are speeds of {', '.join(list(by_name)[:8])}. A name without its "
+                f"no speeds for device {device.name!r}{meant(device.name, by_name)}",
+                hint=f"There are speeds for {', '.join(list(by_name)[:8])}. A name without its "
                 "number is for all of them: gpu for gpu0, gpu1, ...",
             )
         used.add(name)

@@ -39,7 +39,7 @@ def test_the_graph_arrives(convert, grid, tmp_path, name):
     again = read_graph(tmp_path / name)
     assert np.array_equal(again.adjncy, read_graph(grid).adjncy)
     assert np.array_equal(again.coords, np.arange(12.0).reshape(6, 2))
-    assert ("weights are not kept" in said) == (again.vwgt is None)
+    assert ("does not store vertex weights" in said) == (again.vwgt is None)
 
 
 def test_json(convert, grid, tmp_path):
@@ -53,7 +53,7 @@ def test_json(convert, grid, tmp_path):
         "m": 7,
         "notes": [
             "Coordinates are from grid.graph.xyz.",
-            "The vertices' weights are not kept by this format.",
+            "This format does not store vertex weights.",
             "Coordinates are in b.mtx.xyz.",
         ],
     }
@@ -81,8 +81,8 @@ def test_onto_itself(convert, grid):
 @pytest.mark.parametrize(
     ("target", "code", "words"),
     [
-        ("b.vtk", 2, "no format that is written"),
-        ("b", 2, "no format that is written"),
+        ("b.vtk", 2, "is not that of a format that Evener writes"),
+        ("b", 2, "is not that of a format that Evener writes"),
         ("nowhere/b.graph", 3, "cannot be written"),
         (".", 3, "is a folder"),  # as for every command
     ],
@@ -99,7 +99,7 @@ def test_what_a_format_cannot_hold(convert, tmp_path):
     (tmp_path / "a.graph").write_text("2 1 010\n0.5 2\n1 1\n")
     code, _, said = convert(tmp_path / "a.graph", tmp_path / "b.grf")
     assert code == 3
-    assert "whole numbers only" in said
+    assert "the format stores only whole numbers, but" in said
     assert not (tmp_path / "b.grf").exists()
 
 
@@ -112,7 +112,7 @@ def test_arcs_arrive_where_the_format_has_them(convert, tmp_path):
     assert (again.adjncy.tolist(), again.adjwgt.tolist()) == ([1, 0, 1], [2, 5, 7])
     code, _, said = convert("--directed", tmp_path / "a.edges", tmp_path / "b.graph")
     assert code == 2
-    assert "metis has no arcs" in said
+    assert "metis stores edges without direction" in said
 
 
 APP = """digraph app { a [scalar=10]; b [scalar=20, vector=4, "needs.ram"=2];

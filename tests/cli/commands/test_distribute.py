@@ -49,9 +49,11 @@ def test_without_the_graph_in_memory_parts_are_the_same(planned, evener):
     assert "h.graph: is not the file the plan was made from" in said.err
     said = evener("distribute", "g.plan", "g.graph", "-o", "other", "--out-of-core", "--by", "x")
     assert said.code == 2
-    (planned / "k.dot").write_text("graph { a -- b }")
-    said = evener("distribute", "g.plan", "k.dot", "-o", "other", "--out-of-core")
-    assert "k.dot cannot be read in pieces: files of the format dot" in said.err
+    (planned / "k.gr").write_text("p edge 2 1\ne 1 2\n")
+    said = evener("distribute", "g.plan", "k.gr", "-o", "other", "--out-of-core")
+    assert (
+        "k.gr cannot be read in pieces: Evener reads the format dimacs only as a whole" in said.err
+    )
     assert not (planned / "other").exists()
 
 

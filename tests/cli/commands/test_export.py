@@ -87,9 +87,9 @@ def test_labels_of_the_graph(case):
     [
         ("vtu", None, 2, "vtu needs the mesh"),
         ("openfoam", None, 2, "openfoam needs the mesh"),
-        ("vtu", "4 3\n2\n1 3\n2 4\n3\n", 2, "what was read is a graph"),
+        ("vtu", "4 3\n2\n1 3\n2 4\n3\n", 2, "the file contains a graph"),
         ("vtu", "3 2\n2\n1 3\n2\n", 3, "3 vertices|4 vertices|3|4"),
-        ("vtk", None, 2, "no export to 'vtk'"),
+        ("vtk", None, 2, "cannot be exported to 'vtk'"),
     ],
 )
 def test_refused(case, capsys, to, mesh, code, words):
@@ -108,7 +108,7 @@ def test_refused(case, capsys, to, mesh, code, words):
 def test_no_plan(case, capsys):
     (case / "x.plan").write_bytes(b"PK\3\4 nothing")
     assert export(case, "metis") == 3
-    assert "not a plan file" in capsys.readouterr().err
+    assert "is not a readable plan file:" in capsys.readouterr().err
 
 
 def test_an_old_file_stays_when_refused(case):

@@ -144,7 +144,7 @@ def test_refused_with_its_line(info, tmp_path):
     assert (code, shown) == (3, "")
     assert said.splitlines() == [
         f"evener: {path}:3: 9 is out of range: vertices are numbered 1 to 3",
-        "Read as metis because of its suffix .graph; --format NAME says otherwise.",
+        "Read as metis because of its suffix .graph; --format NAME overrides it.",
     ]
 
 

@@ -115,7 +115,7 @@ def test_files_that_are_there_stay(evener, machine):
     before = (Path("out/hosts").stat().st_mtime_ns, listed("out"))
     said = evener("launch", machine, "-o", "out", "--", "./solver", "y")
     assert said.code == 2
-    assert "out/hosts is there already" in said.err
+    assert "out/hosts already exists" in said.err
     assert (Path("out/hosts").stat().st_mtime_ns, listed("out")) == before
     assert evener("launch", machine, "-o", "out", "--force", "--", "./solver", "y").code == 0
     assert Path("out/launch.sh").read_text().endswith("./solver y\n")
@@ -193,8 +193,8 @@ def until(holds, seconds=60.0):
         (["m.toml", "--ranks", "3", "--", "./solver"], 2, "--ranks is 3, but m.toml is for 2"),
         (["m.toml", "--", "./none"], 3, "none: there is no such program"),
         (["m.toml", "--", "solver"], 3, "no program 'solver' in PATH\nDid you mean ./solver?"),
-        (["m.toml", "--", "./m.toml"], 3, r"may not be executed\nchmod \+x ./m.toml"),
-        (["m.toml", "--hosts", "hosts", "--", "./solver"], 3, "hosts: host '.*' of device 'cpu'"),
+        (["m.toml", "--", "./m.toml"], 3, r"is not executable\nchmod \+x ./m.toml"),
+        (["m.toml", "--hosts", "hosts", "--", "./solver"], 3, "lacks host '.*' of device 'cpu'"),
         (["m.toml", "--hosts", "none", "--", "./solver"], 3, "none: cannot be read"),
         (["m.toml", "--with", "mpch", "--", "./solver"], 2, "no 'mpch'; did you mean mpich"),
         (["m.toml", "--with", "mpich", "--run", "--", "./solver"], 2, "no mpiexec of mpich"),

@@ -461,7 +461,7 @@ def test_plans_of_arcs_are_replayed_distributed_and_judged(web, capsys, tmp_path
     assert "Identical" in said.out
     written = json.loads(next(line for line in said.out.splitlines() if line.startswith("{")))
     assert (written["directed"], written["arcs"]) == (True, graph.number_of_edges())
-    assert said.err.count("arcs are divided as edges") == 1
+    assert said.err.count("divides arcs as edges") == 1
 
 
 def test_a_plan_of_edges_runs_on_arcs_where_these_are_asked_for(web, tmp_path):

@@ -107,7 +107,7 @@ def test_attachment_follows_a_power_law():
         (lambda: rmat(4, 3, 0), "edge_factor must lie from 1"),
         (lambda: rmat(4, 3, 8, 0.9, 0.2, 0.1), "shares of 1, not 0.9, 0.2, 0.1"),
         (lambda: rmat(4, 3, 8, float("nan")), "shares of 1, not nan"),
-        (lambda: rmat(4, -3), "the seed must not be negative, and is -3"),
+        (lambda: rmat(4, -3), "the seed must not be negative, but is -3"),
         (lambda: barabasi_albert(1, 3), "n must be at least 2, not 1"),
         (lambda: barabasi_albert(10, 3, 10), "degree must lie from 1 to 9, not 10"),
     ],

@@ -23,7 +23,7 @@ def test_each_launcher_has_its_own(kind, word):
 
 @pytest.mark.parametrize("options", [("-n", "4"), ("--ntasks=4",), ("-np", "2")])
 def test_the_number_of_ranks_is_that_of_the_devices(options):
-    with pytest.raises(UsageError, match="each of the 3 devices has one rank"):
+    with pytest.raises(UsageError, match="each of the 3 devices"):
         launch_of(job(*ALIKE, options=options), Launcher("openmpi", "mpirun", (4, 1)))
 
 
@@ -32,7 +32,7 @@ def test_programs_that_are_not_there(tmp_path, monkeypatch):
     (tmp_path / "text").write_text("")
     for name, said in (
         (f"{tmp_path}/none", "there is no such program"),
-        (f"{tmp_path}/text", "may not be executed"),
+        (f"{tmp_path}/text", "is not executable"),
         ("no-such-program", "no program 'no-such-program' in PATH"),
     ):
         with pytest.raises(InputError, match=said):

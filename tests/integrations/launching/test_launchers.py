@@ -54,7 +54,7 @@ def test_the_program_asked_for(programs):
     folder = programs("one", mpirun=HYDRA, mine=OPENMPI)
     assert launcher_of(program=f"{folder}/mine").kind == "openmpi"
     assert launcher_of("openmpi", "mine").path == f"{folder}/mine"
-    with pytest.raises(UsageError, match="mine is of openmpi, not of mpich"):
+    with pytest.raises(UsageError, match="mine belongs to openmpi, not to mpich"):
         launcher_of("mpich", "mine")
     with pytest.raises(ToolError, match="there is no program 'none'"):
         launcher_of(program="none")
@@ -63,10 +63,10 @@ def test_the_program_asked_for(programs):
 def test_launchers_that_are_not_known(programs):
     folder = programs("one", mpirun=INTEL, silent="")
     for ask in (launcher_of, lambda: launcher_of(program="mpirun")):
-        with pytest.raises(ToolError, match=f"{folder}/mpirun is neither .*Intel") as caught:
+        with pytest.raises(ToolError, match=f"{folder}/mpirun belongs neither .*Intel") as caught:
             ask()
         assert "--with hostfile" in caught.value.hint
-    with pytest.raises(ToolError, match="it says 'nothing'"):
+    with pytest.raises(ToolError, match="it prints 'nothing'"):
         launcher_of(program="silent")
 
 

@@ -30,7 +30,7 @@ def says(tmp_path, monkeypatch):
     [(OPENMPI, "mpich"), (MPICH, "openmpi"), ("libmpich.so.0 => /x", "openmpi")],
 )
 def test_another_mpi_is_refused(says, text, kind):
-    with pytest.raises(UsageError, match="each rank would take itself for the only one"):
+    with pytest.raises(UsageError, match="each rank would run as a single process"):
         refuse_other_mpi(says(text), Launcher(kind, "mpirun", (4, 1, 0)))
 
 

@@ -42,7 +42,7 @@ def test_without_hosts_all_are_here():
 
 def test_hosts_of_some_are_refused():
     platform = Platform((Device("x", 1.0, node="n1"), Device("y", 1.0)))
-    with pytest.raises(InputError, match="'y' names no host, and others do"):
+    with pytest.raises(InputError, match="'y' has no host, but others have"):
         places_of(platform)
 
 
@@ -64,8 +64,8 @@ def test_runs_of_hosts():
 @pytest.mark.parametrize(
     ("hosts", "said"),
     [
-        ({"a": 2, "c": None}, "host 'b' of device 'd2' is not in it"),
-        ({"a": 1, "b": 1}, "host 'a' has 1 slot in it, and 2 devices"),
+        ({"a": 2, "c": None}, "lacks host 'b' of device 'd2'"),
+        ({"a": 1, "b": 1}, "has 1 slot for host 'a', but 2 devices use it"),
     ],
 )
 def test_hosts_that_a_hostfile_lacks(hosts, said):

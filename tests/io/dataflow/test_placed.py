@@ -26,5 +26,5 @@ def test_files_name_filters_and_devices(tmp_path):
     assert (tmp_path / "x.dot").read_text().count(
         'device="p1" style=filled fillcolor="#222222"'
     ) == 2
-    with pytest.raises(UsageError, match="no export of filters"):
+    with pytest.raises(UsageError, match="filters cannot be exported"):
         write_placed(tmp_path / "x", plan, "vtu")

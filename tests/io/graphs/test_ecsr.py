@@ -24,7 +24,7 @@ def test_convert_and_plan(tmp_path, monkeypatch, capsys):
 
 
 def test_arcs_have_no_place(tmp_path):
-    with pytest.raises(UsageError, match="ecsr has no arcs"):
+    with pytest.raises(UsageError, match="ecsr stores edges without direction"):
         writer_for(tmp_path / "g.ecsr", None, directed=True)
 
 

@@ -81,7 +81,7 @@ def test_weights(put):
         ("0 1 {'weight': 3}\n1 2 {'weight': 5}\n", [3, 5], []),
         ('a b {"weight": 0.5, "color": "red"}\nb c {}\n', [0.5, 1], ["color", "1 edge", "names"]),
         ("0 1 {'length': 3}\n1 2 {}\n", None, ["length"]),
-        ("u,v,time\n0,1,3\n1,2,5\n", [3, 5], ["'time' is taken"]),
+        ("u,v,time\n0,1,3\n1,2,5\n", [3, 5], ["'time' is read"]),
     ],
 )
 def test_what_networkx_and_headings_say_of_edges(put, text, weights, said):
@@ -142,9 +142,9 @@ def test_what_was_made_of_it_is_said(put):
         ("a b\na\n", 2, "1 field; 2 are needed"),
         ("a b 1\na c x\n", 2, "'x'"),
         ("a b 1\na c -4\n", 2, "must not be negative"),
-        ("0 1 2 3\n0 1 2 3\n", 1, "not of 4 fields"),
+        ("0 1 2 3\n0 1 2 3\n", 1, "each line must be `u v [weight]`, but this line has 4 fields"),
         ("just one\nword\n", 2, "1 field"),
-        ("# nothing\n% at all\n", None, "but comments"),
+        ("# nothing\n% at all\n", None, "contains only comments"),
         (b"a b\n\xff\xfe c\n", None, "UTF-8"),
     ],
 )

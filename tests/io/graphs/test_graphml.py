@@ -44,14 +44,26 @@ def test_as_networkx_writes_it(tmp_path):
     assert read(tmp_path / "g.graphml", directed=True).graph.m == 120
 
 
+def test_defaults_prefixes_and_nested_graphs(put):
+    text = graphml(PATH + '<edge source="c" target="a"/><node id="d"><graph><node id="e"/>'
+                   '<edge source="e" target="d"/></graph></node>')  # fmt: skip
+    text = text.replace('attr.type="int"/>', 'attr.type="int"><default> 7 </default></key>')
+    graph = read(put(text, "x.graphml")).graph
+    assert graph.labels.tolist() == list("abcde")
+    assert sorted(graph.adjwgt.tolist()) == [3, 3, 5, 5, 7, 7, 7, 7]
+    prefixed = text.replace("<", "<g:").replace("<g:/", "</g:").replace("<g:?", "<?")
+    prefixed = prefixed.replace("xmlns=", "xmlns:g=")
+    assert read(put(prefixed, "y.graphml")).graph.adjwgt.tolist() == graph.adjwgt.tolist()
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (NODES + EDGE.format("a", "x", 1), "'x', which is no node"),
-        (NODES + EDGE.format("a", "b", -1), "0 or more, not '-1'"),
+        (NODES + EDGE.format("a", "x", 1), "node 'x', which does not exist"),
+        (NODES + EDGE.format("a", "b", -1), "number >= 0, not '-1'"),
         (NODES + EDGE.format("a", "b", "much"), "not 'much'"),
-        (NODES + '<node id="a"/>', "two nodes of the name 'a'"),
-        (NODES + '<edge source="a"/>', "without 'target'"),
+        (NODES + '<node id="a"/>', "two nodes with the id 'a'"),
+        (NODES + '<edge source="a"/>', "edge without target"),
         ("", "has no node"),
         (NODES + "<edge", "not well-formed"),
     ],
@@ -89,8 +101,8 @@ def test_arcs_of_dimacs(put):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("p sp 3 4\na 1 2 7\n", "declares 4 edges, and 1 lines follow"),
-        ("p sp 3 1\na 1 4 7\n", "the edge 1 4: vertices are numbered 1 to 3"),
+        ("p sp 3 4\na 1 2 7\n", "declares 4 edges, but 1 lines follow"),
+        ("p sp 3 1\na 1 4 7\n", "edge 1 4, but vertices are numbered 1 to 3"),
         ("p sp 3 1\na 1 2 7 8\n", "the lines must be"),
         ("p sp 3 1\na 1 x 7\n", "'x'"),
         ("p sp 3 1\na 1 2 -7\n", "negative"),

@@ -16,7 +16,7 @@ from tests.io.mutations import mutated
 
 PATH = b"3 2\n2\n1 3\n2\n"
 FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "ecsr", "edges", "triplets",
-           "dot"]  # fmt: skip
+           "graphml"]  # fmt: skip
 
 fuzz = with_examples(
     60,

@@ -26,7 +26,7 @@ def test_numbers_from_1_are_kept(put, tmp_path):
     text = "0\n4 8\n1 000\n2 2 4\n2 1 3\n2 2 4\n2 1 3\n"
     reading = read(put(text, "one.grf"))
     assert reading.graph.labels.tolist() == [1, 2, 3, 4]
-    assert reading.notes == ("Vertices are counted from 1: labels keep that.",)
+    assert reading.notes == ("Vertices are numbered from 1; labels store the numbers.",)
     write_graph(tmp_path / "again.grf", reading.graph)
     assert (tmp_path / "again.grf").read_text().split() == text.split()
 
@@ -53,15 +53,15 @@ def test_recognised_by_content(put):
         ("1\n4 8\n0 000\n", 1, "version"),
         ("0\n4 8\n2 000\n2 1 2\n", 2, "base"),
         ("0\n4 7\n0 000\n2 1 2\n", 2, "even"),
-        ("0\n4 8\n0 002\n2 1 2\n", 2, "flags"),
+        ("0\n4 8\n0 002\n2 1 2\n", 2, "each flag must be 0 or 1, not"),
         ("0\n4 8\n", 1, "header"),
         ("0\n1000000000000000 8\n0 000\n", 2, "1,000,000,000,000,000"),
-        ("0\n4 1000000000000000\n0 000\n", 2, "more than the file can hold"),
+        ("0\n4 1000000000000000\n0 000\n", 2, "too many for its size"),
         ("0\n4 8\n0 000\n2 1 2\n2 0 2\n3 0 1 4\n1 2\n", None, "vertex 2 has the neighbour 4"),
         ("0\n4 8\n0 000\n2 1 2\n2 0 x\n3 0 1 3\n1 2\n", 5, "'x'"),
         ("0\n4 8\n0 000\n2 1 2\n2 0 2\n9 0 1 3\n1 2\n", 6, "more neighbours"),
         ("0\n4 8\n0 000\n2 1 2\n2 0 2\n-3 0 1 3\n1 2\n", 6, "negative"),
-        (PLAIN + "5\n", 8, "more in the file"),
+        (PLAIN + "5\n", 8, "the file contains more than the header declares:"),
         ("0\n4 8\n0 000\n2 1 2\n2 0 2\n2 0 3\n2 2 0\n", None, "vertex 1 lists 2"),
         ("0\n4 8\n0 000\n2 1 2\n2 1 2\n3 0 1 3\n1 2\n", None, "its own neighbour"),
         ("0\n2 2\n0 100\n50 1 40\n50 1 50\n", None, "two vertices have the label 50"),

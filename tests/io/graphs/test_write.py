@@ -51,7 +51,7 @@ def test_round_trip(tmp_path_factory, name, graph):
     if name in ("g.graph", "g.grf", "g.npz", "g.ecsr"):
         assert same(again.vwgt, graph.vwgt)
     elif graph.vwgt is not None:
-        assert "The vertices' weights are not kept by this format." in notes
+        assert "This format does not store vertex weights." in notes
 
 
 @pytest.mark.parametrize("packing", [".gz", ".xz", ".zst"])
@@ -71,7 +71,7 @@ def test_several_weights(tmp_path):
     graph = Graph([0, 1, 2], [1, 0], vwgt=[[1, 2], [3, 4]])
     write_graph(tmp_path / "g.graph", graph)
     assert np.array_equal(read_graph(tmp_path / "g.graph").vwgt, graph.vwgt)
-    with pytest.raises(InputError, match="one weight a vertex, not 2"):
+    with pytest.raises(InputError, match="the format stores one weight per vertex, not 2"):
         write_graph(tmp_path / "g.grf", graph)
     assert not (tmp_path / "g.grf").exists()
 
@@ -79,7 +79,7 @@ def test_several_weights(tmp_path):
 @pytest.mark.parametrize("name", ["g.graph", "g.grf"])
 @pytest.mark.parametrize("field", [{"vwgt": [0.5, 1]}, {"adjwgt": [0.5, 0.5]}])
 def test_fractions_are_refused_where_whole_numbers_stand(tmp_path, name, field):
-    with pytest.raises(InputError, match="whole numbers only"):
+    with pytest.raises(InputError, match="the format stores only whole numbers, but"):
         write_graph(tmp_path / name, Graph([0, 1, 2], [1, 0], **field))
     assert list(tmp_path.iterdir()) == []
 
@@ -92,7 +92,9 @@ def test_large_weights_come_back_or_are_refused(tmp_path, name):
         assert read_graph(tmp_path / name).adjwgt.tolist() == [kept, kept]
     for labels in (None, np.array(["a", "b"])):
         graph = Graph([0, 1, 2], [1, 0], adjwgt=[2**53 + 1] * 2, labels=labels)
-        with pytest.raises(InputError, match="no whole numbers above"):
+        with pytest.raises(
+            InputError, match=r"the format cannot store whole numbers above 2\^53 exactly, but"
+        ):
             write_graph(tmp_path / name, graph)
 
 
@@ -131,7 +133,7 @@ def test_vertices_without_edges(tmp_path):
     graph = Graph([0, 0, 1, 2], [2, 1], coords=np.zeros((3, 2)))
     notes = write_graph(tmp_path / "g.csv", graph)
     assert "1 vertices without edges" in notes[0]
-    assert "Coordinates are not kept" in notes[1]
+    assert "Coordinates are not written: the list does not number all vertices." in notes[1]
     assert not (tmp_path / "g.csv.xyz").exists()
     write_graph(tmp_path / "g.graph", graph)
     assert read_graph(tmp_path / "g.graph").degrees.tolist() == [0, 1, 1]
@@ -140,9 +142,9 @@ def test_vertices_without_edges(tmp_path):
 def test_which_format(tmp_path):
     assert writer_for(tmp_path / "a.GRAPH.zst", None).name == "metis"
     assert writer_for(tmp_path / "a.dat", "scotch").name == "scotch"
-    with pytest.raises(UsageError, match="no format that is written"):
+    with pytest.raises(UsageError, match="is not that of a format that Evener writes"):
         writer_for(tmp_path / "a.dat", None)
-    with pytest.raises(UsageError, match="read, not written"):
+    with pytest.raises(UsageError, match="but does not write it"):
         writer_for(tmp_path / "a.dat", "su2")
     with pytest.raises(UsageError, match="is a folder"):
         writer_for(tmp_path, None)

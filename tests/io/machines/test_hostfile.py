@@ -34,11 +34,11 @@ def test_hosts_and_slots(read, text, hosts):
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("n1\nn2 4\n", 2, "no host: 'n2 4'"),
-        ("n1:x\n", 1, "no host"),
-        ("n 1 slots=3\n", 1, "no host"),
-        ("-oProxy=x\n", 1, "no host"),
-        ("# none\n", None, "names no host"),
+        ("n1\nn2 4\n", 2, "not a host: 'n2 4'"),
+        ("n1:x\n", 1, "not a host"),
+        ("n 1 slots=3\n", 1, "not a host"),
+        ("-oProxy=x\n", 1, "not a host"),
+        ("# none\n", None, "contains no host"),
         (b"\xff\xfe", None, "not a text in UTF-8"),
     ],
 )

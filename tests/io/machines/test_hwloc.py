@@ -77,7 +77,7 @@ def test_gpus_that_hwloc_lists_by_cuda():
 def test_gpus_of_others_are_said():
     text = content_of("gpu_node").replace(b'"NVML"', b'"RSMI"').replace(b'"nvml', b'"rsmi')
     assert computer_of_hwloc(text, "x").notes == (
-        "GPUs that are not CUDA's are left out: rsmi0..rsmi3",
+        "GPUs other than CUDA GPUs are left out: rsmi0..rsmi3",
     )
 
 
@@ -140,8 +140,8 @@ def test_a_cpuset_without_end_and_with_empty_words():
         ("big_little", 'local_memory="4294967296"', 'local_memory="4e9"', "whole number"),
         ("big_little", 'local_memory="4294967296"', f'local_memory="{10**30}"', "whole number"),
         ("big_little", 'value="1416"', 'value="fast"', "a frequency must be a whole number"),
-        ("big_little", 'allowed_cpuset="0x0000003f"', 'allowed_cpuset="0x0"', "no core that may"),
-        ("big_little", 'allowed_cpuset="0x0000003f"', 'allowed_cpuset="all"', "no bitmap"),
+        ("big_little", 'allowed_cpuset="0x0000003f"', 'allowed_cpuset="0x0"', "no usable core"),
+        ("big_little", 'allowed_cpuset="0x0000003f"', 'allowed_cpuset="all"', "not a bitmap"),
         ("gpu_node", 'value="41943040"', 'value="40 GiB"', "CUDAGlobalMemorySize"),
         ("gpu_node", '<object type="Machine"', '<thing type="Machine"', "mismatched tag"),
     ],
@@ -154,7 +154,7 @@ def test_what_cannot_be(name, old, new, message):
 
 def test_no_cores():
     machine = b'<topology version="2.0"><object type="Machine"/></topology>'
-    for text, message in ((b"<topology/>", "no object"), (machine, "no core")):
+    for text, message in ((b"<topology/>", "no object"), (machine, "no usable core")):
         with pytest.raises(InputError, match=message):
             computer_of_hwloc(text, "x.xml")
 

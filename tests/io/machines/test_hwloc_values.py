@@ -33,7 +33,7 @@ def test_an_endless_set_has_all_processors_from_some_on():
 
 @pytest.mark.parametrize("text", ["all", "0x", "0x123456789", "0xg", "1", "0x1;0x2", "-0x1", "0-3"])
 def test_what_is_no_bitmap(text):
-    with pytest.raises(InputError, match="no bitmap"):
+    with pytest.raises(InputError, match="that is not a bitmap"):
         bitmap(text, "x")
 
 

@@ -45,7 +45,7 @@ def test_instances_stand_for_their_gpu():
         "MIG-GPU-11111111-0000-0000-0000-000000000000/5/0",
         "MIG-aaaaaaaa-1111-2222-3333-444444444444",
     ]
-    assert listed.notes == ("GPU 2 is left out: MIG is enabled, and it has no instance",)
+    assert listed.notes == ("GPU 2 is left out: MIG is enabled, but the GPU has no instance",)
 
 
 def test_no_gpu_is_no_error():
@@ -59,9 +59,9 @@ def test_what_a_gpu_does_not_say_is_left_out():
 
 
 def test_a_driver_that_failed():
-    with pytest.raises(InputError, match='it says "NVIDIA-SMI has failed because') as found:
+    with pytest.raises(InputError, match='it begins with "NVIDIA-SMI has failed because') as found:
         read("smi_failed")
-    assert "error in place of XML" in found.value.hint
+    assert "If the driver fails, nvidia-smi prints an error instead of XML." in found.value.hint
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_cannot_be(old, new, message):
 
 
 def test_instances_that_cannot_be_chosen():
-    with pytest.raises(InputError, match="cannot be chosen"):
+    with pytest.raises(InputError, match="without numbers or UUID, so it cannot be selected"):
         gpus_of_nvidia_smi(changed("smi_mig", "<gpu_instance_id>1<", "<gpu_instance_id>N/A<"), "x")
 
 

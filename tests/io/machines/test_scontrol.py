@@ -50,7 +50,7 @@ def test_unlike_nodes_of_one_line_each():
 def test_a_partition():
     assert [node.host for node in read("slurm_unlike", "gpu").computers] == ["gn01", "gn02"]
     assert [node.host for node in read("slurm_unlike", "long").computers] == ["cn01"]
-    with pytest.raises(InputError, match="no node is of the partition 'gp'"):
+    with pytest.raises(InputError, match="no node is in the partition 'gp'"):
         read("slurm_unlike", "gp")
 
 
@@ -97,11 +97,11 @@ def test_states(state, takes):
         ("RealMemory=100", "RealMemory=-5", "RealMemory"),
         ("RealMemory=100", "RealMemory=100 MemSpecLimit=100", "all of its memory"),
         ("RealMemory=100", "RealMemory=100 CoreSpecCount=4", "all of its cores"),
-        ("gpu:1", "gpu:many", "no number of GPUs"),
-        ("gpu:1", "gpu:a100:99999", "no number of GPUs"),
-        ("State=IDLE", "State=DOWN", "no node takes work: their states are DOWN"),
-        ("NodeName=a", "NodeName=", "a node called ''"),
-        ("NodeName=a", "NodeName=a\u202eb", "a node called"),
+        ("gpu:1", "gpu:many", "is not a number of GPUs such as 'gpu:a100:4'"),
+        ("gpu:1", "gpu:a100:99999", "is not a number of GPUs such as 'gpu:a100:4'"),
+        ("State=IDLE", "State=DOWN", "no node accepts jobs: their states are DOWN"),
+        ("NodeName=a", "NodeName=", "has a node named ''"),
+        ("NodeName=a", "NodeName=a\u202eb", "has a node named"),
         ("NodeName=a", "JobId=3\nNodeName=a", "begins with 'JobId=3'"),
     ],
 )

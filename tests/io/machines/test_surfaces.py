@@ -43,10 +43,10 @@ def test_from_seconds(tmp_path):
     ("text", "line", "match"),
     [("[surface]\n", 1, "list of tables"), ("x = 1\n", 1, "unknown key"),
      (HEAD, 1, "needs seconds"),
-     (HEAD + "speeds = [[1], [2]]\nseconds = [[1], [1]]\n", 1, "or else"),
+     (HEAD + "speeds = [[1], [2]]\nseconds = [[1], [1]]\n", 1, "needs seconds or speeds"),
      (HEAD + "seconds = [[1]]\n", 5, "2 rows"), (HEAD + "seconds = [[1], [2, 3]]\n", 5, "2 rows"),
      (HEAD + "seconds = [[1], [0]]\n", 5, "above zero"), (HEAD + "seconds = [1, 2]\n", 5, "rows"),
-     (HEAD.replace("16", "99") + "seconds = [[1], [1]]\n", 1, "heights must rise"),
+     (HEAD.replace("16", "99") + "seconds = [[1], [1]]\n", 1, "heights must be above zero"),
      ((HEAD + "seconds = [[1], [1]]\n") * 2, 6, "two surfaces")],
 )  # fmt: skip
 def test_mistakes_are_shown_where_they_are(tmp_path, text, line, match):

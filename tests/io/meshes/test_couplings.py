@@ -115,7 +115,10 @@ def test_rings_are_closed(tmp_path, name, content):
     assert {tuple(sorted(pair)) for pair in reading.mesh.coupled.tolist()} == ROUND
     assert (reading.graph.n, reading.graph.m) == (16, 24)
     assert [note for note in reading.notes if "couple cells" in note] == [
-        "2 pairs of periodic or cyclic faces couple cells, as inner faces do (--no-couplings: not)."
+        (
+            "2 pairs of periodic or cyclic faces couple cells like inner faces "
+            "(--no-couplings leaves them out)."
+        )
     ]
     without = read(path, couplings=False)
     assert without.graph.m == 22
@@ -123,15 +126,15 @@ def test_rings_are_closed(tmp_path, name, content):
     assert "2 pairs of periodic or cyclic faces are left out (--no-couplings)." in without.notes
     points = read(path, by="points")
     assert points.graph.m == read(path, by="points", couplings=False).graph.m
-    assert any("a graph of points is without them" in note for note in points.notes)
+    assert any("the graph of points does not contain them" in note for note in points.notes)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("x.msh", msh_2(periodic="1\n1 2 1\n1\n9 1"), "joins points, but no faces"),
-        ("x.msh", msh_2(names=PYFR.replace("_r", "_s")), "do not meet are left out: periodic_0_l"),
-        ("x.su2", su2(second="wall"), "do not meet are left out: periodic_1"),
+        ("x.msh", msh_2(periodic="1\n1 2 1\n1\n9 1"), "joins points, but it joins no face"),
+        ("x.msh", msh_2(names=PYFR.replace("_r", "_s")), "do not match are left out: periodic_0_l"),
+        ("x.su2", su2(second="wall"), "do not match are left out: periodic_1"),
         ("x.su2", su2("left", "right", more="NPERIODIC= 2\n"), "NPERIODIC"),
     ],
 )
@@ -241,17 +244,23 @@ def test_faces_that_do_not_meet_are_said(tmp_path):
     apart = "type cyclicAMI; neighbourPatch left; nFaces 4; startFace 24;"
     reading = read(case(tmp_path / "ring", kind="cyclicAMI", right=apart))
     assert reading.graph.m == 22
-    words = "Coupled patches whose faces do not meet one by one are left out: left, right."
+    words = "Coupled patches whose faces do not match one by one are left out: left, right."
     assert words in reading.notes
 
 
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"entries": "neighbourPatch up;"}, "names the neighbourPatch up: there is none"),
+        ({"entries": "neighbourPatch up;"}, "names neighbourPatch up, which does not exist"),
         ({"right": "type cyclic; nFaces 3; startFace 24;"}, "left and right have 2 and 3 faces"),
-        ({"right": "type wall; nFaces 2; startFace 20;"}, "some are inner ones or do not exist"),
-        ({"right": "type wall; nFaces 99; startFace 24;"}, "some are inner ones or do not exist"),
+        (
+            {"right": "type wall; nFaces 2; startFace 20;"},
+            "some of which are inner faces or do not exist",
+        ),
+        (
+            {"right": "type wall; nFaces 99; startFace 24;"},
+            "some of which are inner faces or do not exist",
+        ),
         ({"right": "nFaces 2; startFace 24;"}, "right has no type, nFaces or startFace"),
     ],
 )

@@ -87,22 +87,46 @@ def test_as_in_text(put, binary, text):
     ("content", "words"),
     [
         (BAR_2.replace(b" 1 8\n" + ints(1), b" 1 8\n" + ints(2**24)), "another byte order"),
-        (BAR_2.replace(b" 1 8\n", b" 1\n8\n"), "other numbers than of 8 bytes"),
-        (BAR_2.replace(reals(2, 1, 0), reals(2, np.nan, 0)), "no finite number"),
-        (DIVIDED_4.replace(reals(0, 1, 0), reals(0, np.inf, 0)), "no finite number"),
-        (BAR_2.replace(b" 1 8\n", b" 1 4\n"), "other numbers than of 8 bytes"),
-        (BAR_2.replace(b"$Nodes\n8\n", b"$Nodes\n9\n"), "numbers more than it has"),
+        (
+            BAR_2.replace(b" 1 8\n", b" 1\n8\n"),
+            "is binary with another byte order, or with numbers that have not 8 bytes",
+        ),
+        (
+            BAR_2.replace(reals(2, 1, 0), reals(2, np.nan, 0)),
+            "has a point with a coordinate that is not finite",
+        ),
+        (
+            DIVIDED_4.replace(reals(0, 1, 0), reals(0, np.inf, 0)),
+            "has a point with a coordinate that is not finite",
+        ),
+        (
+            BAR_2.replace(b" 1 8\n", b" 1 4\n"),
+            "is binary with another byte order, or with numbers that have not 8 bytes",
+        ),
+        (BAR_2.replace(b"$Nodes\n8\n", b"$Nodes\n9\n"), "more numbers than it contains"),
         (BAR_2.replace(b"$Nodes\n8\n", b"$Nodes\n0\n"), "has no points"),
         (BAR_2.replace(b"$Nodes\n8\n", b"$Nodes\nx\n"), "does not begin with a number"),
-        (BAR_2.replace(b"$Elements\n7\n", b"$Elements\n8\n"), "numbers more than it has"),
+        (BAR_2.replace(b"$Elements\n7\n", b"$Elements\n8\n"), "more numbers than it contains"),
         (BAR_2.replace(b"$Elements\n7\n", b"$Elements\n0\n"), "has no cells"),
-        (BAR_2.replace(ints(3, 2, 2), ints(99, 2, 2)), "type 99 are not known"),
+        (
+            BAR_2.replace(ints(3, 2, 2), ints(99, 2, 2)),
+            "has cells of Gmsh's type 99, which Evener does not know",
+        ),
         (BAR_2.replace(ints(3, 2, 2), ints(3, 9, 2)), "a block of 9 cells with 2 tags"),
-        (DIVIDED_4.replace(ints(2, 3, 3), ints(2, 3, 300)), "type 300 are not known"),
-        (DIVIDED_4.replace(sizes(4, 4, 1, 4), sizes(99, 4, 1, 4)), "speaks of 99 blocks"),
-        (DIVIDED_4.replace(sizes(4, 2, 5, 6, 3), sizes(4, 2, 5, 7, 3)), "the point 7"),
-        (DIVIDED_4.replace(sizes(2, 1) + ints(3, 2), sizes(2, -1) + ints(3, 2)), "-2 numbers more"),
-        (DIVIDED_4.replace(sizes(0, 1, 1, 0), sizes(0, 1, 2**60, 0)), r"\$Entities speaks of"),
+        (
+            DIVIDED_4.replace(ints(2, 3, 3), ints(2, 3, 300)),
+            "has cells of Gmsh's type 300, which Evener does not know",
+        ),
+        (
+            DIVIDED_4.replace(sizes(4, 4, 1, 4), sizes(99, 4, 1, 4)),
+            "declares 99 blocks, but ends early",
+        ),
+        (DIVIDED_4.replace(sizes(4, 2, 5, 6, 3), sizes(4, 2, 5, 7, 3)), "a cell has point 7"),
+        (
+            DIVIDED_4.replace(sizes(2, 1) + ints(3, 2), sizes(2, -1) + ints(3, 2)),
+            "-2 more numbers than it contains",
+        ),
+        (DIVIDED_4.replace(sizes(0, 1, 1, 0), sizes(0, 1, 2**60, 0)), r"\$Entities declares"),
     ],
 )
 def test_what_is_refused(put, content, words):

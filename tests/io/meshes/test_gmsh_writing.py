@@ -212,7 +212,7 @@ def test_orders_are_inverse():
 
 def test_what_gmsh_has_not():
     polygon = Mesh(np.zeros((5, 2)), np.array([0, 5]), np.arange(5), np.array([7]))
-    with pytest.raises(InputError, match="cell 0 has 5 points: Gmsh has no such polygons"):
+    with pytest.raises(InputError, match="cell 0 has 5 points; Gmsh has no such polygons"):
         elements_of(polygon)
     mesh = Mesh(np.zeros((3, 0)), np.array([0, 3]), np.arange(3), np.array([5]))
     with pytest.raises(InputError, match="no coordinates"):

@@ -185,12 +185,12 @@ def test_refused_as_a_limit(put, name, content, words, way):
 
 def test_elements_that_are_not_known(tmp_path):
     exodus(tmp_path / "a.g", [("SUPER", [[1, 2, 3]])], CUBE)
-    with pytest.raises(InputError, match="'SUPER', which is not known"):
+    with pytest.raises(InputError, match="'SUPER'"):
         read(tmp_path / "a.g")
     with netcdf_file(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", 3)
         file.createVariable("time", "d", ("time",))[:] = 0
-    with pytest.raises(InputError, match="netCDF without a mesh that is known"):
+    with pytest.raises(InputError, match="is netCDF without a known mesh:"):
         read(tmp_path / "a.nc")
 
 

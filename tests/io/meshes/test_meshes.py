@@ -84,13 +84,13 @@ def test_su2_zones(put):
     reading = read(put(text, "z.su2"))
     assert reading.mesh.cell_data["zone"].tolist() == [0] * 4 + [1] * 4
     assert reading.graph.components()[0] == 2
-    with pytest.raises(InputError, match="speaks of 3 zones"):
+    with pytest.raises(InputError, match="declares 3 zones"):
         read(put(text.replace("NZONE= 2", "NZONE= 3"), "z.su2"))
 
 
 def test_fesom_by_either_half(put):
     points = put(samples.FESOM_POINTS, "nod2d.out")
-    with pytest.raises(InputError, match=r"elem2d\.out must lie beside it"):
+    with pytest.raises(InputError, match=r"elem2d\.out must be in the same folder"):
         read(points)
     cells = put(samples.FESOM_CELLS, "elem2d.out")
     for path in (points, cells):
@@ -105,7 +105,7 @@ def test_centres_of_cells_across_360_degrees(put):
     cells = put(points, "nod2d.out") and put("2\n1 2 3\n5 4 3\n", "elem2d.out")
     reading = read(cells)
     assert reading.graph.coords[:, 0].tolist() == pytest.approx([1.1 + 359.4, (170 + 181.1) / 3])
-    words = "Coordinates are taken for degrees: 1 cell across the end of 360."
+    words = "Coordinates are read as degrees: 1 cell across the end of 360."
     assert words in reading.notes
     metres = put(points.replace("358.4", "958.4"), "nod2d.out")
     assert read(metres).graph.coords[0, 0] == pytest.approx((958.4 + 2.0 + 1.1) / 3)
@@ -148,10 +148,14 @@ def foam(name, old, new):
     [
         (foam("points", "12\n(", "13\n("), "points", "36 numbers for 13 points"),
         (foam("points", "(0 0 0)", "(0 0 nan)"), "points:9", "not finite"),
-        (foam("faces", "11\n(", "12\n("), "faces", "speaks of 12 faces, but has 11"),
-        (foam("faces", "4(1 4 10 7)", "4(1 4 10 12)"), "faces", "there is no point 12"),
-        (foam("faces", "4(1 4 10 7)", "5(1 4 10 7)"), "faces", "as many corners as it says"),
-        (foam("owner", "1 1)", "1)"), "owner", "speaks of 11 numbers, but has 10"),
+        (foam("faces", "11\n(", "12\n("), "faces", "declares 12 faces, but contains 11"),
+        (foam("faces", "4(1 4 10 7)", "4(1 4 10 12)"), "faces", "point 12"),
+        (
+            foam("faces", "4(1 4 10 7)", "5(1 4 10 7)"),
+            "faces",
+            "has another number of corners than declared",
+        ),
+        (foam("owner", "1 1)", "1)"), "owner", "declares 11 numbers, but contains 10"),
         (foam("owner", "11(0", "11(0.5"), "owner", "must be a whole number, not 0.5"),
         (foam("owner", "11(0 0 0 0 0 0 1 1 1 1 1)", "12{0}"), "owner", "12 owners for 11 faces"),
         (foam("neighbour", "(\n1\n)", "(\n0\n)"), "polyMesh", "two different cells"),
@@ -173,55 +177,61 @@ def test_openfoam_without_a_file(tmp_path):
 
 
 REFUSED = [
-    ("square.su2", "NELEM= 4", "NELEM= 5", 6, "after 4 of the 5 cells"),
-    ("square.su2", "NELEM= 4", "NELEM= 3", 6, "3 cells are spoken of, but here is one more"),
+    ("square.su2", "NELEM= 4", "NELEM= 5", 6, "after 4 of the declared 5 cells"),
+    ("square.su2", "NELEM= 4", "NELEM= 3", 6, "3 cells but contains more"),
     ("square.su2", "NELEM= 4", "NELEM= 999999999999", 6, "999,999,999,999 cells"),
     ("square.su2", "NELEM= 4", "NELEM= -4", 2, "NELEM= needs a whole number"),
-    ("square.su2", "5 0 1 3 0", "5 0 1 8 0", 3, "there is no point 8"),
-    ("square.su2", "5 0 1 3 0", "5 0 1 -1 0", 3, "there is no point -1"),
-    ("square.su2", "5 0 1 3 0", "6 0 1 3 0", 3, "no cell of the type 6"),
+    ("square.su2", "5 0 1 3 0", "5 0 1 8 0", 3, "point 8"),
+    ("square.su2", "5 0 1 3 0", "5 0 1 -1 0", 3, "point -1"),
+    ("square.su2", "5 0 1 3 0", "6 0 1 3 0", 3, "SU2 has no cell type 6"),
     ("square.su2", "5 0 1 3 0", "5 0 1", 3, "needs 3 corners"),
     ("square.su2", "1 0 1\n", "1 inf 1\n", 9, "not finite"),
     ("square.su2", "1 0 1\n", "1 x 1\n", 9, "'x'"),
     ("square.su2", "NDIME= 2", "NDIME= 4", 1, "NDIME must be 2 or 3"),
-    ("square.su2", "NMARK= 1", "NELEM= 0", 16, "stands twice"),
-    ("two.msh", "4\n1 15", "5\n1 15", 17, "after 4 of the 5 cells"),
+    ("square.su2", "NMARK= 1", "NELEM= 0", 16, "appears twice"),
+    ("two.msh", "4\n1 15", "5\n1 15", 17, "after 4 of the declared 5 cells"),
     ("two.msh", "2 3 2 5 1 1 2 3 4", "2 3 2 5 1 1 2 3 7", None, "point 7"),
     ("two.msh", "2 3 2 5 1 1 2 3 4", "2 3 3 5 1 1 2 3 4", 15, "needs 3 tags and 4 corners"),
-    ("two.msh", "2 3 2 5 1 1 2 3 4", "2 99 2 5 1 1 2 3 4", 15, "type 99 are not known"),
+    ("two.msh", "2 3 2 5 1 1 2 3 4", "2 99 2 5 1 1 2 3 4", 15, "type 99 are unknown"),
     ("two.msh", "9 2 0 0", "4 2 0 0", None, "two points have the number 4"),
     ("two.msh", "$EndElements", "", 12, "ends within the section"),
     ("two.msh", "2.2 0 8", "1.0 0 8", 2, "version 1"),
-    ("four.msh", "2 1 3 1\n", "2 1 3 9999999\n", None, "cells of 4 points are spoken of"),
-    ("four.msh", "2 1 0 4\n", "2 1 0 4000000000\n", None, "points are spoken of"),
+    ("four.msh", "2 1 3 1\n", "2 1 3 9999999\n", None, "cells of 4 points, but the section ends"),
+    ("four.msh", "2 1 0 4\n", "2 1 0 4000000000\n", None, "points, but the section ends"),
     ("four.msh", "2 1 2 3 4\n2 2 2 1\n3 2 9 3\n", "2 1 2 3 4\n2 2 2 1\n", None, "section ends"),
     ("harbour.14", "2 4\n", "3 4\n", 9, "not '='"),
-    ("harbour.14", "2 4\n", "2 400000\n", 2, "ends before the 400,000 points"),
-    ("harbour.14", "2 3 1 3 4", "2 3 1 3 5", None, "no point 5"),
+    ("harbour.14", "2 4\n", "2 400000\n", 2, "ends before the declared 400,000 points"),
+    ("harbour.14", "2 3 1 3 4", "2 3 1 3 5", None, "point 5"),
     ("harbour.14", "2 3 1 3 4", "2 4 1 3 4", 8, "needs 4 corners"),
-    ("harbour.14", "2 3 1 3 4", "2 5 1 3 4", 8, "3 or 4 corners"),
-    ("two.mesh", "Vertices 5", "Vertices 6", 4, "Vertices speaks of 6 entries"),
-    ("two.mesh", "1 2 3 4 10", "1 2 3 6 10", 11, "no point 6"),
+    (
+        "harbour.14",
+        "2 3 1 3 4",
+        "2 5 1 3 4",
+        8,
+        "the second number of a cell, its number of corners, must be 3 or 4",
+    ),
+    ("two.mesh", "Vertices 5", "Vertices 6", 4, "Vertices declares 6 entries of"),
+    ("two.mesh", "1 2 3 4 10", "1 2 3 6 10", 11, "point 6"),
     ("two.mesh", "Dimension 3", "Dimension 5", 3, "Dimension must be 2 or 3"),
-    ("strip.obj", "f 2 5 6 \\\n 3", "f 2 5 7", 11, "no point 7"),
-    ("strip.obj", "f 2 5 6 \\\n 3", "f 2 0 1", 11, "no point 0"),
-    ("strip.obj", "f -4 -2 -1", "f -5 -2 -1", 8, "no point 0"),
-    ("strip.obj", "f -4 -2 -1", "f -4 -2", 8, "3 corners or more, not 2"),
+    ("strip.obj", "f 2 5 6 \\\n 3", "f 2 5 7", 11, "point 7"),
+    ("strip.obj", "f 2 5 6 \\\n 3", "f 2 0 1", 11, "point 0"),
+    ("strip.obj", "f -4 -2 -1", "f -5 -2 -1", 8, "point 0"),
+    ("strip.obj", "f -4 -2 -1", "f -4 -2", 8, "a face needs at least 3 corners, not 2"),
     ("two.xml", 'v2="3"', 'v2="4"', None, "corner 4"),
     ("two.xml", 'v2="3"', "", 12, "has no 'v2'"),
     ("two.xml", 'x="1" y="1"', 'x="one" y="1"', 6, "no number"),
     ("two.xml", 'index="3"', 'index="2"', None, "indices are not 0 to 3"),
     ("two.xml", "</mesh>", "", 15, "not well-formed"),
     ("two.xml", '"1.0"?', '"1.0" encoding="klingon"?', 1, "encoding"),
-    ("metis.mesh", "\n3\n", "\n4\n", None, "3 of the 4 cells"),
-    ("metis.mesh", "\n3\n", "\n-3\n", None, "speaks of -3 cells"),
-    ("metis.mesh", "1 3 4", "1 0 4", 4, "no point 0"),
+    ("metis.mesh", "\n3\n", "\n4\n", None, "3 of the declared 4 cells"),
+    ("metis.mesh", "\n3\n", "\n-3\n", None, "declares -3 cells"),
+    ("metis.mesh", "1 3 4", "1 0 4", 4, "point 0"),
     ("metis.mesh", "1 3 4", "1 3 99999999", None, "99,999,999"),
-    ("metis.mesh", "1 3 4", "1 3 4 5 6 7 8", None, "7 points: its shape is not known"),
+    ("metis.mesh", "1 3 4", "1 3 4 5 6 7 8", None, "7 points, whose shape is unknown"),
     ("sets.msh", "2 4 12", "2 4 11", 2, "12 entries in its lists, not 11"),
     ("sets.msh", "3 3 4 5", "9 3 4 5", None, "entries"),
     ("sets.msh", "3 3 4 5", "3 3 4 9", None, "point 9|point 8"),
-    ("sets.msh", "2 4 12", "999999 4 12", 2, "speaks of 999,999 cells"),
+    ("sets.msh", "2 4 12", "999999 4 12", 2, "declares 999,999 cells"),
 ]
 
 

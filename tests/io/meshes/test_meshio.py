@@ -81,7 +81,7 @@ def test_the_numbers_beside_an_xdmf_file_are_inputs_too(tmp_path, h5py):
     assert after["a.xdmf"] == before["a.xdmf"]
     assert after["a.h5"] != before["a.h5"]
     (tmp_path / "a.h5").unlink()
-    with pytest.raises(InputError, match=r"leaves its numbers to 'a\.h5'"):
+    with pytest.raises(InputError, match=r"stores its numbers in 'a\.h5'"):
         read(path)
 
 

@@ -27,7 +27,7 @@ def test_elements_and_attributes(put):
     assert mesh.corners.tolist() == [0, 1, 2, 3, 1, 4, 2]
     assert mesh.cell_data["attribute"].tolist() == [5, 6]
     assert mesh.points.tolist() == [[0, 0], [1, 0], [1, 1], [0, 1], [2, 0]]
-    assert reading.notes == ("1 cell of lower dimension, as on boundaries, left out.",)
+    assert reading.notes == ("1 cell of lower dimension, such as boundaries, left out.",)
 
 
 def curved(collection, ordering, numbers):
@@ -65,18 +65,30 @@ def test_the_part_of_a_rank(put):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("MFEM mesh v1.0", "MFEM NC mesh v1.0", "is an MFEM NC mesh v1.0, which is not read"),
-        ("MFEM mesh v1.0", "MFEM mesh v1.1", "is an MFEM mesh v1.1, which is not read"),
+        (
+            "MFEM mesh v1.0",
+            "MFEM NC mesh v1.0",
+            "is an MFEM NC mesh v1.0, which Evener does not read",
+        ),
+        ("MFEM mesh v1.0", "MFEM mesh v1.1", "is an MFEM mesh v1.1, which Evener does not read"),
         ("MFEM mesh", "MFEM NURBS mesh", "is an MFEM NURBS mesh v1.0"),
         ("vertices\n5\n2\n", "", "has no section vertices"),
         ("dimension\n2", "dimension\n4", "dimension must be 1, 2 or 3"),
-        ("elements\n2\n", "elements\n3\n", "2 of the 3 elements"),
+        ("elements\n2\n", "elements\n3\n", "2 of the declared 3 elements"),
         ("6 2 1 4 2", "6 4 1 4 2 0", "geometry 4 is not 2-D"),
         ("6 2 1 4 2", "6 9 1 4 2", "geometry 9 is not 2-D"),
         ("6 2 1 4 2", "6 2 1 4", "geometry 2 has 3 vertices"),
-        ("6 2 1 4 2", "6 2 1 5 2", r"there is no vertex 5: they are numbered 0 to 4"),
-        ("5\n2\n0 0", "5\n4\n0 0", "the number of coordinates, 1, 2 or 3"),
-        ("1 1 0 1\n\nvertices", "1 1 0 1\n\nboundary\n0\nvertices", "boundary stands twice"),
+        (
+            "6 2 1 4 2",
+            "6 2 1 5 2",
+            "vertex 5 does not exist: vertices are numbered 0 to 4",
+        ),
+        (
+            "5\n2\n0 0",
+            "5\n4\n0 0",
+            "the number of vertices must be followed by the number of coordinates: 1, 2 or 3",
+        ),
+        ("1 1 0 1\n\nvertices", "1 1 0 1\n\nboundary\n0\nvertices", "boundary appears twice"),
         ("2 0\n", "2\n", "the line has 1 numbers"),
     ],
 )
@@ -96,7 +108,10 @@ def test_the_line_is_named(put):
     ("text", "words"),
     [
         (curved("H1_2D_P2", 1, NODES[:4]), "5 vertices have 2 coordinates each; nodes hold 8"),
-        (curved("H1_2D_P2", 2, NODES), "nodes begin with a FiniteElementSpace"),
+        (
+            curved("H1_2D_P2", 2, NODES),
+            "nodes must begin with FiniteElementSpace, VDim and Ordering",
+        ),
     ],
 )
 def test_nodes_that_do_not_fit(put, text, words):

@@ -143,7 +143,7 @@ def test_regions_and_what_is_left_out(put):
     assert read(put(NASTRAN, "x.bdf")).mesh.cell_data["property"].tolist() == [1, 3]
     gmsh = read(put(GMSH, "g.msh"))
     assert gmsh.mesh.cell_data["physical"].tolist() == [1, 2]
-    assert gmsh.notes == ("1 cell stands again, for another physical group: each counts once.",)
+    assert gmsh.notes == ("1 cell stands again for another physical group; each counts once.",)
 
 
 def test_instances_of_a_part(put):
@@ -180,7 +180,7 @@ def test_order_of_points_amid_edges(put):
 
 def test_triangle_and_tetgen(put):
     nodes = put("4 2 0 1\n1 0 0 1\n2 1 0 1\n3 1 1 1\n4 0 1 1\n", "t.node")
-    with pytest.raises(InputError, match="half a mesh"):
+    with pytest.raises(InputError, match="is one half of a mesh;"):
         read(nodes)
     cells = put("2 3 1\n1 1 2 3 7\n2 1 3 4 8\n# made by Triangle\n", "t.ele")
     for path in (nodes, cells):
@@ -215,15 +215,15 @@ def test_gmsh_of_high_order(put, number, size):
     ("name", "text", "line", "words"),
     [
         ("k.mdpa", KRATOS.replace("Element2D3N", "Element2D5N"), 11, "has 5 points, not 3"),
-        ("k.mdpa", KRATOS.replace("Element2D3N", "Unheard"), 11, "a shape that Evener does not"),
-        ("k.mdpa", KRATOS.replace("3 8 2 9 4", "3 8 2 9 5"), None, "none of this number"),
-        ("k.mdpa", KRATOS.replace("End Nodes", ""), None, "block of nodes that ends"),
-        ("k.mdpa", SHELL, 8, "as tetrahedra all are flat"),
+        ("k.mdpa", KRATOS.replace("Element2D3N", "Unheard"), 11, "an unknown shape"),
+        ("k.mdpa", KRATOS.replace("3 8 2 9 4", "3 8 2 9 5"), None, ", which does not exist"),
+        ("k.mdpa", KRATOS.replace("End Nodes", ""), None, "has no complete block of nodes"),
+        ("k.mdpa", SHELL, 8, "may be tetrahedra or shells; as tetrahedra all would be flat"),
         ("a.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=NONE\n1, 1\n", 3, "'NONE', which Evener does"),
         ("a.inp", "*node\n1,0,0\n*include, input=more.inp\n", 3, "includes the file 'more.inp'"),
         ("a.inp", "*node\n1,0,0\n2,9,0\n*ngen\n1,2\n", 4, r"generates nodes or elements by \*NGEN"),
         ("a.inp", "*node\n1,0,0\n2,1,0\n*element,type=t2d2\n1,1\n", 4, "of which each takes 3"),
-        ("a.inp", "*node\n1,,0\n", 2, "empty field"),
+        ("a.inp", "*node\n1,,0\n", 2, "a field is empty"),
         ("a.inp", "*node, system=c\n1,1.,90.\n", 1, "in the system C"),
         ("a.inp", "once upon a time\n", None, "no elements"),
         ("a.bdf", "GRID,1,,0.,0.,0.\nCQUADZ,1,1,1,1,1,1\n", 2, "elements CQUADZ, which Evener"),
@@ -231,8 +231,8 @@ def test_gmsh_of_high_order(put, number, size):
         ("a.bdf", "GRID,1,,x.,0.,0.\n", 1, "'X.'"),
         ("a.bdf", "INCLUDE 'b.bdf'\n", 1, "includes another file"),
         ("a.bdf", "once upon a time\n", None, "no GRID cards"),
-        ("a.off", OFF + "4 0 1 2 3\n4 1 4 5 6\n", 11, "no point 6"),
-        ("a.off", OFF + "4 0 1 2 3\n", 10, "1 of the 2 faces"),
+        ("a.off", OFF + "4 0 1 2 3\n4 1 4 5 6\n", 11, "point 6 does not exist"),
+        ("a.off", OFF + "4 0 1 2 3\n", 10, "1 of the declared 2 faces"),
         ("a.off", OFF + "4 0 1 2 3\n4 1 4 5\n", 11, "a face of 4 corners"),
         ("a.gr3", GR3.replace("2 3 2 5 3", "2 3 2 5"), 9, "needs 3 corners"),
     ],

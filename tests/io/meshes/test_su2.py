@@ -129,7 +129,9 @@ def test_refuses():
 
 
 def test_an_unknown_suffix_writes_nothing(tmp_path):
-    with pytest.raises(UsageError, match=r"mesh.obj: meshes are not written") as refused:
+    with pytest.raises(
+        UsageError, match=r"mesh\.obj: Evener does not write meshes to such files"
+    ) as refused:
         write_mesh(tmp_path / "mesh.obj", mesh_of(SQUARE, (QUAD, [0, 1, 2, 3])))
     assert refused.value.hint == "Use .su2, .vtu."
     assert list(tmp_path.iterdir()) == []

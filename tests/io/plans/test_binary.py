@@ -39,11 +39,11 @@ def test_files_cut_short(tmp_path, size):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (WHOLE + b"\0", "goes on after the last name, for 1 bytes"),
+        (WHOLE + b"\0", "continues after the last name for 1 bytes"),
         (WHOLE.replace(b"PART\1", b"PART\2"), "version 2, which is unknown"),
-        (HEAD + struct.pack("<4i", 2, 0, 3, 0) + NAMES, "vertex 2 has the block 3; there are 3"),
-        (HEAD + struct.pack("<4i", 2, -1, 1, 0) + NAMES, "vertex 1 has the block -1"),
-        (HEAD[:16] + b"\xff" * 8 + BLOCKS, "speaks of 18,446,744,073,709,551,615 vertices"),
+        (HEAD + struct.pack("<4i", 2, 0, 3, 0) + NAMES, "vertex 2 has block 3, but there are 3"),
+        (HEAD + struct.pack("<4i", 2, -1, 1, 0) + NAMES, "vertex 1 has block -1"),
+        (HEAD[:16] + b"\xff" * 8 + BLOCKS, "declares 18,446,744,073,709,551,615 vertices"),
         (HEAD[:12] + b"\xff" * 4 + HEAD[16:] + BLOCKS + NAMES, "name of device 3 of 4,294,967,295"),
     ],
 )
@@ -55,7 +55,7 @@ def test_wrong_files(tmp_path, content, words):
 
 def test_another_number_of_vertices(tmp_path):
     (tmp_path / "x").write_bytes(WHOLE)
-    with pytest.raises(InputError, match="holds the blocks of 4 vertices; 5 are needed"):
+    with pytest.raises(InputError, match="contains blocks of 4 vertices; 5 are needed"):
         read_part(tmp_path / "x", 5)
 
 

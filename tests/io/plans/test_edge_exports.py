@@ -56,9 +56,9 @@ def test_what_cannot_be_written_is_refused(plan, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").write_text("")
     for to, ends, path, reason in (
-        ("vtu", None, "x", "no export of edges to 'vtu'"),
+        ("vtu", None, "x", "edges cannot be exported to 'vtu'"),
         ("lists", None, "x", "need the graph"),
-        ("lists", ENDS, "full", "is there already"),
+        ("lists", ENDS, "full", "already exists"),
     ):
         with pytest.raises(UsageError, match=reason):
             write_edge_part(tmp_path / path, plan, to, ends=ends)
@@ -68,7 +68,7 @@ def test_what_cannot_be_written_is_refused(plan, tmp_path):
 
 def test_files_of_another_length_are_refused_in_the_words_of_edges(plan, tmp_path):
     (tmp_path / "x.part").write_text("0\n1\n")
-    with pytest.raises(InputError, match="the blocks of 2 edges; 5 are needed"):
+    with pytest.raises(InputError, match="blocks of 2 edges; 5 are needed"):
         read_edge_part(tmp_path / "x.part", 5)
     write_edge_plan(tmp_path / "x.plan", plan)
     assert is_edge_plan(tmp_path / "x.plan")

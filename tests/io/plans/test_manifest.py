@@ -58,7 +58,7 @@ def test_manifests_that_do_not_fit_are_refused(plan_file, tmp_path, keys, value)
 
 def test_a_newer_format_says_so(plan_file, tmp_path):
     with_manifest(plan_file, tmp_path / "x.plan", lambda data: data.update(format_version=2))
-    with pytest.raises(InputError, match="newer than this evener reads"):
+    with pytest.raises(InputError, match="newer than this Evener reads"):
         read_plan(tmp_path / "x.plan")
 
 

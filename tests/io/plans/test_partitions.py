@@ -215,10 +215,10 @@ def test_refused_to_write(tmp_path, square):
         assert not path.exists()
 
     graph = Graph.from_edges(5, [0], [1])
-    refused(UsageError, "no export to 'vtk'", to="vtk")
+    refused(UsageError, "cannot be exported to 'vtk'", to="vtk")
     refused(UsageError, "vtu needs the mesh", to="vtu")
-    refused(UsageError, "what was read is a graph", to="openfoam", graph=graph)
-    refused(UsageError, "no place for fields", fields={"a": PART})
+    refused(UsageError, "needs a mesh, but the file contains a graph", to="openfoam", graph=graph)
+    refused(UsageError, "cannot store fields; vtu can", fields={"a": PART})
     refused(UsageError, "divides cells", to="openfoam", mesh=square, by="points", part=[0] * 8)
     refused(UsageError, "not by 'edges'", mesh=square, by="edges")
     refused(InputError, "the mesh 4 cells", mesh=square, part=[0, 1])
@@ -228,8 +228,14 @@ def test_refused_to_write(tmp_path, square):
     refused(InputError, "from 0 on", part=[])
     refused(InputError, "from 0 on", part=[2**31])
     refused(InputError, "whole numbers", part=[0.5])
-    refused(InputError, "block 2; there are 2 devices", to="csv", devices=["a", "b"])
+    refused(InputError, "block 2, but there are 2 devices", to="csv", devices=["a", "b"])
     refused(InputError, "'work' is not of 4", to="vtu", mesh=square, fields={"work": [1]})
-    refused(InputError, "fits no VTU", to="vtu", mesh=square, fields={"s": ["a", "b", "c", "d"]})
+    refused(
+        InputError,
+        "cannot be written to VTU",
+        to="vtu",
+        mesh=square,
+        fields={"s": ["a", "b", "c", "d"]},
+    )
     bare = Mesh(np.empty((3, 0)), [0, 3], [0, 1, 2], [5])
     refused(InputError, "no coordinates", to="vtu", mesh=bare, part=[0])

@@ -72,35 +72,35 @@ def test_understood(put, content):
         ("2\n0\nx\n0\n", 3, "'x'"),
         ("2\n0\n2147483648\n0\n", None, "above 2\\^31 - 1"),
         ("2\n0\n99999999999999999999\n0\n", 3, "whole number"),
-        ("2\n0 1\n1\n0\n", None, "numbers; one is needed|spoken of|expected|column"),
-        ("5\n0 2\n1 0\n2 1\n3 0\n", 5, "4 of the 5 vertices"),
-        ("-4\n0 2\n1 0\n2 1\n3 0\n", None, "speaks of -4 vertices"),
-        ("4\n0 2\n1 0\n1 1\n3 0\n", 4, "vertex 1 stands twice"),
-        ("4\n0 2\n1 0\n2 1\n9 0\n", 5, "no vertex 9: there are 4"),
+        ("2\n0 1\n1\n0\n", None, "but contains more"),
+        ("5\n0 2\n1 0\n2 1\n3 0\n", 5, "4 of the declared 5 vertices"),
+        ("-4\n0 2\n1 0\n2 1\n3 0\n", None, "declares -4 vertices"),
+        ("4\n0 2\n1 0\n1 1\n3 0\n", 4, "vertex 1 appears twice"),
+        ("4\n0 2\n1 0\n2 1\n9 0\n", 5, "vertex 9 does not exist: there are 4"),
         ("4\n0 2\n1 0\n2 -1\n3 0\n", 4, "block -1 is below 0"),
         ("v,b\n0,2\n1,0\n2,1\n", None, "blocks of 3 vertices"),
-        ("v,b\n0,2\n1,0\n2,1\n2,0\n", 5, "stands twice"),
+        ("v,b\n0,2\n1,0\n2,1\n2,0\n", 5, "appears twice"),
         ("v,b\n0,2\n1,0\n2,x\n3,0\n", 4, "a vertex and its block"),
         ("v,b\n0,2\n1,0,cpu,7\n", 3, "a vertex and its block"),
-        ("v,b\n0,2\nfirst,0\n", 3, "no number of a vertex"),
-        ("v,b\n0,2\n-1,0\n1,1\n2,2\n", 3, "no vertex -1"),
+        ("v,b\n0,2\nfirst,0\n", 3, "is not a vertex number"),
+        ("v,b\n0,2\n-1,0\n1,1\n2,2\n", 3, "vertex -1 does not exist"),
         (b"0,1\n\xff\xfe,1\n", 2, "UTF-8"),
         ('{"parts": [1]}', None, "no list `part`"),
         ('{"part": [1, true, 0, 0]}', None, "entry 1"),
         ('{"part": [1, 0.0, 0, 0]}', None, "entry 1"),
         ('{"part": [1, 99999999999999999999999, 0, 0]}', None, "whole|numbers"),
-        ('{"part": [1,\n', 2, "no JSON"),
-        ("[" * 100_000, None, "no JSON"),
-        (f"{FOAM}5(2 0 1 0)", 6, "speaks of 5 entries, but has 4"),
+        ('{"part": [1,\n', 2, "is not JSON"),
+        ("[" * 100_000, None, "is not JSON"),
+        (f"{FOAM}5(2 0 1 0)", 6, "declares 5 entries, but contains 4"),
         (f"{FOAM}4(2 0 1 0", None, "no complete list"),
         (f"{FOAM}4(2 0 1 0.5)", 6, "whole number"),
         (npy([2, 0, 1]), None, r"shape \(3,\); \(4,\) is needed"),
         (npy([[2, 0, 1, 0]]), None, "shape"),
-        (npy(["a", "b", "c", "d"]), None, "not numbers of blocks"),
+        (npy(["a", "b", "c", "d"]), None, ", not block numbers"),
         (npy([0.5, 0, 0, 0]), None, "whole numbers"),
-        (npy([2, 0, -1, 0]), None, "vertex 2 has the block -1"),
+        (npy([2, 0, -1, 0]), None, "vertex 2 has block -1"),
         (npy(np.array([2**64 - 1, 0, 0, 0], np.uint64)), None, r"2\^63"),
-        (npy(WANTED)[:-1], None, "promises"),
+        (npy(WANTED)[:-1], None, "does not contain what its header declares"),
         (npy(WANTED)[:60], None, "damaged .npy header"),
         (npz(blocks=np.array(WANTED)), None, "without `part`"),
         (npz(part=np.array(WANTED))[:-30], None, "damaged archive"),
@@ -126,14 +126,14 @@ def test_headers_that_lie_reserve_nothing(put):
     header = np.lib.format.header_data_from_array_1_0(np.zeros(4, np.int64))
     buffer = io.BytesIO()
     np.lib.format.write_array_header_1_0(buffer, header | {"shape": (10**10,)})
-    with pytest.raises(InputError, match="promises"):
+    with pytest.raises(InputError, match="does not contain what its header declares"):
         read_part(put(buffer.getvalue() + bytes(32), "x.npy"), 4)
-    with pytest.raises(InputError, match="promises"):
+    with pytest.raises(InputError, match="does not contain what its header declares"):
         read_part(put(buffer.getvalue() + bytes(32), "x.npy"), 10**10)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("part.npy", buffer.getvalue() + bytes(10**7))
-    with pytest.raises(InputError, match="promises"):
+    with pytest.raises(InputError, match="does not contain what its header declares"):
         read_part(put(archive.getvalue(), "x.npz"), 4)
 
 

@@ -74,7 +74,7 @@ def test_copies_of_filters_that_are_not_there_are_refused(plan, tmp_path, copies
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(forged), "verdict", lambda _: "")  # which counts them
         write_stream_plan(path, forged)
-    with pytest.raises(InputError, match="copies do not fit its filters"):
+    with pytest.raises(InputError, match="is a stream plan whose copies do not match its filters"):
         read_stream_plan(path)
 
 

@@ -83,7 +83,7 @@ def test_scalars_and_arrays_of_any_shape(model):
         assert several.tolist() == [[ask(float(x)) for x in row] for row in loads]
         assert type(ask(3)) is float
         for wrong in (-1.0, np.nan, np.array([1.0, -1.0])):
-            with pytest.raises(InputError, match="zero or above"):
+            with pytest.raises(InputError, match="must be >= 0, not"):
                 ask(wrong)
     assert model.time(9.5) == np.inf
     assert model.max_load(1e9) == 9.0
@@ -92,7 +92,8 @@ def test_scalars_and_arrays_of_any_shape(model):
 
 @pytest.mark.parametrize(
     ("loads", "speeds", "match"),
-    [([], [], "no speed"), ([1.0], [1.0, 2.0], "no speed"), ([2.0, 1.0], [1, 1], "rise"),
+    [([], [], "not make a speed model"), ([1.0], [1.0, 2.0], "not make a speed model"),
+     ([2.0, 1.0], [1, 1], "strictly increase"),
      ([0.0, 1.0], [1, 1], "above zero"), ([1.0, 2.0], [1, 0], "above zero"),
      ([1.0, np.nan], [1, 1], "finite")],
 )  # fmt: skip

@@ -48,9 +48,9 @@ def test_fitted_to_a_grid_and_refused_without():
         fit_surface([*samples, samples[0]])
     with pytest.raises(InputError, match="at least one"):
         fit_surface([])
-    with pytest.raises(InputError, match="no sample"):
+    with pytest.raises(InputError, match="not a valid sample of a surface:"):
         fit_surface([(1, 2, 0)])
     with pytest.raises(InputError, match="do not fit"):
         SpeedSurface(s.heights, s.widths, s.speeds.T)
-    with pytest.raises(InputError, match="heights must rise"):
+    with pytest.raises(InputError, match="heights must be above zero and strictly increase"):
         SpeedSurface(s.heights[::-1], s.widths, s.speeds)

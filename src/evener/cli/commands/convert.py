@@ -150,7 +150,7 @@ def _convert_in_pieces(
 
 
 def _names_stream(target: Path) -> bool:
-    from evener.io.write import without_packing
+    from evener.io.sources import without_packing
 
     return without_packing(target).suffix.lower().removeprefix(".") in OF_STREAMS
 

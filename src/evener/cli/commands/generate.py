@@ -264,10 +264,9 @@ def _suffix(output: str, to: str | None) -> str:
         return "." + to.lower().removeprefix(".")
     if is_stdout(output):
         raise UsageError("stdout has no suffix to choose the format by", hint="Give --to.")
-    from evener.io.sources import PACKINGS
+    from evener.io.sources import without_packing
 
-    path = Path(output)
-    return (path.with_suffix("") if path.suffix in PACKINGS else path).suffix.lower()
+    return without_packing(output).suffix.lower()
 
 
 def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:

@@ -350,7 +350,7 @@ def _sent(made: Plan) -> str:
 
 
 def _default_name(graph: str) -> str:
-    name = "stdin" if is_stdin(graph) else Path(graph).name
-    for suffix in (".zst", ".gz", ".xz", ".bz2"):
-        name = name.removesuffix(suffix)
+    from evener.io.sources import without_packing
+
+    name = "stdin" if is_stdin(graph) else without_packing(graph).name
     return (name.rsplit(".", 1)[0] or "graph") + ".plan"

@@ -200,6 +200,6 @@ def _outside(made: Triangulation, m: int) -> IntArray:
     if edges.size < m:
         raise InputError(
             f"{m - edges.size} of the {m} edges of this airfoil's surface are cut through",
-            hint="A thicker airfoil or more triangles keep them whole.",
+            hint="Use a thicker airfoil or more triangles.",
         )
     return kept

@@ -38,7 +38,7 @@ def random_source(seed: int) -> np.random.Generator:
 def refuse_negative(seed: int) -> None:
     """Raise UsageError for a seed below zero."""
     if seed < 0:
-        raise UsageError(f"the seed must not be negative, and is {seed}")
+        raise UsageError(f"the seed must not be negative, but is {seed}")
 
 
 def check_memory(count: float, bytes_each: float, what: str) -> None:
@@ -53,5 +53,5 @@ def check_memory(count: float, bytes_each: float, what: str) -> None:
         raise UsageError(
             f"{count:,.0f} {what} need about {needed / 1e9:,.1f} GB of memory to make;"
             f" {free / 1e9:,.1f} GB are free",
-            hint="Ask for fewer.",
+            hint="Use fewer.",
         )

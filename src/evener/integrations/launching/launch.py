@@ -31,8 +31,8 @@ def launch_of(job: RankJob, launcher: Launcher) -> Launch:
     for word in job.options:
         if word.split("=")[0] in _NUMBERS:
             raise UsageError(
-                f"the launcher is given {word}, and each of the {job.n:,} devices has one rank",
-                hint="For another number of ranks, make a plan for so many devices.",
+                f"the launcher gets {word}, but each of the {job.n:,} devices has one rank",
+                hint="For another number of ranks, make a plan for that number of devices.",
             )
     return _LAUNCH[launcher.kind](job, launcher)
 
@@ -56,9 +56,7 @@ def refuse_missing_program(program: Sequence[str], places: Sequence[RankPlace]) 
     if not Path(name).is_file():
         raise InputError("there is no such program", file=name)
     if not os.access(name, os.X_OK):
-        raise InputError(
-            "is no program: it may not be executed", file=name, hint=f"chmod +x {name}"
-        )
+        raise InputError("is not executable", file=name, hint=f"chmod +x {name}")
 
 
 def needs_shared_folder(launch: Launch, places: Sequence[RankPlace]) -> bool:

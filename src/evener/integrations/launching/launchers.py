@@ -65,7 +65,7 @@ def launcher_of(kind: str | None = None, program: str | None = None) -> Launcher
                 raise _unknown(path, found[0])
     raise ToolError(
         "there is no mpirun, mpiexec or srun in PATH",
-        hint="Say what starts the ranks: --with openmpi, mpich, slurm or hostfile.",
+        hint="Choose what starts the ranks: --with openmpi, mpich, slurm or hostfile.",
     )
 
 
@@ -78,13 +78,13 @@ def _asked(kind: str | None, program: str) -> Launcher:
     if launcher is None:
         raise _unknown(path, said.strip().split("\n")[0][:80] or "nothing")
     if kind not in (None, launcher.kind):
-        raise UsageError(f"{path} is of {launcher.kind}, not of {kind}")
+        raise UsageError(f"{path} belongs to {launcher.kind}, not to {kind}")
     return launcher
 
 
 def _unknown(path: str, said: str) -> ToolError:
     return ToolError(
-        f"{path} is neither Open MPI's, MPICH's nor Slurm's: it says {said!r}",
+        f"{path} belongs neither to Open MPI, MPICH nor Slurm: it prints {said!r}",
         hint="--with hostfile writes what any launcher can use.",
     )
 

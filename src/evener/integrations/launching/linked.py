@@ -28,8 +28,8 @@ def refuse_other_mpi(program: str, launcher: Launcher) -> None:
     if kind not in (None, launcher.kind):
         raise UsageError(
             f"{program} is linked with {kind}, and {launcher.path} is of {launcher.kind}: "
-            "each rank would take itself for the only one",
-            hint=f"--with {kind} finds the launcher that it needs.",
+            "each rank would run as a single process",
+            hint=f"--with {kind} finds the right launcher.",
         )
 
 

@@ -38,8 +38,8 @@ def places_of(platform: Platform) -> list[RankPlace]:
     if any(named) and not all(named):
         without = platform.devices[named.index("")].name
         raise InputError(
-            f"device {without!r} names no host, and others do",
-            hint="State the host of each device, or of none: all are then on this computer.",
+            f"device {without!r} has no host, but others have",
+            hint="State the host of each device, or of none if all are on this computer.",
         )
     return [
         RankPlace(
@@ -94,16 +94,16 @@ def refuse_other_hosts(
         known = next((one for one in hosts if _is_same(one, host)), None)
         if known is None:
             raise InputError(
-                f"host {host!r} of device {own[0].device!r} is not in it{meant(host, hosts)}",
+                f"lacks host {host!r} of device {own[0].device!r}{meant(host, hosts)}",
                 file=file,
-                hint=f"It has: {', '.join(list(hosts)[:8])}{', ...' if len(hosts) > 8 else ''}.",
+                hint=f"Hosts: {', '.join(list(hosts)[:8])}{', ...' if len(hosts) > 8 else ''}.",
             )
         slots = hosts[known]
         if slots is not None and slots < len(own):
             raise InputError(
-                f"host {host!r} has {plural(slots, 'slot')} in it, and {len(own):,} devices",
+                f"has {plural(slots, 'slot')} for host {host!r}, but {len(own):,} devices use it",
                 file=file,
-                hint="Each device has a rank: raise the slots, or plan for fewer devices there.",
+                hint="Each device has a rank: add slots, or plan for fewer devices there.",
             )
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evener.errors import InputError
 from evener.files.opening import ANY_SIZE, open_input
 from evener.io.graphs.streams import HEAD, Window
-from evener.io.sources import PACKINGS, Source, unpacked_pieces
+from evener.io.sources import Source, unpacked_pieces, without_packing
 
 BLOCK = 2**23  # bytes: pages of the buffer are few enough to stay in the cache of addresses
 LEAST_BLOCK = 2**16  # bytes
@@ -69,10 +69,7 @@ class TextBlocks:
         with open_input(self.path, ANY_SIZE) as file:
             self.size = os.fstat(file.fileno()).st_size
             self.packed = unpacked_pieces(file, self.path) is not None
-        name = self.path.name
-        for packing in PACKINGS:
-            name = name.removesuffix(packing)
-        self.name = name
+        self.name = without_packing(self.path).name
 
     def head(self) -> Window:
         """Return the first lines, HEAD bytes of them. Raises InputError for an empty file."""
@@ -116,12 +113,12 @@ class TextBlocks:
             at, held = at + lines, held - lines
             if held == buffer.size:
                 if held >= LONGEST:
-                    raise InputError("has a line too long to be one", file=self.path)
+                    raise InputError("has a line that is too long", file=self.path)
                 if 2 * held > self._longest:
                     raise InputError(
-                        f"has a line of more than {held:,} bytes, too long for the memory allowed",
+                        f"has a line longer than {held:,} bytes, too long for the memory limit",
                         file=self.path,
-                        hint="More --memory lets longer lines be read.",
+                        hint="A larger --memory allows longer lines.",
                     )
                 buffer = np.concatenate([buffer, np.empty_like(buffer)])
 

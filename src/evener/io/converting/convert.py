@@ -80,16 +80,16 @@ def convert_to_csr(
         raise WholeNeeded("it is a folder")
     refuse_unwritable(target)
     if not can_be_filled(target):
-        raise WholeNeeded(f"{target} is no file")
+        raise WholeNeeded(f"{target} is not a regular file")
     tell = progress or LoggedSteps(f"converting {path.name}")
     to_parse = memory // 2
     blocks = TextBlocks(path, memory=to_parse)
     source = _head(blocks)
     entry = format_of(source) if format is None else format_named(format)
     if entry.name not in _WAYS or (format is None and not _is_certain(entry, source)):
-        raise WholeNeeded(f"files of the format {entry.name} are not read in pieces")
+        raise WholeNeeded(f"Evener reads the format {entry.name} only as a whole")
     if entry.name == "ecsr" and blocks.packed:
-        raise WholeNeeded("it is packed, and no text")
+        raise WholeNeeded("it is a packed binary file")
     work = _Work(blocks, source, target, vertices or VertexFiles(), memory - to_parse, tell)
     try:
         made = _WAYS[entry.name](work)

@@ -73,16 +73,15 @@ class ListsConverter:
                 self._put(writer, lists)
         if self._row < head.n:
             raise self._source.error(
-                f"the header promises {head.n:,} vertices, but {self._row:,} lines follow",
+                f"the header declares {head.n:,} vertices, but {self._row:,} lines follow",
                 offset=head.offset,
             )
         if self._arcs != 2 * head.m:
             raise wrong_count(self._source, head, self._arcs)
         if self._signature % 2**64:
             raise self._source.error(
-                "an edge stands at one of its ends alone, or has different weights at its two ends",
-                hint=f"evener info {self._source.path} names it, if there is memory to "
-                "read it whole.",
+                "an edge is listed at only one of its ends, or has different weights at its ends",
+                hint=f"evener info {self._source.path} names the edge, if the file fits in memory.",
             )
         writer.put("xadj", head.n, np.array([self._arcs]))
         if not self._fractional:
@@ -140,7 +139,7 @@ class ListsConverter:
         head, rows, count = self._head, lists.xadj.size - 1, lists.adjncy.size
         if self._arcs + count > 2 * head.m:
             raise self._source.error(
-                f"there are more neighbours than the header promises: {head.promise}",
+                f"there are more neighbours than the header declares: {head.promise}",
                 offset=head.offset,
             )
         weights = lists.adjwgt
@@ -173,6 +172,6 @@ class ListsConverter:
             raise window.error(
                 f"vertex {v + self._row + 1} lists its neighbour {u + 1} more than once",
                 offset=int(lists_kernels.line_of_vertex(window.array, 0, v)),
-                hint="Every neighbour is listed once: add up weights, if there are any.",
+                hint="List each neighbour once; add up the weights of repeated edges.",
             )
         return lists.adjwgt[order] if order.size else lists.adjwgt

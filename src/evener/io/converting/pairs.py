@@ -102,7 +102,7 @@ def read_lines(
         )
     span = high - low + 1
     if span > _SPREAD * into.count + 1024 or span * BYTES_A_NUMBER > memory:
-        raise WholeNeeded(f"its vertices' numbers lie far apart: {low} to {high}")
+        raise WholeNeeded(f"its vertex numbers have wide gaps: {low} to {high}")
     used = UsedNumbers(low, high)
     for piece in into.pieces(keep=True):
         used.mark(piece.u.astype(np.int64, copy=False))
@@ -143,7 +143,7 @@ def fill_from_lines(blocks: TextBlocks, source: Window, spool: Spool, memory: in
     """Return the arcs of an edge list. Raises InputError, and WholeNeeded for one with names."""
     layout = layout_of(source)
     if layout is None:
-        raise source.error("holds nothing but comments")
+        raise source.error("contains only comments")
     if not layout.numbered:
         raise WholeNeeded("its vertices have names")
     edges.refuse_whole(source, layout)
@@ -181,7 +181,8 @@ def fill_from_matrix(blocks: TextBlocks, source: Window, spool: Spool, memory: i
     check_square(source, head.rows, head.columns, head.offset)
     if 4 * head.entries > source.extent:
         raise source.error(
-            f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
+            f"declares {head.entries:,} entries, too many for its size",
+            offset=head.offset,
         )
     buckets = RowBuckets(head.rows, 2 * head.entries, spool, memory=memory)
     entries = diagonal = 0

@@ -58,7 +58,7 @@ class VertexFiles:
             columns = 1 if weights.ndim == 1 else weights.shape[1]
         if self.constraint is not None and not 0 <= self.constraint < max(columns, 1):
             raise UsageError(
-                f"there is no weight number {self.constraint}: there are {max(columns, 1)}, from 0"
+                f"there is no weight {self.constraint}: numbers are 0 to {max(columns, 1) - 1}"
             )
         column = self.constraint if columns > 1 else None
         if weights is not None and column is not None:
@@ -146,7 +146,7 @@ class Points:
                 file.write(np.ascontiguousarray(table).data)
         if rows != n:
             raise InputError(
-                f"holds the coordinates of {rows:,} vertices; there are {n:,}", file=path
+                f"contains coordinates of {rows:,} vertices, but the graph has {n:,}", file=path
             )
         return cls(2 if flat else 3, width, held)
 

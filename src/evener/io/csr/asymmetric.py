@@ -68,7 +68,7 @@ def _bucket(edge: Words) -> IntVector:
 
 
 def _difference(arcs: SomeArcs) -> str:
-    """Return what is wrong with the first edge of which there are not two arcs, of one weight."""
+    """Return what is wrong with the first edge that lacks an arc or has arcs of two weights."""
     seen: dict[tuple[int, int], float] = dict(
         zip(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True), arcs.weight.tolist(),
             strict=True)
@@ -76,10 +76,10 @@ def _difference(arcs: SomeArcs) -> str:
     for (v, u), weight in sorted(seen.items()):
         other = seen.get((u, v))
         if other is None:
-            return f"vertex {v} has the neighbour {u}, which does not have {v}"
+            return f"vertex {v} lists neighbour {u}, but vertex {u} does not list {v}"
         if other != weight:
             return (
-                f"the edge of vertices {v} and {u} weighs {weight:g} in the list of {v} and "
+                f"the edge between {v} and {u} has weight {weight:g} in the list of {v} and "
                 f"{other:g} in that of {u}"
             )
     return ""

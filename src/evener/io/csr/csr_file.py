@@ -142,7 +142,7 @@ class CsrFile:
         d = self.dimension
         found = self._read("coords", first * d, last * d)
         if found.size and not (np.abs(found).max() <= FARTHEST):
-            raise self._error(f"has coordinates that are no numbers, or beyond {FARTHEST:g}")
+            raise self._error(f"has coordinates that are not numbers or exceed {FARTHEST:g}")
         return np.asarray(found.reshape(last - first, d), np.float64)
 
     def labels(self, first: int, last: int) -> IntVector | None:
@@ -194,7 +194,7 @@ class CsrFile:
         found before as much is read as it says.
         """
         if not 0 <= first <= last <= self.n:
-            raise ValueError(f"there are no rows {first} to {last} of {self.n}")
+            raise ValueError(f"no such rows: {first} to {last} of {self.n}")
         begin, end = max(first - 1, 0), min(last + 1, self.n)
         found = self._read("xadj", begin, end + 1, into)
         wrong = found[:-1] > found[1:]
@@ -215,7 +215,7 @@ class CsrFile:
         """Return numbers of one of the arrays of weights. Raises InputError for no weights."""
         found: NumberArray = self._read(name, start, stop, into)
         if found.size and not (found.min() >= 0 and found.max() < MOST_WEIGHT):
-            raise self._error(f"is damaged: {name} has weights that are negative, or no numbers")
+            raise self._error(f"is damaged: {name} has negative or non-numeric weights")
         return found
 
     def _read(self, name: str, start: int, stop: int, into: str | None = None) -> npt.NDArray[Any]:
@@ -256,10 +256,10 @@ class CsrFile:
             found = asymmetric_edge(self._arcs)
         finally:
             self._is_symmetric = False
-        alone = "an edge stands at one of its ends alone, or has different weights at its two ends"
+        alone = "an edge is listed at only one of its ends, or has different weights at its ends"
         raise self._error(
             f"{alone}: {found} (vertices counted from 0)" if found else alone,
-            hint="Each edge stands in the lists of both its ends.",
+            hint="Each edge must be listed at both its ends.",
         )
 
     def _arcs(self) -> Iterator[SomeArcs]:
@@ -272,10 +272,9 @@ class CsrFile:
 
     def _refuse(self, code: int, v: int, u: int) -> NoReturn:
         reasons = {
-            kernels.OUT_OF_RANGE: f"vertex {v} has the neighbour {u}: there is no such one among "
-            f"{self.n}",
+            kernels.OUT_OF_RANGE: f"vertex {v} has neighbour {u}, but there are {self.n} vertices",
             kernels.LOOP: f"vertex {v} is its own neighbour: loops are not allowed",
-            kernels.UNSORTED: f"the neighbours of vertex {v} do not ascend at {u}",
+            kernels.UNSORTED: f"the neighbours of vertex {v} are not in ascending order at {u}",
         }
         raise self._error(reasons[code] + " (vertices counted from 0)")
 

@@ -110,10 +110,10 @@ class CsrLayout:
         if len(header) < HEADER:
             raise InputError("is cut short: it ends within its header")
         if header[:8] != MAGIC:
-            raise InputError("is no binary CSR file: it begins with other bytes")
+            raise InputError("is not a binary CSR file: it begins with other bytes")
         _, version, length, n, arcs, width, *kinds = _FIELDS.unpack_from(header)
         if version != VERSION:
-            raise InputError(f"is of version {version}, of which only {VERSION} is known here")
+            raise InputError(f"has version {version}; this Evener reads version {VERSION}")
         if struct.unpack_from("<I", header, _CHECKED)[0] != zlib.crc32(header[:_CHECKED]):
             raise InputError("has a damaged header: its checksum differs")
         adjwgt, vwgt, constraints, dimension, labels, *sizes = kinds[:7]
@@ -123,10 +123,10 @@ class CsrLayout:
             raise InputError("has a header that contradicts itself")
         if size < layout.size:
             raise InputError(
-                f"is cut short: {size:,} bytes of the {layout.size:,} that its header promises"
+                f"is cut short: {size:,} of the {layout.size:,} bytes that its header declares"
             )
         if size > layout.size:
-            raise InputError(f"is longer than its header says: {size:,} bytes, not {layout.size:,}")
+            raise InputError(f"has {size:,} bytes, but its header declares {layout.size:,}")
         return layout
 
     def check(self) -> None:
@@ -149,4 +149,4 @@ class CsrLayout:
             raise InputError(f"coordinates must have 2 or 3 dimensions, not {self.dimension:,}")
         for name in ("bytes_per_vertex", "bytes_per_edge"):
             if not 0 <= getattr(self, name) < np.inf:
-                raise InputError(f"{name} must be a number, finite and not negative")
+                raise InputError(f"{name} must be finite and not negative")

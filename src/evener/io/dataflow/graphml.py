@@ -6,7 +6,6 @@ Nodes have `scalar`, `vector`, `stateful` and `needs.NAME`, edges `bytes` and `t
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape, quoteattr
 
 from evener.errors import InputError
@@ -19,69 +18,39 @@ from evener.io.dataflow.listed import (
     edge_attributes,
     node_attributes,
 )
-from evener.io.dataflow.workflows import attribute, elements, is_xml, xml_root
+from evener.io.graphs.graphml import parsed, recognises
 from evener.io.machines.toml_syntax import toml_number
 from evener.io.sources import Source
 
-_GRAPHML = re.compile(rb"<(\w+:)?graphml\b")
+__all__ = ["graphml", "read", "recognises"]
+
 # What XML 1.0 cannot hold: control characters, halves of characters, U+FFFE and U+FFFF.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">"""
 
 
-def recognises(source: Source) -> bool:
-    """Return whether the file has a `graphml` element near its beginning."""
-    return is_xml(source) and _GRAPHML.search(source.data[: 1 << 14]) is not None
-
-
 def read(source: Source) -> StreamGraph:
     """Return the graph. Raises InputError for nodes without `scalar` and edges without `bytes`."""
-    root = xml_root(source)
-    names, defaults = _keys(root)
-    graphs = elements(root, "graph")
-    if len(graphs) != 1:
-        raise source.error(f"has {len(graphs):,} graphs, not one")
-    one_way = graphs[0].get("edgedefault") != "undirected"
+    file = parsed(source)
+    nodes, edges = file.defaults["node"], file.defaults["edge"]
+    refuse_many_needs(len(nodes), len(file.nodes))  # every node gets the defaults
+    refuse_many_needs(len(edges), len(file.edges))
     listed = Listed(source)
-    nodes, edges = elements(graphs[0], "node"), elements(graphs[0], "edge")
-    refuse_many_needs(len(defaults["node"]), len(nodes))  # which each node has
-    refuse_many_needs(len(defaults["edge"]), len(edges))
-    for node in nodes:
-        name = attribute(source, node, "id")
-        own = _data(node, names, defaults["node"])
-        add_node(listed, name, _attributes(source, own, f"node {name[:40]!r}"))
-    for edge in edges:
-        tail, head = attribute(source, edge, "source"), attribute(source, edge, "target")
+    for name, own in file.nodes:
+        add_node(listed, name, _attributes(source, nodes | own, f"node {name[:40]!r}"))
+    for tail, head, directed, own in file.edges:
         whose = f"the edge {tail[:40]!r} -> {head[:40]!r}"
-        if edge.get("directed", str(one_way)).lower() == "false":
-            raise source.error(f"has no direction of {whose}: data flow one way along an edge")
-        own = _data(edge, names, defaults["edge"])
-        add_edge(listed, tail, head, _attributes(source, own, whose))
+        if directed is False:
+            raise source.error(
+                f"does not give {whose} a direction: data flow one way along an edge"
+            )
+        add_edge(listed, tail, head, _attributes(source, edges | own, whose))
     return listed.graph()
 
 
 def _attributes(source: Source, own: dict[str, str], whose: str) -> Attributes:
     return Attributes(own, whose, lambda _, message: source.error(message))
-
-
-def _keys(root: ET.Element) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Return the names of keys by id, and the defaults that they state for nodes and edges."""
-    names: dict[str, str] = {}
-    defaults: dict[str, dict[str, str]] = {"node": {}, "edge": {}}
-    for key in elements(root, "key"):
-        name = names[key.get("id", "")] = key.get("attr.name", key.get("id", ""))
-        for default in elements(key, "default"):
-            for kind, own in defaults.items():
-                if key.get("for", "all") in (kind, "all"):
-                    own[name] = default.text or ""
-    return names, defaults
-
-
-def _data(element: ET.Element, names: dict[str, str], defaults: dict[str, str]) -> dict[str, str]:
-    data = elements(element, "data")
-    own = {names.get(one.get("key", ""), one.get("key", "")): one.text or "" for one in data}
-    return defaults | own
 
 
 def graphml(graph: StreamGraph) -> str:

@@ -25,7 +25,7 @@ class Listed:
     def graph(self) -> StreamGraph:
         """Return the graph. Raises InputError with the file's name where it cannot be one."""
         if not self.filters:
-            raise self.source.error("has no filter")
+            raise self.source.error("contains no filters")
         try:
             return StreamGraph.of(self.filters, self.edges)
         except InputError as error:
@@ -49,17 +49,19 @@ class Attributes:
         if text is None and default is not None:
             return default
         if text is None:
-            raise self._refuse(key, f"has no {key} of {self._whose}")
+            raise self._refuse(key, f"has no {key} for {self._whose}")
         value = number_in(text)
         if value is None:
-            raise self._refuse(key, f"has no number as {key} of {self._whose}: {text[:30]!r}")
+            raise self._refuse(
+                key, f"has {key} {text[:30]!r} for {self._whose}; a number is needed"
+            )
         return value
 
     def flag(self, key: str) -> bool:
         """Return whether it says true; false if it is not there. Raises as `number`."""
         text = self._own.get(key, "false").strip().lower()
         if text not in ("true", "1", "yes", "false", "0", "no", ""):
-            said = f"has neither true nor false as {key} of {self._whose}: {text[:30]!r}"
+            said = f"has {key} {text[:30]!r} for {self._whose}; true or false is needed"
             raise self._refuse(key, said)
         return text in ("true", "1", "yes")
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from evener.errors import UsageError
 from evener.files.writing import write_text
-from evener.io.dataflow.dot import stream_dot
-from evener.io.graphs.dot import quoted_name
+from evener.io.dataflow.dot import quoted_name, stream_dot
 from evener.io.plans.partitions import write_part
 from evener.io.plans.parts import quoted
 from evener.wording import meant
@@ -31,7 +30,7 @@ def write_placed(path: str | Path, plan: StreamPlan, to: str, colours: Sequence[
     formats = (*PLACED, *NUMBERS)
     if to not in formats:
         hint = f"Formats of stream plans: {', '.join(formats)}."
-        raise UsageError(f"there is no export of filters to {to!r}{meant(to, formats)}", hint=hint)
+        raise UsageError(f"filters cannot be exported to {to!r}{meant(to, formats)}", hint=hint)
     if to in NUMBERS:
         write_part(path, plan.part, to)
     else:

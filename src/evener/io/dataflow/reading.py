@@ -48,6 +48,6 @@ def read_stream_graph(path: str | Path) -> StreamReading:
         if known.recognises(source):
             return StreamReading(known.read(source), name, source.sha256, tuple(source.notes))
     raise source.error(
-        "is no stream graph of a format that is known",
-        hint=f"Known: {', '.join(FORMATS)}.",
+        "is not a stream graph in a known format",
+        hint=f"Formats of stream graphs: {', '.join(FORMATS)}.",
     )

@@ -85,20 +85,20 @@ def _rates(source: Source, name: str, label: str, into: int, out: int) -> _Rates
     weights = _WEIGHTS.match(label.strip())
     if weights is None:
         raise source.error(
-            f"has no rates of node {name[:60]!r}",
+            f"has no rates for node {name[:60]!r}",
             hint="Nodes need scalar and edges bytes, or labels as StreamIt's: NAME_pop_1_push_1.",
         )
     if weights[2]:
         return _Rates([1] * into, [1] * out)
     words = re.findall(r"\d+", weights[1] or "")
     if any(len(word) > DIGITS for word in words):
-        raise source.error(f"has a weight of node {name[:60]!r} of more than {DIGITS} digits")
+        raise source.error(f"gives node {name[:60]!r} a weight of more than {DIGITS} digits")
     given = list(map(int, words))
     dealt = max(into, out)
     if len(given) not in (0, 1, dealt):
         raise source.error(
-            f"has {len(given):,} weights of node {name[:60]!r}, which has {into:,} edges into it "
-            f"and {out:,} out of it"
+            f"has {len(given):,} weights for node {name[:60]!r}, which has {into:,} incoming and "
+            f"{out:,} outgoing edges"
         )
     shares = given if len(given) == dealt else (given or [1]) * dealt
     whole = [sum(shares)]
@@ -113,7 +113,7 @@ def _repetitions(source: Source, names: list[str], flows: list[_Flow]) -> list[i
             continue
         if flow.made == 0 or flow.taken == 0:
             end = f"{names[flow.tail][:40]!r} -> {names[flow.head][:40]!r}"
-            raise source.error(f"has rates that never balance: only one end of {end} moves items")
+            raise source.error(f"has rates that never balance: items move at only one end of {end}")
         ratio = Fraction(flow.made, flow.taken)
         beside[flow.tail].append((flow.head, ratio))
         beside[flow.head].append((flow.tail, 1 / ratio))
@@ -160,4 +160,4 @@ def _balance(
 
 
 def _too_many(source: Source, name: str) -> InputError:
-    return source.error(f"has rates by which {name[:60]!r} runs more than 2^53 times an iteration")
+    return source.error(f"has rates that run {name[:60]!r} more than 2^53 times an iteration")

@@ -74,13 +74,13 @@ def _graph(data: Mapping[str, Any]) -> StreamGraph:
     names: set[str] = set()
     for index, table in enumerate(filters):
         if table["name"] in names:
-            message = f"two filters are called {tables.shown(table['name'])}"
+            message = f"two filters have the name {tables.shown(table['name'])}"
             raise tables.TableError(message, "filter", index, "name")
         names.add(table["name"])
     for index, edge in enumerate(edges):
         for key in ("from", "to"):
             if edge[key] not in names:
-                message = f"an edge is {key} {tables.shown(edge[key])}, which is no filter"
+                message = f"an edge is {key} {tables.shown(edge[key])}, which is not a filter"
                 raise tables.TableError(message, "edge", index, key)
     try:
         return StreamGraph.of(

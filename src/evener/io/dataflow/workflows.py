@@ -10,22 +10,21 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from xml.etree import ElementTree as ET
 
 from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.dataflow.listed import REFERENCE_RATE, Listed, number_in
 from evener.io.json_text import loads
-from evener.io.machines.xml_tree import xml_tree
 from evener.io.sources import Source
+from evener.io.xml_tree import attribute, elements, xml_tree
 
-NEGATIVE = "Some seconds or bytes are negative: they count as none."
-UNSIZED = "Some files have no size: they count as empty."
+NEGATIVE = "Some seconds or bytes are negative; they are treated as zero."
+UNSIZED = "Some files have no size; they are treated as empty."
 _ADAG = re.compile(rb"<(\w+:)?adag\b")
 
 
 def recognises_dax(source: Source) -> bool:
     """Return whether the file has an `adag` element near its beginning."""
-    return is_xml(source) and _ADAG.search(source.data[: 1 << 14]) is not None
+    return source.is_xml and _ADAG.search(source.data[: 1 << 14]) is not None
 
 
 def recognises_wfcommons(source: Source) -> bool:
@@ -36,15 +35,15 @@ def recognises_wfcommons(source: Source) -> bool:
 
 def read_dax(source: Source) -> StreamGraph:
     """Return the graph of a Pegasus DAX: jobs, the files they use, parents of children."""
-    root = xml_root(source)
+    root = xml_tree(source.data, None, source.path)
     seconds: dict[str, float] = {}
     writes: dict[str, dict[str, float]] = {}
     reads: dict[str, dict[str, float]] = {}
     for job in elements(root, "job"):
-        name = attribute(source, job, "id")
+        name = attribute(job, "id", source.path)
         if name in seconds:
             raise source.error(f"has two jobs {name!r}")
-        seconds[name] = number(source, job.get("runtime"), f"runtime of job {name!r}")
+        seconds[name] = _number(source, job.get("runtime"), f"runtime of job {name!r}")
         writes[name], reads[name] = {}, {}
         for use in elements(job, "uses"):
             file, link = use.get("file") or use.get("name") or "", use.get("link", "input")
@@ -54,7 +53,7 @@ def read_dax(source: Source) -> StreamGraph:
             if link in ("input", "inout"):
                 reads[name][file] = size
     pairs = [
-        (attribute(source, parent, "ref"), attribute(source, child, "ref"))
+        (attribute(parent, "ref", source.path), attribute(child, "ref", source.path))
         for child in elements(root, "child")
         for parent in elements(child, "parent")
     ]
@@ -65,7 +64,7 @@ def _size(source: Source, text: str | None, file: str) -> float:
     if text is None:
         _note(source, UNSIZED)
         return 0.0
-    return _counted(source, number(source, text, f"size of {file!r}"))
+    return _counted(source, _number(source, text, f"size of {file!r}"))
 
 
 def read_wfcommons(source: Source) -> StreamGraph:
@@ -76,7 +75,7 @@ def read_wfcommons(source: Source) -> StreamGraph:
             return _of_specification(source, workflow)
         return _of_tasks(source, workflow)
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
-        raise source.error(f"is no workflow of WfCommons: {error!r}") from error
+        raise source.error(f"is not a WfCommons workflow: {error!r}") from error
 
 
 def _of_specification(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
@@ -87,10 +86,10 @@ def _of_specification(source: Source, workflow: Mapping[str, Any]) -> StreamGrap
     seconds = {run["id"]: float(run["runtimeInSeconds"]) for run in runs}
     missing = [task["id"] for task in tasks if task["id"] not in seconds]
     if missing:
-        raise source.error(f"has no runtimeInSeconds of task {missing[0]!r}")
+        raise source.error(f"has no runtimeInSeconds for task {missing[0]!r}")
     seconds = {task["id"]: seconds[task["id"]] for task in tasks}
     if len(seconds) < len(tasks):
-        raise source.error("has two tasks of one id")
+        raise source.error("has two tasks with the same id")
     writes = {t["id"]: {f: size[f] for f in t.get("outputFiles", [])} for t in tasks}
     reads = {t["id"]: {f: size[f] for f in t.get("inputFiles", [])} for t in tasks}
     return _graph(source, seconds, _pairs(tasks, "id"), writes, reads)
@@ -117,7 +116,7 @@ def _of_tasks(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
             raise source.error(f"has two tasks {name!r}")
         runtime = task.get("runtimeInSeconds", task.get("runtime"))
         if runtime is None:
-            raise source.error(f"has no runtimeInSeconds of task {name!r}")
+            raise source.error(f"has no runtimeInSeconds for task {name!r}")
         seconds[name] = float(runtime)
         files: dict[str, dict[str, float]] = {"output": {}, "input": {}}
         for file in task.get("files", []):
@@ -149,7 +148,7 @@ def _graph(
 def _counted(source: Source, value: float) -> float:
     """Return seconds or bytes; negative ones, which traces have, are none, and a note says so."""
     if not math.isfinite(value):
-        raise source.error(f"has seconds or bytes that are no number: {value}")
+        raise source.error(f"has seconds or bytes that are not finite: {value}")
     if value < 0:
         _note(source, NEGATIVE)
     return max(value, 0.0)
@@ -166,32 +165,9 @@ def _shared(written: Mapping[str, float], read: Mapping[str, float]) -> float:
     return sum(written[file] for file in fewer if file in written and file in read)
 
 
-def is_xml(source: Source) -> bool:
-    """Return whether the file begins as XML does."""
-    return source.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
-
-
-def xml_root(source: Source) -> ET.Element:
-    """Return the root of an XML file. Raises InputError for others, and for declared entities."""
-    return xml_tree(source.data, None, source.path)
-
-
-def elements(parent: ET.Element, tag: str) -> list[ET.Element]:
-    """Return the children of this name, whatever their namespace."""
-    return [one for one in parent if one.tag.rpartition("}")[2] == tag]
-
-
-def attribute(source: Source, element: ET.Element, key: str) -> str:
-    """Return an attribute that must be there."""
-    value = element.get(key)
-    if not value:
-        raise source.error(f"has a {element.tag.rpartition('}')[2]} without {key}")
-    return value
-
-
-def number(source: Source, text: str | None, what: str) -> float:
+def _number(source: Source, text: str | None, what: str) -> float:
     """Return a number that stands in a text."""
     value = number_in(text or "")
     if value is None:
-        raise source.error(f"has no number as {what}")
+        raise source.error(f"needs a number as {what}")
     return value

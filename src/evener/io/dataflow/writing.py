@@ -10,7 +10,8 @@ from evener.errors import UsageError, one_of
 from evener.files.writing import atomic_write
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.dataflow import dot, graphml, toml
-from evener.io.write import packing_of, without_packing
+from evener.io.sources import without_packing
+from evener.io.write import packing_of
 
 
 class StreamWriter(NamedTuple):
@@ -35,13 +36,13 @@ def stream_writer_for(path: str | Path, name: str | None = None) -> str:
     if name is not None:
         one_of("format", name, WRITERS)
         return name
-    suffix = without_packing(Path(path)).suffix.lower()
+    suffix = without_packing(path).suffix.lower()
     for known, writer in WRITERS.items():
         if suffix in writer.suffixes:
             return known
     raise UsageError(
-        f"the suffix of {Path(path).name} is of no format that stream graphs are written in",
-        hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name one.",
+        f"the suffix of {Path(path).name} is not that of a format for stream graphs",
+        hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name a format.",
     )
 
 

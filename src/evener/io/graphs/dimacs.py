@@ -32,18 +32,18 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
     """
     start = _START.match(source.data)
     if start is None:
-        raise source.error("begins with `p KIND vertices edges`", line=1)
+        raise source.error("must begin with `p KIND vertices edges`", line=1)
     n, m = int(start[2]), int(start[3])
     text.check_vertices(source, n, start.start(1))
     data = _MARK.sub(lambda match: b" " * len(match[0]), source.data)
     table = _table(source, data, start.end())
     if len(table) not in (m, 2 * m):
         raise source.error(
-            f"declares {m:,} edges, and {len(table):,} lines follow", offset=start.start(1)
+            f"declares {m:,} edges, but {len(table):,} lines follow", offset=start.start(1)
         )
     if (bad := np.flatnonzero(((table[:, :2] < 1) | (table[:, :2] > n)).any(axis=1))).size:
         u, v = table[bad[0], :2].tolist()
-        raise source.error(f"has the edge {u:g} {v:g}: vertices are numbered 1 to {n}")
+        raise source.error(f"has edge {u:g} {v:g}, but vertices are numbered 1 to {n}")
     u, v = (table[:, end].astype(np.int64) - 1 for end in (0, 1))
     weights = whole_where_all_are(table[:, 2].copy()) if table.shape[1] == 3 else None
     make = DirectedGraph.from_arcs if directed else Graph.from_edges
@@ -66,5 +66,5 @@ def _table(source: Source, data: bytes, start: int) -> FloatArray:
         raise source.error("the lines must be `u v` or `u v weight`", offset=first[0])
     table = text.read_reals(plain, start, width)
     if (table != np.rint(table))[:, :2].any():
-        raise source.error("has a vertex that is no whole number")
+        raise source.error("has a vertex that is not a whole number")
     return table

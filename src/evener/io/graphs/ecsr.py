@@ -50,7 +50,7 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
     notes = []
     labels = graph.labels
     if labels is not None and labels.dtype.kind not in "iu":
-        notes.append("The vertices' labels are not kept by this format: they are no whole numbers.")
+        notes.append("This format does not store vertex labels that are not whole numbers.")
         labels = None
     layout = layout_of(graph, labelled=labels is not None)
     arrays = {

@@ -87,7 +87,7 @@ class EdgePieces:
                 raise InputError(
                     f"names vertex {n - 1:,} after {m:,} edges: its numbers have wide gaps",
                     file=str(self.path),
-                    hint="Without --stream they are numbered anew.",
+                    hint="Without --stream Evener renumbers them.",
                 )
             if n > degrees.size:
                 grown = np.zeros(max(n, 2 * degrees.size), np.int64)
@@ -95,7 +95,7 @@ class EdgePieces:
                 degrees = grown
             _count(piece, degrees)
         if not m:
-            raise InputError("holds no edge", file=str(self.path))
+            raise InputError("contains no edges", file=str(self.path))
         return Survey(m, degrees[:n].copy())
 
     def _ends(self) -> Iterator[npt.NDArray[np.integer]]:
@@ -118,10 +118,10 @@ def _mapped(path: Path) -> npt.NDArray[np.integer]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
-        raise InputError(f"is no array that can be mapped: {error}", file=str(path)) from error
+        raise InputError(f"is not an array that can be mapped: {error}", file=str(path)) from error
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InputError(
-            f"holds {array.dtype} of shape {array.shape}, not whole numbers of shape (m, 2)",
+            f"contains {array.dtype} of shape {array.shape}, not whole numbers of shape (m, 2)",
             file=str(path),
         )
     return np.asanyarray(array)
@@ -137,7 +137,7 @@ def _lines_of(path: Path) -> EdgeStream:
         raise InputError(
             "cannot be read in pieces: its lines are not `u v` or `u v weight` with whole numbers",
             file=str(path),
-            hint="Edge lists and .npy arrays (m, 2) can; other files are split without --stream.",
+            hint="--stream reads edge lists and .npy arrays (m, 2); split others without --stream.",
         )
     if may_have_header(head, layout):
         raise InputError(

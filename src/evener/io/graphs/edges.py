@@ -92,7 +92,7 @@ def entries(source: Source, *, with_values: bool = True) -> Entries:  # noqa: AR
         source = _with_weights(source)
         layout = layout_of(source)
     if layout is None:
-        raise source.error("holds nothing but comments")
+        raise source.error("contains only comments")
     _note_column(source, layout)
     return _numbered(source, layout) if layout.numbered else _named(source, layout)
 
@@ -115,7 +115,7 @@ def _with_weights(source: Source) -> Source:
     without = [0]
     data = _BRACES.sub(weight, source.data)
     if weighted and without[0]:
-        source.notes.append(f"Of {without[0]:,} edges no weight is stated: 1 is taken.")
+        source.notes.append(f"{without[0]:,} edges have no weight; each gets weight 1.")
     return Source(source.path, source.name, data, source.sha256, notes=source.notes)
 
 
@@ -126,7 +126,7 @@ def _note_column(source: Source, layout: Layout) -> None:
     if layout.n_columns == len(words) == 3 and words[0].lower() in _HEADINGS:
         name = words[2].decode("utf-8", "replace")
         if name.lower() not in ("weight", "w", "value"):
-            source.notes.append(f"The column {name[:40]!r} is taken for the edges' weight.")
+            source.notes.append(f"The column {name[:40]!r} is read as edge weights.")
 
 
 def _first(source: Source, start: int) -> list[bytes]:
@@ -163,7 +163,7 @@ def check_columns(source: Source, layout: Layout) -> None:
     """Raise InputError unless lines have two or three fields."""
     if layout.n_columns not in (2, 3):
         raise source.error(
-            f"the lines must be `u v [weight]`, not of {layout.n_columns} fields",
+            f"each line must be `u v [weight]`, but this line has {layout.n_columns} fields",
             offset=layout.start,
         )
 
@@ -172,7 +172,7 @@ def said_of_names(first: int, last: int, gaps: int) -> str:
     """Return the note on numbers from `first` to `last`, of which `gaps` are not used."""
     unused = plural(gaps, "number") + " unused"
     what = f"with {unused}" if gaps else f"counted from {first}"
-    return f"Vertices are named {first} to {last}, {what}: labels keep that."
+    return f"Vertices are named {first} to {last}, {what}; labels store the names."
 
 
 def said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
@@ -180,12 +180,12 @@ def said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) ->
     notes = []
     if loops:
         lines = plural(loops, "line joins", "lines join")
-        notes.append(f"{lines} a vertex with itself: left out.")
+        notes.append(f"{lines} a vertex with itself (left out).")
     if merged:
         which = "; the first weight counts" if weighted else ""
         what = "an arc" if directed else "an edge, in this or the other direction"
         lines = plural(merged, "line repeats", "lines repeat")
-        notes.append(f"{lines} {what}: merged{which}.")
+        notes.append(f"{lines} {what} (merged{which}).")
     return notes
 
 
@@ -218,7 +218,7 @@ def _named(source: Source, layout: Layout) -> Entries:
         start = text.after_line(source, start)
     if n_columns not in (2, 3):
         raise source.error(
-            f"the lines must be `u v [weight]`, not of {n_columns} fields", offset=start
+            f"each line must be `u v [weight]`, but this line has {n_columns} fields", offset=start
         )
     rows = min(text.count_lines(source, start), (len(source.data) - start) // 4 + 1)
     size = 1 << (4 * rows).bit_length()
@@ -236,7 +236,7 @@ def _named(source: Source, layout: Layout) -> Entries:
     if n == 0:
         raise source.error("has no vertex")
     labels = _labels(source, first[:n], last[:n])
-    source.notes.append(f"Vertices have names, {str(labels[0])!r} the first: labels keep them.")
+    source.notes.append(f"Vertices have names, such as {str(labels[0])!r}: they become labels.")
     weights = text.weights_of(w[:count], place) if n_columns == 3 else None
     return Entries(n, n, u[:count], v[:count], weights, labels)
 
@@ -259,7 +259,7 @@ def _labels(
     width = int((last - first).max())
     # An array of text takes four bytes times the longest name for every name.
     if 4 * width * first.size > 2**26 + 40 * len(source.data):
-        raise source.error(f"has a name of {width:,} bytes, too long to be one")
+        raise source.error(f"has a name of {width:,} bytes, which is too long")
     data = source.data
     try:
         return np.array([data[a:b].decode() for a, b in zip(first, last, strict=True)])
@@ -282,7 +282,7 @@ def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
     """
     layout = layout_of(head)
     if head.suffix not in _SUFFIXES or layout is None:
-        raise WholeNeeded("its name does not say that it is an edge list")
+        raise WholeNeeded("its suffix is not that of an edge list")
     if not layout.numbered:
         raise WholeNeeded("its vertices have names")
     refuse_whole(head, layout)
@@ -329,7 +329,7 @@ class EdgeStream(TextStream):
     def finish(self, seen: Tally) -> None:
         """Note what is left out and merged. Raises WholeNeeded for numbers with gaps."""
         if seen.isolated or (seen.low, seen.high) != (0, self.n - 1):
-            raise WholeNeeded("the numbers of its vertices have gaps")
+            raise WholeNeeded("its vertex numbers have gaps")
         if self.base:
             self.notes.append(said_of_names(self.base, self.base + self.n - 1, 0))
         m = seen.arcs if self.directed else seen.arcs // 2
@@ -349,10 +349,10 @@ def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
     ends = np.stack((u[kept], graph.adjncy[kept].astype(np.int64)), axis=1)
     notes = []
     if graph.vwgt is not None:
-        notes.append("The vertices' weights are not kept by this format.")
+        notes.append("This format does not store vertex weights.")
     alone = graph.isolated.size
     if alone:
-        notes.append(f"{alone:,} vertices without edges are not kept by this format.")
+        notes.append(f"This format does not store the {alone:,} vertices without edges.")
     header = b"source,target\n" if graph.adjwgt is None else b"source,target,weight\n"
     numbered = graph.labels is None or graph.labels.dtype.kind in "iu"
     fractional = graph.adjwgt is not None and graph.adjwgt.dtype.kind == "f"
@@ -383,6 +383,6 @@ def _quoted(name: str) -> str:
     if not name or "\n" in name or (bare and not _BARE.fullmatch(name)):
         raise InputError(
             f"the vertex name {name!r} cannot be written as a field of a line",
-            hint="`.npz` keeps names as they are.",
+            hint="`.npz` stores all names.",
         )
     return name if bare else f'"{name}"'

@@ -83,7 +83,7 @@ def _stored(
     indices, pos_of_values = _numbers(source, pos, head.entries, head.indices, "row indices")
     if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():
         raise source.error(
-            f"the column pointers must rise from 1 to {head.entries + 1}", offset=head.body
+            f"the column pointers must increase from 1 to {head.entries + 1}", offset=head.body
         )
     bad = np.flatnonzero((indices < 1) | (indices > head.rows))
     if bad.size:
@@ -106,7 +106,7 @@ def _header(source: Source) -> _Header:
     if not _TYPE.match(rows[2]):
         raise source.error(f"the matrix type must be like RUA or PSA, not {type_!r}", line=3)
     if type_[2] == "E":
-        raise source.error("holds unassembled elements; an assembled matrix is needed", line=3)
+        raise source.error("contains unassembled elements; an assembled matrix is needed", line=3)
     counts = _counts(source, lines[2][3:], 3)
     cards = _counts(source, lines[1], 2)
     if len(counts) < 3 or len(cards) < 4:
@@ -179,7 +179,7 @@ def _numbers(
     from evener.io.number_kernels import OK
 
     if count > len(source.data) - pos + text.SLACK:
-        raise source.error(f"promises {count:,} {what}, more than the file can hold", line=3)
+        raise source.error(f"declares {count:,} {what}, too many for its size", line=3)
     numbers = np.empty(count, np.int64)
     place = text.new_place()
     code = kernels.read_fixed(source.array, pos, *form, numbers, place)

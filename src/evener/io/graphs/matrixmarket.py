@@ -120,7 +120,8 @@ def header_of(source: Source) -> MatrixHeader:
     form, field, symmetry = words[2:]
     if form not in ("coordinate", "array") or field not in _VALUES or symmetry not in _SYMMETRIES:
         raise source.error(
-            f"no matrix is `{form[:20]} {field[:20]} {symmetry[:20]}`", offset=banner_at
+            f"there is no matrix of the kind `{form[:20]} {field[:20]} {symmetry[:20]}`",
+            offset=banner_at,
         )
     offset, line = next(text.lines(source, b"%", banner_at), (None, b""))
     if offset is None:
@@ -148,7 +149,8 @@ def _entries(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entri
     # An entry without a value takes four bytes: two digits, a space, the line's end.
     if 4 * head.entries > len(source.data) - head.body + text.SLACK:
         raise source.error(
-            f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
+            f"declares {head.entries:,} entries, too many for its size",
+            offset=head.offset,
         )
     rows, columns = np.empty(head.entries, np.int64), np.empty(head.entries, np.int64)
     width = _VALUES[head.field]
@@ -192,7 +194,7 @@ def _refuse(
         raise source.error(
             f"the index {place[1]} is out of range: the matrix is {head.rows:,} x {head.columns:,}",
             offset=int(place[0]),
-            hint="Rows and columns are counted from 1." if place[1] == 0 else None,
+            hint="Rows and columns are numbered from 1." if place[1] == 0 else None,
         )
     promised, columns = f"{head.entries:,} entries", 2 + _VALUES[head.field]
     text.refuse(source, code, place, columns=columns, promised=promised)
@@ -235,13 +237,11 @@ def _array_values(source: Source, head: MatrixHeader, count: int) -> FloatArray:
     """Return the `count` values of an array file; of complex ones the sum of magnitudes."""
     width = _VALUES[head.field]
     if 2 * count * width > len(source.data) - head.body + text.SLACK:
-        raise source.error(
-            f"promises {count:,} values, more than the file can hold", offset=head.offset
-        )
+        raise source.error(f"declares {count:,} values, too many for its size", offset=head.offset)
     values = text.read_reals(source, head.body, width)
     if len(values) != count:
         raise source.error(
-            f"holds {len(values):,} values where {count:,} are promised", offset=head.offset
+            f"contains {len(values):,} values but declares {count:,}", offset=head.offset
         )
     return values[:, 0] if width == 1 else np.abs(values).sum(axis=1)
 
@@ -253,9 +253,9 @@ def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
     table = np.stack((u[kept] + 1, graph.adjncy[kept].astype(np.int64) + 1), axis=1)
     notes = []
     if graph.vwgt is not None:
-        notes.append("The vertices' weights are not kept by this format.")
+        notes.append("This format does not store vertex weights.")
     if graph.labels is not None:
-        notes.append("The vertices' labels are not kept by this format.")
+        notes.append("This format does not store vertex labels.")
     field, body = "pattern", b""
     if graph.adjwgt is None:
         body = text.table_text(table, " ")
@@ -315,7 +315,7 @@ def entries_in(
 
 def wrong_count(source: Source, head: MatrixHeader, found: int) -> InputError:
     """Return the error of a file that holds another number of entries than it promises."""
-    what = f"holds {found:,} entries where {head.entries:,} are promised"
+    what = f"contains {found:,} entries but declares {head.entries:,}"
     return source.error(what, offset=head.offset)
 
 

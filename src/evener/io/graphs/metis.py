@@ -99,17 +99,19 @@ def header_of(source: Source) -> MetisHeader:
     """Return what the header says. Raises InputError."""
     found = next(text.lines(source, b"%"), None)
     if found is None:
-        raise source.error("holds nothing but comments")
+        raise source.error("contains only comments")
     offset, line = found
     numbers = text.integers_of(source, offset, line, "the header's n, m, fmt and ncon")
     if not 2 <= len(numbers) <= 4 or min(numbers) < 0:
         raise source.error(
-            "the header must be `n m [fmt [ncon]]`, none of them negative", offset=offset
+            "the header must be `n m [fmt [ncon]]`, without negative numbers", offset=offset
         )
     n, m = numbers[:2]
     flags = line.split()[2].decode().zfill(3) if len(numbers) > 2 else "000"
     if len(flags) > 3 or set(flags) - {"0", "1"}:
-        raise source.error(f"fmt must be up to three digits 0 or 1, not {flags}", offset=offset)
+        raise source.error(
+            f"fmt must have up to three digits, each 0 or 1, not {flags}", offset=offset
+        )
     n_weights = 0
     if flags[1] == "1":
         n_weights = numbers[3] if len(numbers) > 3 else 1
@@ -121,7 +123,7 @@ def header_of(source: Source) -> MetisHeader:
 
 def skipped(head: MetisHeader) -> list[str]:
     """Return the note on what the file has and the graph does not."""
-    said = "Vertex sizes (fmt 1..) were skipped: communication is counted evenly."
+    said = "Vertex sizes (fmt 1..) are ignored: each vertex counts as one value of communication."
     return [said] if head.has_sizes else []
 
 
@@ -131,7 +133,7 @@ def _check_counts(source: Source, head: MetisHeader) -> None:
     if head.n > rows:
         text.check_vertices(source, head.n, head.offset)
         raise source.error(
-            f"the header promises {head.n:,} vertices, but {rows:,} lines follow",
+            f"the header declares {head.n:,} vertices, but {rows:,} lines follow",
             offset=head.offset,
         )
     check_extent(source, head)
@@ -144,7 +146,8 @@ def check_extent(source: Source, head: MetisHeader) -> None:
     per_edge = 4 if head.has_edge_weights else 2
     if 2 * head.m * per_edge > rest or head.n * head.n_weights * 2 > rest:
         raise source.error(
-            f"the header promises {head.promise}, more than the file can hold", offset=head.offset
+            f"the header declares {head.promise}, too many for its size",
+            offset=head.offset,
         )
 
 
@@ -160,17 +163,17 @@ def _refuse(source: Source, code: int, place: Any, head: MetisHeader) -> None:
 def wrong_count(source: Source, head: MetisHeader, found: int) -> InputError:
     """Return the error of lists that hold another number of neighbours than the header promises."""
     return source.error(
-        f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
+        f"the header declares {head.m:,} edges, but the lists contain {found:,} neighbours, "
         f"not {2 * head.m:,}",
         offset=head.offset,
-        hint="The header counts every edge once; the lists name it at both its ends.",
+        hint="The header counts each edge once; the lists contain it at both its ends.",
     )
 
 
 def stream(head: Window, *, directed: bool) -> MetisStream:
     """Return the file's arcs in pieces. Raises InputError for a wrong header, and WholeNeeded."""
     if head.suffix not in _SUFFIXES:
-        raise WholeNeeded("its name does not say that it is a METIS file")
+        raise WholeNeeded("its suffix is not that of a METIS file")
     found = header_of(head)
     text_of_arcs = {
         "directed": directed,
@@ -202,7 +205,7 @@ class MetisStream(TextStream):
         self.rows = [0, *accumulate(rows)]
         if self.rows[-1] < self.n:
             raise self.source.error(
-                f"the header promises {self.n:,} vertices, but {self.rows[-1]:,} lines follow",
+                f"the header declares {self.n:,} vertices, but {self.rows[-1]:,} lines follow",
                 offset=self.header.offset,
             )
 
@@ -262,4 +265,4 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
 def _left_out(graph: Graph) -> list[str]:
     if graph.first_label in (0, 1):  # the format counts from 1, however its input did
         return []
-    return ["The vertices' labels are not kept by this format."]
+    return ["This format does not store vertex labels."]

@@ -81,7 +81,7 @@ def _load(source: Source, wanted: set[str]) -> archives.Arrays:
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
     if not found and "part" in names:
-        raise source.error("holds a plan or a partition, not a graph")
+        raise source.error("contains a plan or a partition, not a graph")
     return found
 
 
@@ -92,7 +92,7 @@ def _own(
         (Graph, _VERSIONS[0]) if _VERSIONS[0] in arrays else (DirectedGraph, _VERSIONS[1])
     )
     if arrays[version].tolist() != 1:
-        raise source.error("is of an unknown version of this format")
+        raise source.error("has an unknown version of this format")
     if "xadj" not in arrays or "adjncy" not in arrays:
         raise source.error("lacks xadj or adjncy")
     fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS if name in arrays}
@@ -108,7 +108,7 @@ def _own(
         raise source.error("has no vertex")
     if directed or graph.symmetric:
         return graph
-    source.notes.append(f"Its {graph.m:,} arcs are taken as edges, which go both ways.")
+    source.notes.append(f"Its {graph.m:,} arcs are read as edges without direction.")
     return graph.undirected()
 
 
@@ -156,7 +156,7 @@ def _stored(
     u, v = _coordinates_of(source, kind, arrays, columns if kind == "csc" else rows)
     for index, extent in ((u, rows), (v, columns)):
         if index.size and (index.min() < 0 or index.max() >= extent):
-            raise source.error(f"an index lies outside the {rows:,} x {columns:,} matrix")
+            raise source.error(f"an index is outside the {rows:,} x {columns:,} matrix")
     return u, v
 
 
@@ -185,8 +185,8 @@ def _coordinates_of(
         return row, column
     if kind not in ("csr", "csc"):
         raise source.error(
-            f"holds a matrix in the format {kind[:10]!r}; csr, csc and coo are read",
-            hint="matrix.tocsr() before save_npz makes it one.",
+            f"contains a matrix in the format {kind[:10]!r}; Evener reads csr, csc and coo",
+            hint="Call matrix.tocsr() before save_npz.",
         )
     indptr, indices = (_indices(source, arrays, name) for name in ("indptr", "indices"))
     if (
@@ -195,7 +195,7 @@ def _coordinates_of(
         or indptr[-1] != indices.size
         or (np.diff(indptr) < 0).any()
     ):
-        raise source.error(f"indptr must rise from 0 to {indices.size} in {n + 1} steps")
+        raise source.error(f"indptr must increase from 0 to {indices.size} in {n + 1} steps")
     lists = np.repeat(np.arange(n), np.diff(indptr))
     return (lists, indices) if kind == "csr" else (indices, lists)
 
@@ -215,22 +215,22 @@ def stream(head: Window, *, directed: bool) -> ArchiveStream:
         with archives.ArrayFile(head.path) as file:
             names = file.names
             if not set(_VERSIONS) & names or not {"xadj", "adjncy"} <= names:
-                raise WholeNeeded("it is no archive of a graph written by evener")
+                raise WholeNeeded("it is not a graph archive written by Evener")
             is_directed = _VERSIONS[1] in names
             if is_directed and not directed:
-                raise WholeNeeded("its arcs are taken as edges")
+                raise WholeNeeded("its arcs are read as edges")
             if file.read(_VERSIONS[is_directed]).tolist() != 1:
-                raise head.error("is of an unknown version of this format")
+                raise head.error("has an unknown version of this format")
             xadj, ends = file.read("xadj"), file.header("adjncy")
             weights = file.header("adjwgt") if "adjwgt" in names else None
     except InputError as error:
         raise head.error(error.message, hint=error.hint) from error
     for header in (ends, *([] if weights is None else [weights])):
         if len(header.shape) != 1 or header.dtype.kind not in ("iu" if header is ends else "iuf"):
-            raise head.error("holds no lists of numbers")
+            raise head.error("contains no lists of numbers")
     check_offsets(as_integers(xadj, "xadj"), ends.shape[0])
     if weights is not None and weights.shape != ends.shape:
-        raise head.error(f"has {weights.shape} weights of {ends.shape} arcs")
+        raise head.error(f"has {weights.shape} weights for {ends.shape} arcs")
     made = ArchiveStream(
         head,
         xadj.size - 1,

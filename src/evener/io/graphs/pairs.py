@@ -195,8 +195,8 @@ def check_square(source: Source, rows: int, columns: int, offset: int | None = N
     if rows != columns:
         coordinates = "Are these coordinates? --coords FILE gives them to a graph."
         product = (
-            "A A^T or A^T A, whichever the computation uses, would be one; its entries themselves "
-            "are divided by `evener split --as matrix`."
+            "Use A A^T or A^T A, whichever the computation multiplies by; `evener split --as "
+            "matrix` divides the entries themselves."
         )
         raise source.error(
             f"is a rectangular matrix, {rows:,} x {columns:,}: only a square one is a graph",
@@ -226,12 +226,12 @@ def notes_of_pattern(entries: int, diagonal: int, arcs: int) -> list[str]:
 
     arcs: the entries of the pattern of A + A^T without its diagonal.
     """
-    note = f"A matrix of {entries:,} entries: its values are not used"
+    note = f"A matrix of {entries:,} entries: its values are ignored"
     notes = [note + (f", the {diagonal:,} on the diagonal are left out." if diagonal else ".")]
     added = arcs - (entries - diagonal)
     if added > 0:
         notes.append(
-            f"Its pattern is not symmetric: that of A + A^T is taken ({added:,} entries added)."
+            f"Its pattern is not symmetric: Evener uses that of A + A^T ({added:,} entries added)."
         )
     return notes
 
@@ -278,11 +278,11 @@ def notes_of_arcs(entries: int, diagonal: int, arcs: int, unfit: str, *, valued:
     """
     note = f"A matrix of {entries:,} entries, each an arc from its row to its column"
     if valued:
-        note += f"; its values are not used: {unfit}" if unfit else ", weighing what it holds"
+        note += f"; its values are ignored: {unfit}" if unfit else " whose weight is its value"
     if diagonal:
         note += f"; the {diagonal:,} on the diagonal are left out"
     repeated = entries - diagonal - arcs
-    more = [f"{repeated:,} entries stand more than once: added up."] if repeated else []
+    more = [f"{repeated:,} entries appear more than once and are added up."] if repeated else []
     return [note + ".", *more]
 
 
@@ -330,7 +330,7 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
     except InputError as error:
         if source.suffix != ".mtx":
             raise
-        hint = "It was read as bare triplets: Matrix Market files begin with %%MatrixMarket."
+        hint = "Matrix Market files begin with %%MatrixMarket; this one was read as plain triplets."
         raise InputError(error.message, file=error.file, line=error.line, hint=hint) from error
     smallest = int(min(pairs.u.min(), pairs.v.min()))
     if smallest < 0:
@@ -340,5 +340,5 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
     if len(layout.header) == 3:
         rows, columns = layout.header[:2]
     text.check_vertices(source, max(rows, columns))
-    source.notes.append(f"Bare triplets, taken as counted from {base}.")
+    source.notes.append(f"Triplets without a header, numbered from {base}.")
     return Entries(rows, columns, pairs.u - base, pairs.v - base, pairs.weights)

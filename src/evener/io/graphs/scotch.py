@@ -55,7 +55,7 @@ def read(source: Source) -> Graph:
         arrays["adjncy"] = _from_base(source, xadj, adjncy, base)
         if base:
             arrays["labels"] = np.arange(base, base + n)
-            source.notes.append(f"Vertices are counted from {base}: labels keep that.")
+            source.notes.append(f"Vertices are numbered from {base}; labels store the numbers.")
     if has_weights:
         arrays["vwgt"] = text.weights_of(vwgt, place)
     if has_edge_weights:
@@ -91,9 +91,9 @@ def _check(
 ) -> None:
     """Raise InputError for an impossible header, before memory is reserved."""
     if version != 0:
-        raise source.error(f"is of version {version}; version 0 is read", line=1)
+        raise source.error(f"has version {version}; Evener reads version 0", line=1)
     if set(flags) - {"0", "1"}:
-        raise source.error(f"the flags must be digits 0 or 1, not {flags}", offset=offset)
+        raise source.error(f"each flag must be 0 or 1, not {flags}", offset=offset)
     if base not in (0, 1):
         raise source.error(f"the base must be 0 or 1, not {base}", offset=offset)
     text.check_vertices(source, n, offset)
@@ -101,7 +101,7 @@ def _check(
         raise source.error(f"the number of arcs must be even, not {arcs}", offset=offset)
     if 2 * (n + arcs) > room + text.SLACK:
         raise source.error(
-            f"the header promises {n:,} vertices and {arcs:,} arcs, more than the file can hold",
+            f"the header declares {n:,} vertices and {arcs:,} arcs, too many for its size",
             offset=offset,
         )
 
@@ -140,12 +140,12 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
     """Return the file's text; InputError where weights are several or not whole numbers."""
     if graph.n_constraints > 1:
         raise InputError(
-            f"the format holds one weight a vertex, not {graph.n_constraints}",
-            hint="--constraint I chooses one.",
+            f"the format stores one weight per vertex, not {graph.n_constraints}",
+            hint="--constraint I chooses a weight.",
         )
     flags = f"0{int(graph.adjwgt is not None and graph.m > 0)}{int(graph.vwgt is not None)}"
     base = graph.first_label if graph.first_label in (0, 1) else None
-    left_out = [] if base is not None else ["The vertices' labels are not kept: numbers are."]
+    left_out = [] if base is not None else ["Vertex labels are not written; vertices are numbered."]
     header = f"0\n{graph.n} {graph.adjncy.size}\n{base or 0} {flags}\n"
     body = text.lists_text(graph, base=base or 0, with_degree=True, edge_first=True)
     return header.encode() + body, left_out

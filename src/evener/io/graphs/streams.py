@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy.typing as npt
 
 from evener.files.opening import is_stdin, open_input
-from evener.io.sources import PACKINGS, Source
+from evener.io.sources import PACKINGS, Source, is_packed
 
 PIECE = 2**22  # bytes of a piece of text: see evener.io.text.PIECE
 HEAD = 2**20  # bytes in which the header must end
@@ -155,11 +155,10 @@ def head_of(path: str | Path) -> Window:
     with open_input(path) as file:
         data = file.read(HEAD)
         whole = os.fstat(file.fileno()).st_size
-    packed = path.suffix in PACKINGS or data[:2] == b"\x1f\x8b"
-    if packed or data[:4] in (b"\xfd7zX", b"\x28\xb5\x2f\xfd") or data[:3] == b"BZh":
+    if path.suffix in PACKINGS or is_packed(data):
         raise WholeNeeded("it is packed")
     if not data or data.isspace():
-        raise WholeNeeded("it begins with nothing")
+        raise WholeNeeded("it begins with white space or is empty")
     return Window(path, path.name, data, "", whole=whole)
 
 
@@ -200,7 +199,7 @@ def _bounds(path: Path, start: int) -> list[int]:
 
 def both_ways(m: int) -> str:
     """Return the note on a file of m edges whose arcs were asked for."""
-    return f"Its {m:,} edges have no direction: each is two arcs."
+    return f"Its {m:,} edges have no direction; each becomes two arcs."
 
 
 def lines_at_most(window: Window) -> int:

@@ -75,7 +75,7 @@ def _of_each(key: str, table: Mapping[str, Any], n: int) -> list[Any]:
     value = table[key]
     if "count" not in table:
         if key != "cores" and isinstance(value, list):
-            raise InputError("a list has an entry for each of a table's devices, and count is 1")
+            raise InputError("a list has one entry for each device of a table, but count is 1")
         return [value]
     if not isinstance(value, list):
         return [value] * n

@@ -35,7 +35,9 @@ def read_hostfile(path: str | Path) -> dict[str, int | None]:
         host, slots = _host(line, path, number)
         stated.setdefault(host, []).append(slots)
     if not stated:
-        raise InputError("names no host", file=named(path), hint="Write one a line, as node1:4.")
+        raise InputError(
+            "contains no host", file=named(path), hint="Write one host per line, such as node1:4."
+        )
     return {host: _total(slots) for host, slots in stated.items()}
 
 
@@ -43,10 +45,10 @@ def _host(line: str, path: str | Path, number: int) -> tuple[str, int | None]:
     found = _LINE.fullmatch(line)
     if found is None:
         raise InputError(
-            f"no host: {line[:60]!r}",
+            f"not a host: {line[:60]!r}",
             file=named(path),
             line=number,
-            hint="A line is a host, as node1, node1:4 or node1 slots=4.",
+            hint="A line is a host such as node1, node1:4 or node1 slots=4.",
         )
     slots = found["count"] or next(iter(_SLOTS.findall(found["words"])), None)
     return found["host"], None if slots is None else int(slots)

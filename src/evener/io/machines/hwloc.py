@@ -24,7 +24,7 @@ from evener.io.machines.hwloc_values import (
     number_of,
     whole,
 )
-from evener.io.machines.xml_tree import xml_tree
+from evener.io.xml_tree import xml_tree
 from evener.platforms.computer import (
     MOST_COMPUTER_CORES,
     MOST_PAIRS,
@@ -61,7 +61,7 @@ def computer_of_hwloc(content: bytes, file: str | Path) -> Computer:
     for place in _objects(tree, file):
         _take(found, place, nodes)
     if not found.cores:
-        raise InputError("describes no core that may be used", file=file)
+        raise InputError("describes no usable core", file=file)
     return _computer(found, tree, machine)
 
 
@@ -169,15 +169,17 @@ def _computer(found: _Found, tree: ET.Element, machine: ET.Element) -> Computer:
         raise InputError("describes a processor twice, by the same os_index", file=found.file)
     pairs = (len(found.memories) + len(found.buses)) * len(processors)
     if pairs > MOST_PAIRS:
-        raise InputError("describes more NUMA nodes and GPUs than can be", file=found.file)
+        raise InputError("describes too many NUMA nodes and GPUs", file=found.file)
     infos = infos_of(machine)
     packages = (infos_of(e).get("CPUModel") for e in machine.iter("object"))
     memories = [
         LocalMemory(size, cpus_of(cpuset, processors)) for _, cpuset, size in found.memories if size
     ]
-    notes = [] if memories else ["the description states no memory: devices have no limit"]
+    notes = (
+        [] if memories else ["the description states no memory, so devices have no memory limit"]
+    )
     if found.others:
-        notes.append(f"GPUs that are not CUDA's are left out: {ranges(found.others)}")
+        notes.append(f"GPUs other than CUDA GPUs are left out: {ranges(found.others)}")
     version = infos.get("hwlocVersion", tree.get("version", "1"))
     computer = Computer(
         infos.get("HostName", ""),

@@ -26,7 +26,9 @@ def bitmap(text: str | None, file: str | Path) -> int:
     found = ANY if endless else 0
     for word in words[endless:]:
         if re.fullmatch(r"(0x[0-9a-fA-F]{1,8})?", word) is None or len(words) > MOST_COMPUTER_CORES:
-            raise InputError(f"has a set of processors {text[:40]!r} that is no bitmap", file=file)
+            raise InputError(
+                f"has a set of processors {text[:40]!r} that is not a bitmap", file=file
+            )
     digits = "".join(word.removeprefix("0x").rjust(8, "0") for word in words[endless:])
     return found << 4 * len(digits) | int(digits or "0", 16)
 

@@ -44,8 +44,10 @@ def links_of_networks(
         own = {end for one in made for end in one.between}.difference(joined)
         clash = own & (switches | set(names))
         if clash:
-            message = f"{min(clash)!r} is a switch of this network, and a name elsewhere"
-            hint = "Give the network a name of its own: its switches are called after it."
+            message = (
+                f"{min(clash)!r} is the name of a switch of this network and of something else"
+            )
+            hint = "Give the network another name: its switches are named after it."
             raise tables.TableError(message, "network", index, "name", hint=hint)
         switches |= own
         links += [replace(one, shared=table.get("shared", False)) for one in made]
@@ -62,7 +64,7 @@ def _joined(
     found: list[str] = []
     for one in table.get("devices", ()):
         if one not in of_table and one not in names:
-            message = f"a network joins {tables.shown(one)}, which is no [[device]]"
+            message = f"a network joins {tables.shown(one)}, which is not a [[device]]"
             raise tables.TableError(message, "network", index, "devices")
         found += of_table.get(one, [one])
     return found or names
@@ -73,8 +75,8 @@ def _links(table: Mapping[str, Any], index: int, names: Sequence[str]) -> list[C
     if kind not in KINDS:
         guess = nearest(kind, KINDS)
         question = f"; did you mean {guess}?" if guess else ""
-        message = f"there is no network of kind {tables.shown(kind)}{question}"
-        hint = f"There are: {', '.join(KINDS)}."
+        message = f"there is no kind of network {tables.shown(kind)}{question}"
+        hint = f"Kinds of networks: {', '.join(KINDS)}."
         raise tables.TableError(message, "network", index, "kind", hint=hint)
     for key in ("shape", "arity"):
         if (key in table) != (_NEEDED.get(kind) == key):

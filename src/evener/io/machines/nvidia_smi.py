@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from evener.errors import InputError
 from evener.io.machines.hwloc_values import bus_address
-from evener.io.machines.xml_tree import xml_tree
+from evener.io.xml_tree import xml_tree
 from evener.platforms.computer import ComputerGpu
 
 ROOT = "nvidia_smi_log"
@@ -38,9 +38,9 @@ def gpus_of_nvidia_smi(content: bytes, file: str | Path) -> ListedGpus:
     if not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         said = content.decode("utf-8", "replace").strip().split("\n")[0][:80]
         raise InputError(
-            f"is no XML of `nvidia-smi -q -x`: it says {said!r}" if said else "is empty",
+            f"is not XML of `nvidia-smi -q -x`: it begins with {said!r}" if said else "is empty",
             file=file,
-            hint="Where the driver fails, nvidia-smi prints its error in place of XML.",
+            hint="If the driver fails, nvidia-smi prints an error instead of XML.",
         )
     log = xml_tree(content, ROOT, file)
     found: list[ComputerGpu] = []
@@ -51,9 +51,11 @@ def gpus_of_nvidia_smi(content: bytes, file: str | Path) -> ListedGpus:
         if _text(element, "mig_mode/current_mig") == "Enabled":
             found += instances
             if not instances:
-                notes.append(f"GPU {index} is left out: MIG is enabled, and it has no instance")
+                notes.append(
+                    f"GPU {index} is left out: MIG is enabled, but the GPU has no instance"
+                )
         elif gpu.memory is None and _text(element, "fb_memory_usage/total"):
-            notes.append(f"GPU {index} states no memory, and gets no limit")
+            notes.append(f"GPU {index} states no memory, so it has no memory limit")
             found.append(gpu)
         else:
             found.append(gpu)
@@ -96,7 +98,7 @@ def _instance_uuid(one: ET.Element, gpu: ComputerGpu, file: str | Path) -> str:
     numbers = [_text(one, key) for key in ("gpu_instance_id", "compute_instance_id")]
     if not gpu.uuid or not all(re.fullmatch(r"\d{1,4}", number) for number in numbers):
         raise InputError(
-            f"has an instance of GPU {gpu.index} without numbers or UUID: it cannot be chosen",
+            f"has an instance of GPU {gpu.index} without numbers or UUID, so it cannot be selected",
             file=file,
         )
     return f"MIG-{gpu.uuid}/{'/'.join(numbers)}"
@@ -110,7 +112,7 @@ def _size(element: ET.Element, file: str | Path, whose: str) -> float | None:
         return None
     if found is None or found[2] not in UNITS or not 0 < int(found[1]) * UNITS[found[2]] < 2.0**60:
         raise InputError(
-            f"the memory of {whose} is {text[:40]!r}, not a size as '40960 MiB'", file=file
+            f"the memory of {whose} is {text[:40]!r}, not a size such as '40960 MiB'", file=file
         )
     return int(found[1]) * UNITS[found[2]]
 

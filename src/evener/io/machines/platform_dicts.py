@@ -43,7 +43,7 @@ DEVICE_DICT = {
     "at": AT,
     **OF_OWN,
     "capabilities": CAPABILITIES,
-    "curve": (tables.index, "a whole number, which of the curves", False),
+    "curve": (tables.index, "a whole number, the index of a curve", False),
     "host": (tables.text, "a text", False),
     **{f"host_{key}": check for key, check in _COSTS.items()},
     "node": (tables.text, "a text", False),
@@ -126,7 +126,7 @@ def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) ->
     chosen = {_FIELD_OF.get(key, key): value for key, value in table.items()}
     if "curve" in chosen:
         if chosen["curve"] >= len(curves):
-            raise InputError(f"platform: there is no curve number {chosen['curve']}")
+            raise InputError(f"platform: no curve has the number {chosen['curve']}")
         chosen["curve"] = curves[chosen["curve"]]
     if "cores" in chosen:
         chosen["cores"] = tuple(chosen["cores"])
@@ -134,7 +134,7 @@ def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) ->
         own = {key: chosen.pop(f"host_{key}", 0.0) for key in _COSTS}
         chosen["host_link"] = _link_of_dict(own)
     elif any(f"host_{key}" in chosen for key in _COSTS):
-        raise InputError("platform: a device has a link to a host, and no host")
+        raise InputError("platform: a device has a link to a host, but no host")
     return Device(**chosen)
 
 

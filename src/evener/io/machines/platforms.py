@@ -45,7 +45,7 @@ _BEHIND = "gpu_behind_host"
 def platform_to_toml(platform: Platform) -> str:
     """Return the text of a machine file. Raises InputError for devices with speed curves."""
     if platform.has_curves:
-        raise InputError("a machine file holds one speed a device: curves go to a speeds file")
+        raise InputError("a machine file has one speed per device; store curves in a speeds file")
     parts = [f"name = {toml_text(platform.name)}\n"] if platform.name else []
     parts.extend(
         "\n".join(
@@ -184,7 +184,7 @@ def platform_of_tables(data: Mapping[str, Any]) -> Platform:
         # Through text, so that numbers are converted as those of a file.
         read = tomllib.loads(tomli_w.dumps(data), parse_float=exact)
     except (TypeError, ValueError) as error:
-        raise InputError(f"these are no tables of a machine file: {error}") from error
+        raise InputError(f"these are not the tables of a machine file: {error}") from error
     try:
         return _platform(read)
     except tables.TableError as error:

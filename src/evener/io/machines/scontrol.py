@@ -7,7 +7,7 @@ NUMA nodes, and no memory of GPUs. Nodes that take no work are left out, and sai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -19,12 +19,14 @@ from evener.platforms.computer import (
     ComputerCore,
     ComputerGpu,
     LocalMemory,
+    cpus_in,
 )
 from evener.platforms.guesses import gpu_model
 from evener.platforms.platform import MAX_DEVICES
 
 MOST_BYTES = 1 << 26  # a node takes about 1 KB
 MOST_NODE_GPUS = 1024
+MOST_SOCKETS = 1024
 MOST_NAMED = 20  # nodes left out that are named one by one
 HIDDEN_MB = 1  # RealMemory of a node whose memory is not configured
 MIB, GIB = 2.0**20, 2.0**30
@@ -58,7 +60,7 @@ def nodes_of_scontrol(content: bytes, file: str | Path, partition: str = "") -> 
     if partition:
         records = [r for r in records if partition in r.get("Partitions", "").split(",")]
         if not records:
-            raise InputError(f"no node is of the partition {partition[:40]!r}", file=file)
+            raise InputError(f"no node is in the partition {partition[:40]!r}", file=file)
     names = [record["NodeName"] for record in records]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -67,7 +69,7 @@ def nodes_of_scontrol(content: bytes, file: str | Path, partition: str = "") -> 
     found = [_computer(r, file) for r in records if r["NodeName"] not in out]
     if not found:
         states = ", ".join(sorted(set(out.values())))
-        raise InputError(f"no node takes work: their states are {states[:80]}", file=file)
+        raise InputError(f"no node accepts jobs: their states are {states[:80]}", file=file)
     if (total := sum(len(computer.cores) for computer in found)) > MAX_DEVICES:
         raise InputError(f"{total:,} cores; at most {MAX_DEVICES:,} are possible", file=file)
     return SlurmNodes(tuple(found), _notes(out))
@@ -82,17 +84,17 @@ def takes_work(state: str) -> bool:
 def _records(content: bytes, file: str | Path) -> list[dict[str, str]]:
     """Return the values of each node by key, NodeName among them; free text is left out."""
     if b"\0" in content:
-        raise InputError("is no text in UTF-8", file=file)
+        raise InputError("is not UTF-8 text", file=file)
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     starts = [found.start() for found in _NODE.finditer(text)]
     if not starts or text[: starts[0]].strip():
         begin = text.strip().split("\n")[0][:60]
         raise InputError(
-            f"is no text of `scontrol show node`: it begins with {begin!r}"
+            f"is not output of `scontrol show node`: it begins with {begin!r}"
             if begin
             else "is empty",
             file=file,
-            hint="Not its JSON or YAML: `scontrol show node > FILE`.",
+            hint="Use `scontrol show node > FILE`, without JSON or YAML.",
         )
     records = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
@@ -101,7 +103,7 @@ def _records(content: bytes, file: str | Path) -> list[dict[str, str]]:
             record.setdefault(key, value)
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,252}", record["NodeName"]):
             line = text.count("\n", 0, start) + 1
-            message = f"has a node called {record['NodeName'][:40]!r}"
+            message = f"has a node named {record['NodeName'][:40]!r}"
             raise InputError(message, file=file, line=line)
         records.append(record)
     return records
@@ -134,13 +136,13 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
     reserved = _reserved(record, sockets * per_socket, threads, number("CoreSpecCount", 0))
     cores = _cores(sockets, per_socket, threads, reserved)
     if not cores:
-        raise InputError(f"node {name} keeps all of its cores for the system", file=file)
+        raise InputError(f"node {name} reserves all of its cores for the system", file=file)
     memory = number("RealMemory", HIDDEN_MB, 0, 2**40)
     kept = number("MemSpecLimit", 0, 0, 2**40)
     hidden = memory <= HIDDEN_MB
     size = 0.0 if hidden else max(memory - kept, 0) * MIB
     if not hidden and not size:
-        raise InputError(f"node {name} keeps all of its memory for the system", file=file)
+        raise InputError(f"node {name} reserves all of its memory for the system", file=file)
     cpus = frozenset(cpu for core in cores for cpu in core.cpus)
     return Computer(
         name,
@@ -150,23 +152,15 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
         gpus=_gpus(record.get("Gres", ""), name, file),
         numbering_guessed=True,
         read_from=(("nodes, cores, memory and GPUs", "scontrol show node"),),
-        notes=("Slurm states no memory: its devices have no limit",) if hidden else (),
+        notes=("Slurm states no memory, so devices have no memory limit",) if hidden else (),
     )
 
 
 def _reserved(record: Mapping[str, str], n: int, threads: int, count: int) -> frozenset[int]:
     """Return the cores that Slurm keeps for the system: those it lists, else the last ones."""
-    listed = record.get("CPUSpecList", "")
-    if re.fullmatch(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", listed):
-        # Slurm numbers processors core by core.
-        return frozenset(cpu // threads for cpu in _numbers(listed, n * threads))
+    if listed := cpus_in(record.get("CPUSpecList", "")):
+        return frozenset(cpu // threads for cpu in listed)  # Slurm numbers processors core by core
     return frozenset(range(max(n - count, 0), n))
-
-
-def _numbers(text: str, end: int) -> Iterable[int]:
-    for word in text.split(","):
-        first, _, last = word.partition("-")
-        yield from range(int(first), min(int(last or first) + 1, end))
 
 
 @lru_cache(maxsize=256)
@@ -194,20 +188,14 @@ def _gpus(gres: str, node: str, file: str | Path) -> tuple[ComputerGpu, ...]:
         parts = _GPU.fullmatch(entry)
         if parts is None or int(parts[2]) > MOST_NODE_GPUS:
             raise InputError(
-                f"Gres of node {node}: {entry[:40]!r} is no number of GPUs as 'gpu:a100:4'",
+                f"Gres of node {node}: {entry[:40]!r} is not a number of GPUs such as 'gpu:a100:4'",
                 file=file,
             )
-        model, sockets = parts[1] or "", frozenset(_numbers(_ranges(parts[3]), 1024))
+        model, sockets = parts[1] or "", frozenset(cpus_in(parts[3] or "", MOST_SOCKETS))
         share = _share(model)
         for _ in range(int(parts[2])):
             found.append(ComputerGpu(len(found), model, share=share, sockets=sockets))
     return tuple(found)
-
-
-def _ranges(text: str | None) -> str:
-    return (
-        text if text and re.fullmatch(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*", text) else "1-0"
-    )
 
 
 def _share(model: str) -> float:

@@ -40,10 +40,10 @@ def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
     text, data = read_toml(path, _FILE)
     if "surface" in data and "device" not in data:
         raise InputError(
-            "a file of surfaces, where curves of speed by load are wanted",
+            "a file of surfaces, but curves of speed by load are needed",
             file=path,
             hint="evener tile and evener models read surfaces; evener measure without --second "
-            "makes curves.",
+            "writes curves.",
         )
     with tables.placed(path, text):
         return _devices(data)
@@ -91,7 +91,7 @@ def _devices(data: Mapping[str, Any]) -> tuple[DeviceSpeeds, ...]:
     tables.refuse_unknown(data, ("device",), "", 0)
     listed = tables.listed(data, "device", _DEVICE)
     if not listed:
-        raise tables.TableError("no [[device]] table: whose speeds?", "", 0)
+        raise tables.TableError("no [[device]] table", "", 0)
     devices = tuple(_device(table, index) for index, table in enumerate(listed))
     _refuse_twins(devices)
     return devices

@@ -75,7 +75,7 @@ def _surfaces(data: Mapping[str, Any]) -> dict[str, SpeedSurface]:
         raise tables.TableError("no [[surface]] table", "", 0)
     for index, table in enumerate(listed):
         if table["name"] in found:
-            message = f"two surfaces are of {table['name']!r}"
+            message = f"two surfaces belong to {table['name']!r}"
             raise tables.TableError(message, "surface", index)
         found[table["name"]] = _surface(table, index)
     return found
@@ -85,7 +85,7 @@ def _surface(table: Mapping[str, Any], index: int) -> SpeedSurface:
     heights, widths = (np.array(table[key], np.float64) for key in ("heights", "widths"))
     given = [key for key in ("seconds", "speeds") if key in table]
     if len(given) != 1:
-        message = f"surface of {table['name']!r} needs seconds, or else speeds"
+        message = f"surface of {table['name']!r} needs seconds or speeds"
         raise tables.TableError(message, "surface", index)
     rows = table[given[0]]
     if len(rows) != heights.size or any(len(row) != widths.size for row in rows):

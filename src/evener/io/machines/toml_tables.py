@@ -210,7 +210,7 @@ def listed(data: Mapping[str, Any], kind: str, spec: Spec) -> list[dict[str, Any
     """Return the tables of a kind, each checked and converted by `checked`."""
     value = data.get(kind, [])
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
-        raise TableError(f"{kind} must be a list of tables: write [[{kind}]]", kind, 0)
+        raise TableError(f"{kind} must be a list of tables, written as [[{kind}]]", kind, 0)
     return [checked(table, spec, kind, index) for index, table in enumerate(value)]
 
 

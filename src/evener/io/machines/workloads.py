@@ -41,7 +41,7 @@ def find_workload(name: str) -> Workload:
     if is_there(name):
         return read_workload_file(name)
     raise UsageError(
-        f"no kernel is called {name!r}, and there is no such file{meant(name, WORKLOADS)}",
+        f"there is neither a kernel named {name!r} nor such a file{meant(name, WORKLOADS)}",
         hint=f"Kernels: {', '.join(WORKLOADS)}, or a file; see docs/prediction.md.",
     )
 

@@ -76,7 +76,7 @@ def read(source: Source) -> Mesh:
     points, sizes, kinds, corners, blocks, base = [], [], [], [], [], 0
     for piece in pieces:
         if not piece.ids:
-            raise source.error("has elements, but no nodes of their part")
+            raise source.error("has elements, but their part has no nodes")
         ids = np.concatenate(piece.ids)
         for block, kind, nodes in piece.blocks:
             corners.append(base + renumber(source, ids, nodes.ravel()))
@@ -109,13 +109,13 @@ def _keywords(source: Source, data: bytes) -> Iterator[_Keyword]:
             raise source.error(
                 f"includes the file {given.get('INPUT', '')[:60]!r}, which Evener does not read",
                 offset=match.start(),
-                hint="Put its text in the place of the line.",
+                hint="Replace the line by the text of that file.",
             )
         if name in _MAKES_MORE:
             raise source.error(
-                f"generates nodes or elements by *{name}, which Evener does not do",
+                f"generates nodes or elements by *{name}, which Evener does not support",
                 offset=match.start(),
-                hint="Abaqus writes all of them where it saves the model again.",
+                hint="Save the model again in Abaqus, which writes all nodes and elements.",
             )
         yield _Keyword(name, given, match.start(), match.end(), stop)
 
@@ -141,7 +141,7 @@ def _pieces(source: Source, data: bytes) -> list[_Piece]:
             block += 1
     if skipped:
         found = plural(skipped, "mass, spring or connector is", "masses, springs or connectors are")
-        source.notes.append(f"{found} no cells: left out.")
+        source.notes.append(f"{found} not a cell and left out.")
     if not instances:
         return [model, *parts.values()]
     if lost := [name for name in parts if name not in used]:
@@ -153,7 +153,7 @@ def _rows(source: Source, data: bytes, word: _Keyword) -> FileRows:
     """Return the numbers below a keyword, which commas and blanks divide."""
     body = data[word.start : word.stop]
     if (empty := re.search(rb",[ \t]*,", body)) is not None:
-        raise source.error("an empty field is not read", offset=word.start + empty.start())
+        raise source.error("a field is empty", offset=word.start + empty.start())
     plain = data[: word.start] + body.replace(b",", b" ")
     return scan(source, word.start, word.stop, data=plain + data[word.stop :])
 
@@ -201,7 +201,7 @@ def _kind(source: Source, name: str, word: _Keyword) -> tuple[int, int]:
     raise source.error(
         f"has elements of the type {name[:40]!r}, which Evener does not know",
         offset=word.place,
-        hint="Give them a type of the same shape, such as C3D8, or the mesh as .vtk or .msh.",
+        hint="Use a type of the same shape, such as C3D8, or convert the mesh to .vtk or .msh.",
     )
 
 
@@ -211,12 +211,12 @@ def _placed(part: _Piece, rows: FileRows) -> _Piece:
     if len(rows) > 0:
         shift = rows.values[rows.first[0] : rows.first[1]]
         if shift.size != 3:
-            rows.refuse(0, "an instance is moved by three numbers")
+            rows.refuse(0, "an instance needs three numbers for its translation")
         points = [piece + shift for piece in points]
     if len(rows) > 1:
         turn = rows.values[rows.first[1] : rows.first[2]]
         if turn.size != 7 or not (turn[3:6] != turn[:3]).any():
-            rows.refuse(1, "an instance is turned by two points and an angle")
+            rows.refuse(1, "an instance needs two points and an angle for its rotation")
         points = [_turned(piece, turn) for piece in points]
     return _Piece(list(part.ids), points, list(part.blocks))
 

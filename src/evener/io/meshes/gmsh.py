@@ -39,7 +39,7 @@ def read(source: Source) -> Mesh | PolyMesh:
     found, sections = read_elements(source), _sections(source)
     if found is None:
         if "Periodic" in sections:
-            source.notes.append("$Periodic is not read of binary files of version 4.0.")
+            source.notes.append("$Periodic of binary files of version 4.0 is not read.")
         return meshio.read_as(source, "gmsh")
     fields = {"physical": found.groups, "partition": found.partitions}
     mesh = make_mesh(
@@ -102,11 +102,13 @@ def _format(source: Source, sections: dict[str, tuple[int, int]]) -> tuple[float
     words = source.data[start:stop].split(maxsplit=3)
     match = re.fullmatch(rb"\d(\.\d{0,15})?", words[0]) if len(words) > 2 else None
     if match is None or words[1] not in (b"0", b"1"):
-        raise source.error("has no $MeshFormat with a version that is known", line=1)
+        raise source.error("has no $MeshFormat with a known version", line=1)
     version = float(words[0])
     if not (2 <= version < 3 or 4 <= version < 4.2):
-        hint = "Versions 2.x, 4.0 and 4.1 are; gmsh -save converts."
-        raise source.error(f"is of version {version:g}, which is not read", line=2, hint=hint)
+        hint = "Evener reads versions 2.x, 4.0 and 4.1; gmsh -save converts."
+        raise source.error(
+            f"has version {version:g}, which Evener does not read", line=2, hint=hint
+        )
     return version, words[1] == b"1"
 
 

@@ -40,7 +40,9 @@ class _Reader:
         """Return the next rows, each of some fields."""
         width = count * row.itemsize
         if count < 0 or self.at + width > self.stop:
-            raise self.source.error(f"${self.name} speaks of {count:,} numbers more than it has")
+            raise self.source.error(
+                f"${self.name} declares {count:,} more numbers than it contains"
+            )
         found: npt.NDArray[Any] = np.frombuffer(self.source.data, row, count, self.at)
         self.at += width
         return found
@@ -53,7 +55,9 @@ def read_binary(
     start, stop = sections["MeshFormat"]
     text, _, one = source.data[start:stop].lstrip(b"\r\n").partition(b"\n")
     if text.split()[2:] != [b"8"] or one[:4] != np.int32(1).tobytes():
-        raise source.error("is binary of another byte order, or of other numbers than of 8 bytes")
+        raise source.error(
+            "is binary with another byte order, or with numbers that have not 8 bytes"
+        )
     if version == 4.1:
         return _read_4(source, sections, names)
     return _read_2(source, sections, names) if version < 3 else None
@@ -90,7 +94,7 @@ def _count_of_blocks(reader: _Reader, least: int) -> int:
     """Return how many blocks follow, each of so many bytes at least."""
     count = reader.numbers("q", 4)[0]
     if not 0 <= count <= (reader.stop - reader.at) // least:
-        raise reader.source.error(f"${reader.name} speaks of {count:,} blocks, and ends early")
+        raise reader.source.error(f"${reader.name} declares {count:,} blocks, but ends early")
     return count
 
 
@@ -110,7 +114,7 @@ def _nodes_4(reader: _Reader) -> tuple[IntVector, FloatArray]:
 
 def _finite(source: Source, points: FloatArray) -> FloatArray:
     if not np.isfinite(points).all():
-        raise source.error("has a point with a coordinate that is no finite number")
+        raise source.error("has a point with a coordinate that is not finite")
     return points
 
 
@@ -133,7 +137,7 @@ def _listed(reader: _Reader) -> list[int]:
 
 def _size(source: Source, number: int) -> int:
     if not 0 <= number < SIZES.size or not SIZES[number]:
-        raise source.error(f"cells of Gmsh's type {number} are not known")
+        raise source.error(f"has cells of Gmsh's type {number}, which Evener does not know")
     return int(SIZES[number])
 
 

@@ -31,7 +31,7 @@ class MshBlocks:
             known_types(rows.part(row, row + 1), np.array([number]))
             size = int(SIZES[number])
             if n < 0 or n * (size + 1) > end - at:
-                rows.refuse(row, f"{n:,} cells of {size} points are spoken of; the section ends")
+                rows.refuse(row, f"declares {n:,} cells of {size} points, but the section ends")
             index = np.arange(at, at + n * (size + 1))
             table = rows.integers(index, "the number of a cell or point").reshape(n, size + 1)
             blocks.append(ElementBlock((b, a) if self.is_40 else (a, b), number, table))
@@ -42,7 +42,7 @@ class MshBlocks:
         """Return a section's numbers, and where those after its first line begin and end."""
         rows = scan(self.source, *self.sections[name])
         if not len(rows) or rows.counts[0] < 2:
-            raise self.source.error(f"${name} begins with the numbers of its blocks and {what}")
+            raise self.source.error(f"${name} must begin with the numbers of blocks and {what}")
         return rows, int(rows.first[1]), int(rows.first[-1])
 
     def _head(self, rows: FileRows, at: int, end: int) -> tuple[list[int], int]:
@@ -59,7 +59,7 @@ class MshBlocks:
             dim = b if self.is_40 else a
             width = 3 + (dim if parametric and 0 <= dim <= 3 else 0)
             if n < 0 or n * (width + 1) > end - at:
-                rows.refuse(row, f"{n:,} points are spoken of, but the section ends")
+                rows.refuse(row, f"declares {n:,} points, but the section ends")
             if self.is_40:
                 index = np.arange(at, at + n * (width + 1)).reshape(n, width + 1)
                 ids.append(index[:, 0])

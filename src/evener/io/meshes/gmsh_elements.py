@@ -151,7 +151,7 @@ def once(source: Source, elements: GmshElements) -> GmshElements:
     if keep.all():
         return elements
     cells = plural(int(keep.size - keep.sum()), "cell stands", "cells stand")
-    source.notes.append(f"{cells} again, for another physical group: each counts once.")
+    source.notes.append(f"{cells} again for another physical group; each counts once.")
     arrays = ("types", "tags", "entities", "groups", "partitions")
     kept = {name: getattr(elements, name)[keep] for name in arrays}
     return replace(
@@ -196,7 +196,7 @@ def _types_of(mesh: Mesh) -> IntVector:
         types[(mesh.kinds == kind) & (sizes == size)] = number
     if (bad := np.flatnonzero(types == 0)).size:
         raise InputError(
-            f"cell {bad[0]:,} has {sizes[bad[0]]} points: Gmsh has no such "
+            f"cell {bad[0]:,} has {sizes[bad[0]]} points; Gmsh has no such "
             f"{cells_called(int(mesh.kinds[bad[0]]))}",
             hint="Gmsh has triangles, quads, tetrahedra, hexahedra, wedges and pyramids, and "
             "their second order.",

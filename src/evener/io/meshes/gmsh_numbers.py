@@ -16,7 +16,7 @@ def known_types(rows: FileRows, types: IntVector) -> None:
     """Raise InputError, with the row's line, where an element is of a type that is not known."""
     safe = np.clip(types, 0, 255)
     if (bad := np.flatnonzero((SIZES[safe] == 0) | (types != safe))).size:
-        rows.refuse(int(bad[0]), f"cells of Gmsh's type {types[bad[0]]} are not known")
+        rows.refuse(int(bad[0]), f"cells of Gmsh's type {types[bad[0]]} are unknown")
 
 
 def places(source: Source, ids: IntVector, numbers: IntVector) -> Any:

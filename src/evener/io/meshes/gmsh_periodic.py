@@ -40,7 +40,7 @@ def with_couplings(
     boundary = Boundary(mesh)
     pairs = boundary.paired_by_points(links)
     if links and not len(pairs):
-        source.notes.append("$Periodic joins points, but no faces by all their corners.")
+        source.notes.append("$Periodic joins points, but it joins no face completely.")
     faces = {name: boundary.places(_corners(found, which)) for name, which in surfaces.items()}
     more, apart = paired_surfaces(
         boundary, faces, [(n, f"{n[:-1]}r") for n in faces if n[-1] == "l"]
@@ -49,7 +49,7 @@ def with_couplings(
     apart = [name for name in apart if not np.isin(faces[name], pairs).all()]
     if apart:
         names = ", ".join(sorted(apart))
-        source.notes.append(f"Periodic groups whose faces do not meet are left out: {names}.")
+        source.notes.append(f"Periodic groups whose faces do not match are left out: {names}.")
     return replace(mesh, coupled=boundary.coupled(pairs))
 
 
@@ -151,5 +151,5 @@ def _text_links(
 
 
 def _damaged(source: Source, place: tuple[int, int]) -> InputError:
-    message = "has a section $Periodic that ends early or holds what is no number"
+    message = "has a section $Periodic that ends early or contains something other than numbers"
     return source.error(message, offset=place[0])

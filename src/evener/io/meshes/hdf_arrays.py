@@ -70,8 +70,8 @@ def _netcdf(path: str) -> _Variables:
         head = file.read(4)
     if head == b"CDF\x05":
         raise HdfUnreadError(
-            "is netCDF of the kind CDF-5, which SciPy does not read",
-            "nccopy -k netCDF-4 x.nc y.nc makes a file that is read.",
+            "is netCDF in the format CDF-5, which SciPy does not read",
+            "Convert it: nccopy -k netCDF-4 x.nc y.nc.",
         )
     if head[:3] == b"CDF":
         from scipy.io import netcdf_file
@@ -132,7 +132,9 @@ def exodus(path: str) -> Any:
         else:
             shapes = [shape for shape, names in _EXODUS.items() if name.startswith(names)]
             if not shapes or nodes.ndim != 2:
-                raise HdfUnreadError(f"has elements of the type {name[:30]!r}, which is not known")
+                raise HdfUnreadError(
+                    f"has elements of the type {name[:30]!r}, which Evener does not know"
+                )
             shape = "triangle" if name.startswith("SHELL") and nodes.shape[1] == 3 else shapes[0]
             cells.append(_block(shape, nodes - 1))
         blocks.append(np.full(len(cells[-1].data), int(ids[i - 1])))
@@ -161,9 +163,9 @@ def _exodus_fields(file: _Variables, sizes: list[int], notes: list[str]) -> dict
         if len(parts) == len(sizes):
             fields[name] = parts
         else:
-            notes.append(f"The field {name!r} is not of all blocks: left out.")
+            notes.append(f"The field {name!r} is left out: some blocks do not have it.")
     if steps > 1:
-        notes.append(f"Of {steps:,} times of the fields the last is read.")
+        notes.append(f"Of {steps:,} time steps of the fields Evener reads the last.")
     return fields
 
 
@@ -171,7 +173,7 @@ def _polygons(nodes: Any, counts: Any) -> SimpleNamespace:
     """Return cells of these numbers of corners, which stand one after another in nodes."""
     ends = np.cumsum(counts)
     if counts.size == 0 or counts.min() < 3 or ends[-1] != nodes.size:
-        raise HdfUnreadError("has polygons whose corners are not as many as it says")
+        raise HdfUnreadError("has polygons with another number of corners than declared")
     return SimpleNamespace(type=POLYGON, data=np.split(nodes, ends[:-1]))
 
 
@@ -187,15 +189,15 @@ def netcdf(path: str) -> Any:
         if file.attribute(name, "cf_role") == "mesh_topology":
             return _ugrid(file, name)
     raise HdfUnreadError(
-        "is netCDF without a mesh that is known: MPAS's verticesOnCell, or UGRID's mesh_topology",
-        "Exodus files are known by the suffixes .e, .exo, .ex2 and .g.",
+        "is netCDF without a known mesh: MPAS's verticesOnCell, or UGRID's mesh_topology",
+        "Evener recognises Exodus files by the suffixes .e, .exo, .ex2 and .g.",
     )
 
 
 def _ugrid(file: _Variables, name: str) -> Any:
     """Return the faces of the topology of this name."""
     if file.attribute(name, "volume_node_connectivity"):
-        raise HdfUnreadError("has a UGRID topology of volumes, of which only faces are read")
+        raise HdfUnreadError("has a UGRID topology of volumes; Evener reads only faces")
     faces = file.attribute(name, "face_node_connectivity")
     places = str(file.attribute(name, "node_coordinates") or "").split()
     if faces not in file.names or len(places) < 2 or not set(places) <= set(file.names):
@@ -241,8 +243,8 @@ def cgns(path: str) -> Any:
     with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
         if b"ADF Database" in file.read(64):
             raise HdfUnreadError(
-                "is CGNS in the old form ADF, which h5py does not read",
-                "adf2hdf x.cgns y.cgns, a program of CGNS, makes a file that is read.",
+                "is CGNS in the old format ADF, which h5py does not read",
+                "Convert it with CGNS's program: adf2hdf x.cgns y.cgns.",
             )
     import h5py
 
@@ -321,7 +323,7 @@ def _zone(zone: Any) -> tuple[Any, list[Any]]:
         raise HdfUnreadError("has a zone without elements")
     declared, total = int(sizes.ravel()[1]), sum(len(block.data) for block in blocks)
     if declared > total:
-        raise HdfUnreadError(f"declares a zone of {declared:,} cells, of which {total:,} are found")
+        raise HdfUnreadError(f"declares a zone of {declared:,} cells, but contains {total:,}")
     return points, blocks
 
 
@@ -446,7 +448,7 @@ def _ranges(link: Any, zone: Any, other: Any) -> Any:
 def _number(at: Any, shape: Any) -> Any:
     """Return the numbers of points at (dim, s) of a grid, along the first axis first."""
     if (at < 0).any() or (at >= shape[:, None]).any():
-        raise HdfUnreadError("connects points that a zone has not")
+        raise HdfUnreadError("connects points that do not exist in a zone")
     return np.cumprod([1, *shape[:-1]]) @ at
 
 
@@ -459,7 +461,7 @@ def _one_for_all(points: Any, cells: list[Any], same: Any) -> int:
     from scipy.sparse.csgraph import connected_components
 
     if same.size and (same.min() < 0 or same.max() >= len(points)):
-        raise HdfUnreadError("connects points that a zone has not")
+        raise HdfUnreadError("connects points that do not exist in a zone")
     extent = float(np.ptp(points, axis=0).max())
     near = np.abs(points[same[0]] - points[same[1]]).max(axis=1, initial=0) <= 1e-6 * extent
     same = same[:, near]

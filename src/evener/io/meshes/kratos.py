@@ -57,7 +57,7 @@ def read(source: Source) -> Mesh:
         blocks.setdefault(match[1], []).append((match[2].decode("utf-8", "replace"), rows))
     nodes = [rows for _, rows in blocks.get(b"Nodes", []) if len(rows)]
     if not nodes:
-        raise source.error("has no block of nodes that ends: Begin Nodes ... End Nodes")
+        raise source.error("has no complete block of nodes: Begin Nodes ... End Nodes")
     points = np.concatenate([rows.columns(1, 4) for rows in nodes])
     ids = np.concatenate([rows.integers(rows.first[:-1], "a node's number") for rows in nodes])
     present = [name for name in (b"Elements", b"Geometries", b"Conditions") if _any(blocks, name)]
@@ -112,9 +112,9 @@ def _kind(rows: FileRows, name: str, size: int) -> int:
     kind = _KINDS[dims[0]].get(size, 0) if len(dims) == 1 else 0
     if not kind:
         raise rows.source.error(
-            f"has elements {name[:60]!r} of {size} points, a shape that Evener does not know",
+            f"has elements {name[:60]!r} of {size} points, an unknown shape",
             offset=int(rows.place[0]),
-            hint="Kratos's GiD or VTK output is a way round: a .vtk file is read.",
+            hint="Evener reads Kratos's VTK output (.vtk).",
         )
     return kind
 
@@ -124,4 +124,4 @@ def _refuse_flat(rows: FileRows, name: str, corners: Any) -> None:
     edges = corners[:, 1:] - corners[:, :1]
     extent = np.abs(edges).max()
     if (np.abs(np.linalg.det(edges)) <= 1e-12 * extent**3).all():
-        rows.refuse(0, f"{name[:60]} may be tetrahedra or shells; as tetrahedra all are flat")
+        rows.refuse(0, f"{name[:60]} may be tetrahedra or shells; as tetrahedra all would be flat")

@@ -59,7 +59,7 @@ def read(source: Source) -> Mesh:
         counts.append(np.full(n, size))
         kinds.append(np.full(n, kind))
     if not kinds:
-        raise source.error("has no cells of a kind that is known")
+        raise source.error("has no cells of a known kind")
     ref = np.concatenate(refs)
     return make_mesh(
         source,
@@ -75,13 +75,13 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
     """Return where the content of each keyword begins and ends."""
     matches = list(_KEY.finditer(source.data))
     if not matches:
-        raise source.error("has no keyword of Medit's, such as Vertices")
+        raise source.error("has no keyword of Medit such as Vertices")
     stops = [*(match.start() for match in matches[1:]), len(source.data)]
     found: dict[str, tuple[int, int]] = {}
     for match, stop in zip(matches, stops, strict=True):
         key = match[1].decode("ascii", "replace")
         if key in found and key in (*_CELLS, "Vertices", "Dimension"):
-            raise source.error(f"{key} stands twice", offset=match.start())
+            raise source.error(f"{key} appears twice", offset=match.start())
         found[key] = (match.end(), stop)
     return found
 
@@ -94,6 +94,6 @@ def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[FileR
     n = int(rows.integers(np.zeros(1, np.int64), f"the number of {key}")[0])
     if n < 0 or rows.values.size != 1 + n * width:
         found = f"{rows.values.size - 1:,} numbers follow"
-        message = f"{key} speaks of {n:,} entries of {width} numbers, but {found}"
+        message = f"{key} declares {n:,} entries of {width} numbers, but {found}"
         raise source.error(message, offset=sections[key][0])
     return rows, n

@@ -67,7 +67,7 @@ _HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
 _SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
 _ROOM, _ROOM_PER_BYTE = 2**30, 100
 _TOO_LONG = -int(getattr(signal, "SIGXCPU", 24))  # what the system ends it with
-_HINT = "The file may be damaged, or of another format than its name says."
+_HINT = "The file may be damaged, or in another format than its suffix."
 
 
 def recognises(source: Source) -> bool:
@@ -83,7 +83,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
     if source.suffix not in FORMATS:
-        raise source.error(f"is of no format known by its suffix {source.suffix!r}")
+        raise source.error(f"has an unknown suffix: {source.suffix!r}")
     if FORMATS[source.suffix] == "xdmf":
         _open_heavy(source)
     return read_as(source, FORMATS[source.suffix])
@@ -94,7 +94,9 @@ def _open_heavy(source: Source) -> None:
     for name in dict.fromkeys(_HEAVY.findall(source.data)):
         file = name.decode("utf-8", "replace").strip()
         if source.open_beside(file) is None:
-            raise source.error(f"leaves its numbers to {file[:60]!r}, which is not beside it")
+            raise source.error(
+                f"stores its numbers in {file[:60]!r}, which is not in the same folder"
+            )
 
 
 def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
@@ -114,11 +116,11 @@ def read_as(source: Source, name: str) -> Mesh | PolyMesh:
     with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
-            raise source.error(f"keeps meshlane's reader of {name} busy too long", hint=_HINT)
+            raise source.error(f"takes meshlane's reader of {name} too long", hint=_HINT)
         try:
             facts = json.loads((place / "facts.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
-            what = f"is more than meshlane can read: it ended with code {code}"
+            what = f"makes meshlane fail with exit code {code}"
             raise source.error(what, hint=_HINT) from error
         source.notes.extend(facts["said"])
         if "error" in facts:

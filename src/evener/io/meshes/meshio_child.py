@@ -34,7 +34,7 @@ _OWN = {
     **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
     **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
 }
-_WAY = "ParaView or Gmsh may read it, and write it as .vtk or .msh; or is it damaged?"
+_WAY = "ParaView or Gmsh may convert it to .vtk or .msh, unless it is damaged."
 
 
 class RefusedError(Exception):
@@ -70,7 +70,10 @@ def _refused(error: BaseException, reader: str) -> dict[str, Any]:
     if hasattr(error, "way"):
         return {"error": str(error), "hint": error.way or _WAY}
     reason = " ".join(str(error).split())[:160] or type(error).__name__
-    return {"error": f"holds what Evener cannot read as {reader} ({reason})", "hint": _WAY}
+    return {
+        "error": f"contains something that Evener cannot read as {reader} ({reason})",
+        "hint": _WAY,
+    }
 
 
 def _limit(seconds: int, room: int) -> None:
@@ -94,7 +97,7 @@ def _leave_with_parent(folder: str) -> None:
 
 
 def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse what is no regular file: a mesh may name a pipe, whose reading would never return."""
+    """Refuse what is not a regular file: a mesh may name a pipe, which would never end."""
     if event != "open" or not isinstance(arguments[0], str | bytes):
         return
     try:
@@ -102,7 +105,7 @@ def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
     except (OSError, ValueError):
         return  # whoever opens it says so
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise PermissionError(f"{os.fsdecode(arguments[0])} is no regular file")
+        raise PermissionError(f"{os.fsdecode(arguments[0])} is not a regular file")
 
 
 def _read(path: str, reader: str) -> Any:
@@ -152,7 +155,7 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         cell_data = _joined(found.cell_data, notes)
     points = np.asarray(found.points)
     if points.dtype.kind not in "iuf":
-        raise RefusedError("has points that are no numbers")
+        raise RefusedError("has points that are not numbers")
     if points.ndim == 2 and points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
     cell_data = _numeric(cell_data, len(kinds), notes)
@@ -189,7 +192,7 @@ def _cells(found: Any) -> tuple[Any, Any, Any]:
         raise RefusedError("has no cells")
     joined = np.concatenate(corners)
     if joined.dtype.kind not in "iu":
-        raise RefusedError("has corners that are no whole numbers")
+        raise RefusedError("has corners that are not whole numbers")
     return np.concatenate(kinds), np.concatenate(counts), joined
 
 
@@ -209,7 +212,7 @@ def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
         try:
             joined[name] = np.concatenate([np.asarray(block) for block in blocks])
         except ValueError:
-            notes.append(f"The cell field {name!r} differs in shape among cells: left out.")
+            notes.append(f"The cell field {name!r} is left out: its shape differs among cells.")
     return joined
 
 

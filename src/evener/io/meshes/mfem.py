@@ -41,13 +41,11 @@ def read(source: Source) -> Mesh:
         raise source.error("does not begin with `MFEM mesh v1.0`", line=1)
     if head[1] or head[2] not in (b"1.0", b"1.2", b"1.3"):
         kind = head[0].strip().decode()
-        hint = (
-            "Meshes of elements, v1.0, 1.2 and 1.3, are: those that are not refined locally, nor "
-        )
+        hint = "Evener reads meshes v1.0, 1.2 and 1.3 without local refinement and without "
         raise source.error(
-            f"is an {kind}, which is not read",
+            f"is an {kind}, which Evener does not read",
             line=1,
-            hint=f"{hint}NURBS. Mesh::Print writes them.",
+            hint=f"{hint}NURBS; Mesh::Print writes them.",
         )
     sections = _sections(source)
     counts, corners, kinds, attributes, places = _cells(source, sections)
@@ -55,10 +53,12 @@ def read(source: Source) -> Mesh:
     n_points = len(points)
     if (bad := np.flatnonzero((corners < 0) | (corners >= n_points))).size:
         cell = int(np.searchsorted(np.cumsum(counts), bad[0], side="right"))
-        message = f"there is no vertex {corners[bad[0]]}: they are numbered 0 to {n_points - 1}"
+        message = (
+            f"vertex {corners[bad[0]]} does not exist: vertices are numbered 0 to {n_points - 1}"
+        )
         raise source.error(message, offset=int(places[cell]))
     if "communication_groups" in sections:
-        source.notes.append("This is the part of one rank: the mesh of all has other elements.")
+        source.notes.append("This is the part of one rank; use the file of the whole mesh.")
     fields = {"attribute": attributes}
     return make_mesh(source, points, counts, corners, kinds, cell_data=fields)
 
@@ -71,7 +71,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
     for match, stop in zip(matches, stops, strict=False):
         key = match[1].decode()
         if key in found:
-            raise source.error(f"{key} stands twice", offset=match.start())
+            raise source.error(f"{key} appears twice", offset=match.start())
         found[key] = (match.end(), stop)
     for key in ("dimension", "elements", "vertices"):
         if key not in found:
@@ -128,7 +128,9 @@ def _points(source: Source, sections: dict[str, tuple[int, int]]) -> Any:
     if "nodes" in sections:
         return _padded(_of_nodes(source, *sections["nodes"], n))
     if len(rows) < 2 or rows.counts[1] != 1 or rows.values[1] not in (1, 2, 3):
-        rows.refuse(0, "the number of coordinates, 1, 2 or 3, is to follow that of vertices")
+        rows.refuse(
+            0, "the number of vertices must be followed by the number of coordinates: 1, 2 or 3"
+        )
     return _padded(rows.part(2, len(rows)).expect(n, "vertices").columns(0, int(rows.values[1])))
 
 
@@ -139,7 +141,9 @@ def _of_nodes(source: Source, start: int, stop: int, n: int) -> Any:
     """
     match = _SPACE.match(source.data, start, stop)
     if match is None:
-        raise source.error("nodes begin with a FiniteElementSpace, VDim, Ordering", offset=start)
+        raise source.error(
+            "nodes must begin with FiniteElementSpace, VDim and Ordering", offset=start
+        )
     if not match[1].startswith((b"H1", b"Linear", b"Quadratic", b"Cubic")):
         source.notes.append(f"Nodes are of {match[1].decode('ascii', 'replace')}: not read.")
         return np.zeros((n, 0))

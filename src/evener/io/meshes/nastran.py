@@ -61,20 +61,20 @@ def read(source: Source) -> Mesh:
             raise source.error(
                 f"has elements {name}, which Evener does not know",
                 line=line,
-                hint="gmsh x.bdf -save -o x.msh may know them, and makes a mesh that is read.",
+                hint="Gmsh may know them: gmsh x.bdf -save -o x.msh.",
             )
         elif name == "INCLUDE":
             raise source.error(
                 "includes another file, which Evener does not read",
                 line=line,
-                hint="Put its text in the place of the line.",
+                hint="Replace the line by the text of that file.",
             )
     if not points or not kinds:
         raise source.error("has no GRID cards" if not points else "has no elements")
     if systems:
         source.notes.append(
-            f"{plural(systems, 'point lies', 'points lie')} in another system of coordinates: "
-            "taken as in the basic one."
+            f"{plural(systems, 'point lies', 'points lie')} in another coordinate system; "
+            "Evener reads them as if in the basic one."
         )
     return make_mesh(
         source,

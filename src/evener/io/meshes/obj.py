@@ -31,7 +31,7 @@ def read(source: Source) -> Mesh:
     table = points.columns(0, 3, at_most=7)
     sizes = faces.counts
     if (bad := np.flatnonzero(sizes < 3)).size:
-        faces.refuse(int(bad[0]), f"a face has 3 corners or more, not {sizes[bad[0]]}")
+        faces.refuse(int(bad[0]), f"a face needs at least 3 corners, not {sizes[bad[0]]}")
     index = np.arange(faces.values.size)
     corners = faces.integers(index, "the number of a vertex")
     # Negative numbers count back from the last vertex before the face.

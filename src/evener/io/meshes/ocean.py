@@ -39,11 +39,13 @@ def read_fort14(source: Source) -> Mesh:
     """Return the cells, with `depth` as a field of the points."""
     start = _START.match(source.head)
     if start is None:
-        raise source.error("line 2 of a fort.14 grid holds its numbers of cells and points", line=2)
+        raise source.error(
+            "line 2 of a fort.14 grid must be the numbers of cells and points", line=2
+        )
     n_cells, n_points = int(start[1]), int(start[2])
     ends = np.flatnonzero(source.array == 10) + 1
     if ends.size < 2 + n_points or n_points == 0 or n_cells == 0:
-        raise source.error(f"ends before the {n_points:,} points it speaks of", line=2)
+        raise source.error(f"ends before the declared {n_points:,} points", line=2)
     middle = int(ends[1 + n_points])
     lines = min(1 + n_points + n_cells, ends.size)
     stop = int(ends[lines]) if lines < ends.size else len(source.data)
@@ -52,11 +54,13 @@ def read_fort14(source: Source) -> Mesh:
     ids = points.integers(points.first[:-1], "the number of a point")
     sizes = cells.whole_columns(1, 2, "the number of corners", at_most=9)[:, 0]
     if (bad := np.flatnonzero((sizes != 3) & (sizes != 4))).size:
-        cells.refuse(int(bad[0]), "a cell has 3 or 4 corners: the second number must say so")
+        cells.refuse(
+            int(bad[0]), "the second number of a cell, its number of corners, must be 3 or 4"
+        )
     if (bad := np.flatnonzero(cells.counts < 2 + sizes)).size:
         cells.refuse(int(bad[0]), f"the cell needs {sizes[bad[0]]} corners")
     if (table := points.columns(1, 4, at_most=8)).size and points.counts.max() > 4:
-        source.notes.append("Columns behind the depth of the points are not read.")
+        source.notes.append("Columns after the depth of points are ignored.")
     fields = {"depth": table[:, 2].copy()}
     return _cells(source, table[:, :2], ids, cells, 2, sizes, fields)
 
@@ -72,7 +76,7 @@ def read_fesom(source: Source) -> Mesh:
     name = source.name.removesuffix(mine) + other
     beside = source.open_beside(name)
     if beside is None:
-        raise source.error(f"is half a mesh: {name} must lie beside it")
+        raise source.error(f"is one half of a mesh; {name} must be in the same folder")
     at, cells_at = (source, beside) if mine == _POINTS else (beside, source)
     points, cells = _counted(at, "points"), _counted(cells_at, "cells")
     ids = points.integers(points.first[:-1], "the number of a point")
@@ -87,7 +91,7 @@ def read_fesom(source: Source) -> Mesh:
 def _counted(source: Source, what: str) -> FileRows:
     rows = scan(source)
     if not len(rows) or rows.counts[0] != 1:
-        raise source.error(f"begins with the number of {what}", line=1)
+        raise source.error(f"must begin with the number of {what}", line=1)
     n = int(rows.integers(rows.first[:1], f"the number of {what}")[0])
     if n < 1:
         raise source.error(f"has no {what}", line=1)
@@ -121,6 +125,6 @@ def _around_the_globe(source: Source, mesh: Mesh) -> Mesh:
     if not across:
         return mesh
     source.notes.append(
-        f"Coordinates are taken for degrees: {plural(across, 'cell')} across the end of 360."
+        f"Coordinates are read as degrees: {plural(across, 'cell')} across the end of 360."
     )
     return replace(mesh, period=360.0)

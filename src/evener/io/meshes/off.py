@@ -22,10 +22,10 @@ def read(source: Source) -> Mesh:
     """Return the faces; colours and normals are not read."""
     start = _START.match(source.data)
     if start is None:
-        raise source.error("does not begin with OFF in text", line=1)
+        raise source.error("does not begin with OFF", line=1)
     rows = scan(source, start.end(), comment=b"#")
     if not len(rows) or rows.counts[0] < 2:
-        raise source.error("begins with the numbers of points and faces", line=1)
+        raise source.error("must begin with the numbers of points and faces", line=1)
     n_points, n_faces = rows.integers(rows.first[0] + np.arange(2), "a count").tolist()
     if not 0 < n_points <= len(rows) or not 0 < n_faces <= len(rows):
         rows.refuse(0, f"declares {n_points:,} points and {n_faces:,} faces")

@@ -75,11 +75,11 @@ def read(source: Source) -> PolyMesh:
 def _list_in(folder: Source, name: str) -> _List | BinaryFile:
     source = folder if folder.name == name and not folder.folder else folder.open_beside(name)
     if source is None:
-        raise folder.error(f"has no file {name!r} beside the others of the mesh")
+        raise folder.error(f"has no file {name!r} in the folder of the mesh")
     head = _without_comments(source.data[:_HEAD])
     header = _HEADER.search(head)
     if header is None:
-        raise source.error("is no file of OpenFOAM's: it has no FoamFile header", line=1)
+        raise source.error("is not an OpenFOAM file: it has no FoamFile header", line=1)
     if re.search(rb"\bformat\s+binary\b", header[1]):
         begin = _BLANK.match(head, header.end())
         return binary_file(source, header[1], header.end() if begin is None else begin.end())
@@ -106,7 +106,7 @@ def _points(points: _List | BinaryFile) -> Any:
     rows = points.rows()
     if rows.values.size != 3 * points.n:
         found = f"{rows.values.size:,} numbers for {points.n:,} points"
-        raise rows.source.error(f"holds {found}; each has 3")
+        raise rows.source.error(f"holds {found}; each point needs 3")
     return rows.values.reshape(points.n, 3)
 
 
@@ -117,7 +117,7 @@ def _faces(faces: _List | BinaryFile, n_points: int) -> tuple[Any, Any]:
     opened = faces.body.count(b"(", faces.start, faces.stop)
     closed = faces.body.count(b")", faces.start, faces.stop)
     if not opened == closed == faces.n:
-        raise faces.source.error(f"speaks of {faces.n:,} faces, but has {opened:,} of them")
+        raise faces.source.error(f"declares {faces.n:,} faces, but contains {opened:,}")
     from evener.io import text_kernels as kernels
 
     rows = faces.rows()
@@ -125,7 +125,7 @@ def _faces(faces: _List | BinaryFile, n_points: int) -> tuple[Any, Any]:
     bad = kernels.walk_lists(rows.values, first, 0)
     if bad >= 0 or first[-1] != rows.values.size:
         which = f"face {bad}" if bad >= 0 else "one of the faces"
-        raise faces.source.error(f"{which} has not as many corners as it says")
+        raise faces.source.error(f"{which} has another number of corners than declared")
     keep = np.ones(rows.values.size, np.bool_)
     keep[first[:-1] - 1] = False
     offsets = first - np.arange(1, faces.n + 2)
@@ -141,10 +141,10 @@ def _cells(numbers: _List | BinaryFile) -> Any:
     values = rows.integers(np.arange(rows.values.size), "the number of a cell")
     if numbers.uniform and values.size == 1:
         if numbers.n > len(numbers.source.data) * 100:
-            raise numbers.source.error(f"speaks of {numbers.n:,} faces: there are not as many")
+            raise numbers.source.error(f"declares {numbers.n:,} faces, but contains fewer")
         return np.full(numbers.n, values[0])
     if values.size != numbers.n:
-        raise numbers.source.error(f"speaks of {numbers.n:,} numbers, but has {values.size:,}")
+        raise numbers.source.error(f"declares {numbers.n:,} numbers, but contains {values.size:,}")
     return values
 
 
@@ -199,7 +199,7 @@ def _with_couplings(folder: Source, mesh: PolyMesh) -> PolyMesh:
         coupled.append(mesh.owner[np.column_stack([first, second])].astype(np.int64))
     if left:
         folder.notes.append(
-            f"Coupled patches whose faces do not meet one by one are left out: {', '.join(left)}."
+            f"Coupled patches whose faces do not match one by one are left out: {', '.join(left)}."
         )
     return replace(mesh, coupled=np.concatenate(coupled)) if len(coupled) > 1 else mesh
 
@@ -208,7 +208,9 @@ def _sides(source: Source, patch: _Patch, other: _Patch | None) -> tuple[IntArra
     """Return the faces of a cyclic patch and those that they couple with, in the same order."""
     if other is None and "neighbourPatch" in patch.entries:
         missing = patch.entries["neighbourPatch"]
-        raise source.error(f"patch {patch.name} names the neighbourPatch {missing}: there is none")
+        raise source.error(
+            f"patch {patch.name} names neighbourPatch {missing}, which does not exist"
+        )
     if other is None:
         return patch.half(second=False), patch.half(second=True)
     if patch.faces.size != other.faces.size:
@@ -243,7 +245,7 @@ def _patches(source: Source, mesh: PolyMesh) -> dict[str, _Patch]:
             raise source.error(f"patch {name} has no type, nFaces or startFace")
         first, last = int(start), int(start) + int(count)
         if not mesh.neighbour.size <= first <= last <= mesh.owner.size and first < last:
-            what = f"faces {first:,} to {last - 1:,}, of which some are inner ones or do not exist"
+            what = f"faces {first:,} to {last - 1:,}, some of which are inner faces or do not exist"
             raise source.error(f"patch {name} has {what}")
         patches[name] = _Patch(name, entries, np.arange(first, last))
     return patches
@@ -288,6 +290,8 @@ def _zones(folder: Source, n_cells: int) -> dict[str, IntArray]:
         if cells.size != count or data[stop : stop + 1] != b")":
             raise source.error(f"zone {name} does not list its {count:,} cells", offset=first)
         if count and not 0 <= cells.min() <= cells.max() < n_cells:
-            raise source.error(f"zone {name} has cells beyond the {n_cells:,} there are")
+            raise source.error(
+                f"zone {name} has a cell that does not exist: there are {n_cells:,} cells"
+            )
         zones[name.strip('"')] = cells
     return zones

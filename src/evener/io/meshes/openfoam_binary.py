@@ -15,7 +15,7 @@ _ARCH = re.compile(rb'\barch\s+"\s*(LSB|MSB);\s*label=(32|64);\s*scalar=(32|64)\
 _COUNT = re.compile(rb"\s*(\d{1,15})\s*")
 _CLASS = re.compile(rb"\bclass\s+(\w+)")
 _COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*|\s+", re.DOTALL)
-_TEXT_OF_IT = "foamFormatConvert makes text of it."
+_TEXT_OF_IT = "Convert it to text with foamFormatConvert."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class BinaryFile:
     def faces(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """(f + 1,) offsets of the faces and their corners: a list of each, one after the other."""
         if self.kind != "faceCompactList":
-            message = f"is a {self.kind} in binary; faces are read from a faceCompactList"
+            message = f"is a binary {self.kind}; Evener reads binary faces from a faceCompactList"
             raise self.source.error(message, hint=_TEXT_OF_IT)
         offsets, place = self._list(self.start, self.label, 1)
         corners, place = self._list(place, self.label, 1)
@@ -72,7 +72,7 @@ class BinaryFile:
 
     def _refuse_more(self, place: int) -> None:
         if _COMMENT.sub(b"", self.source.data[place:]):
-            raise self.source.error("goes on after its list")
+            raise self.source.error("continues after its list")
 
 
 def binary_file(source: Source, header: bytes, start: int) -> BinaryFile:

@@ -44,7 +44,9 @@ def make_polymesh(
     if not solid.all():
         left_out = int(np.count_nonzero(~solid))
         cells = "cells" if left_out > 1 else "cell"
-        source.notes.append(f"{left_out:,} {cells} of lower dimension, as on boundaries, left out.")
+        source.notes.append(
+            f"{left_out:,} {cells} of lower dimension, such as boundaries, left out."
+        )
     first = np.cumsum(counts) - counts
     cell_of, sizes, nodes = [], [], []
     number = np.cumsum(solid) - 1  # of each cell among the solid ones
@@ -105,7 +107,9 @@ def _matched(
     starts = np.flatnonzero(np.diff(key_of, prepend=-1))
     runs = np.diff(np.append(starts, key_of.size))
     if runs.max() > 2:
-        raise source.error(f"has a face that {runs.max()} cells share: more than two sides")
+        raise source.error(
+            f"has a face that belongs to {runs.max()} cells; at most two can share a face"
+        )
     inside = starts[runs == 2]
     outside = starts[runs == 1]
     listed = np.concatenate([order[inside], order[outside]])

@@ -53,13 +53,13 @@ class FileRows:
     def expect(self, n: int, what: str) -> FileRows:
         """Return these rows if they are n, no more and no fewer."""
         if n < 0:
-            raise self.source.error(f"speaks of {n:,} {what}")
+            raise self.source.error(f"declares {n:,} {what}")
         if len(self) < n:
-            found = f"{len(self):,} of the {n:,} {what} it speaks of"
+            found = f"{len(self):,} of the declared {n:,} {what}"
             end = int(self.place[-1]) if len(self) else None
-            raise self.source.error(f"ends, or turns to something else, after {found}", offset=end)
+            raise self.source.error(f"ends or changes to other content after {found}", offset=end)
         if len(self) > n:
-            self.refuse(n, f"{n:,} {what} are spoken of, but here is one more")
+            self.refuse(n, f"the file declares {n:,} {what} but contains more")
         return self
 
     def columns(self, start: int, stop: int, *, at_most: int | None = None) -> FloatArray:
@@ -93,7 +93,7 @@ class FileRows:
         bad = np.flatnonzero((numbers < base) | (numbers >= base + n_points))
         if bad.size:
             range_ = f"points are numbered {base} to {base + n_points - 1}"
-            self._refuse_at(index, bad[0], f"there is no point {numbers[bad[0]]}: {range_}")
+            self._refuse_at(index, bad[0], f"point {numbers[bad[0]]} does not exist: {range_}")
         return numbers - base
 
     def _refuse_at(self, index: IntArray, at: Any, message: str) -> NoReturn:
@@ -152,9 +152,7 @@ def renumber(source: Source, ids: IntArray, numbers: IntArray) -> npt.NDArray[np
         raise source.error(f"two points have the number {ranked[twice[0]]}")
     at = np.minimum(np.searchsorted(ranked, numbers), ranked.size - 1)
     if (bad := np.flatnonzero(ranked[at] != numbers)).size:
-        raise source.error(
-            f"a cell has the point {numbers[bad[0]]}, and there is none of this number"
-        )
+        raise source.error(f"a cell has point {numbers[bad[0]]}, which does not exist")
     return np.asarray(order[at], np.int64)
 
 
@@ -180,7 +178,9 @@ def make_mesh(
     if not keep.all():
         left_out = int(np.count_nonzero(~keep))
         cells = "cells" if left_out > 1 else "cell"
-        source.notes.append(f"{left_out:,} {cells} of lower dimension, as on boundaries, left out.")
+        source.notes.append(
+            f"{left_out:,} {cells} of lower dimension, such as boundaries, left out."
+        )
         corners = corners[np.repeat(keep, counts)]
         counts, kinds = counts[keep], kinds[keep]
         fields = {name: values[keep] for name, values in fields.items()}
@@ -208,5 +208,5 @@ def _flatten(source: Source, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if not extent[2] <= _FLAT * max(extent[0], extent[1]):
         return points
     if points[0, 2] != 0:
-        source.notes.append(f"The mesh is flat: its third coordinate, {points[0, 2]:g}, dropped.")
+        source.notes.append(f"The mesh is flat; its third coordinate, {points[0, 2]:g}, dropped.")
     return points[:, :2]

@@ -84,14 +84,14 @@ def read(source: Source) -> Mesh:
                 "NPERIODIC, periodic boundaries as older SU2 has them, is left out."
             )
     if len(zones) != promised:
-        raise source.error(f"speaks of {promised} zones (NZONE=), but has {len(zones)}")
+        raise source.error(f"declares {promised} zones (NZONE=), but contains {len(zones)}")
     return _join(source, zones)
 
 
 def _sections(source: Source) -> list[_Section]:
     found = list(_KEY.finditer(source.data))
     if not found:
-        raise source.error("has no line like NDIME= 2, with which SU2's meshes begin")
+        raise source.error("has no line such as NDIME= 2, with which SU2 meshes begin")
     stops = [*(match.start() for match in found[1:]), len(source.data)]
     return [
         _Section(
@@ -113,7 +113,7 @@ def _number(source: Source, section: _Section) -> int:
 def _once(source: Source, section: _Section, seen: Any) -> None:
     if seen is not None:
         what = section.key.decode()
-        raise source.error(f"{what}= stands twice in one zone", offset=section.offset)
+        raise source.error(f"{what}= appears twice in one zone", offset=section.offset)
 
 
 def _rows(source: Source, section: _Section) -> FileRows:
@@ -130,7 +130,7 @@ def _read_cells(source: Source, section: _Section) -> Any:
     sizes[list(_SIZES)] = list(_SIZES.values())
     known = sizes[np.clip(kinds, 0, 255)]
     if (bad := np.flatnonzero((known == 0) | (kinds > 255))).size:
-        rows.refuse(int(bad[0]), f"SU2 has no cell of the type {kinds[bad[0]]}")
+        rows.refuse(int(bad[0]), f"SU2 has no cell type {kinds[bad[0]]}")
     extra = rows.counts - 1 - known
     if (bad := np.flatnonzero((extra < 0) | (extra > 1))).size:
         row = int(bad[0])
@@ -145,7 +145,7 @@ def _join(source: Source, zones: list[_Zone]) -> Mesh:
             where = f" in zone {number}" if len(zones) > 1 else ""
             raise source.error(f"has no {missing}{where}")
     if len({zone.points.shape[1] for zone in zones}) > 1:
-        raise source.error("has zones of 2 and of 3 dimensions")
+        raise source.error("has zones in 2 and in 3 dimensions")
     starts = offsets_of(np.array([len(zone.points) for zone in zones]))
     corners = [
         zone.cells[0].corners(zone.cells[2], 0, stop - start) + start
@@ -182,7 +182,7 @@ def _with_couplings(source: Source, mesh: Mesh, zones: list[_Zone], starts: IntA
         left += apart
     if left:
         names = ", ".join(left)
-        source.notes.append(f"Periodic markers whose faces do not meet are left out: {names}.")
+        source.notes.append(f"Periodic markers whose faces do not match are left out: {names}.")
     return replace(mesh, coupled=boundary.coupled(once(np.concatenate(pairs))))
 
 
@@ -203,7 +203,7 @@ def su2_text(mesh: Mesh) -> bytes:
         raise InputError("SU2 needs the coordinates of all points")
     dim = mesh.points.shape[1] if mesh.dim == 3 else 2
     if mesh.points.shape[1] > dim and np.ptp(mesh.points[:, dim]) > 0:
-        raise InputError("SU2 has no surfaces in space: the points' z differ")
+        raise InputError("SU2 has no surfaces in space, but the points differ in z")
     numbers = list(map(repr, mesh.points[:, :dim].ravel().tolist()))
     columns = [numbers[j::dim] for j in range(dim)]
     rows = map(" ".join, zip(*columns, map(str, range(mesh.n_points)), strict=True))

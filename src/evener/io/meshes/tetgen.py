@@ -25,7 +25,7 @@ def read(source: Source) -> Mesh:
     stem, mine = source.name[: -len(source.suffix)], source.suffix
     beside = source.open_beside(stem + (".ele" if mine == ".node" else ".node"))
     if beside is None:
-        raise source.error(f"is half a mesh: {stem}.node and {stem}.ele belong together")
+        raise source.error(f"is one half of a mesh; {stem}.node and {stem}.ele belong together")
     of_points, of_cells = (source, beside) if mine == ".node" else (beside, source)
     head, rows = _counted(of_points, "points")
     dim = head[1] if len(head) > 1 else 0
@@ -55,7 +55,7 @@ def _counted(source: Source, what: str) -> tuple[list[int], FileRows]:
     """Return the numbers of the first line, and the rows that the first of them counts."""
     rows = scan(source, comment=b"#")
     if not len(rows):
-        raise source.error(f"begins with the number of {what}", line=1)
+        raise source.error(f"must begin with the number of {what}", line=1)
     head = rows.integers(np.arange(rows.counts[0]), "a count").tolist()
     if head[0] < 1:
         raise source.error(f"has no {what}", line=1)

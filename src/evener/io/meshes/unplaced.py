@@ -50,7 +50,9 @@ def read_metis(source: Source) -> Mesh:
     """Return the cells; weights are the field `weight`, or `weight0`, `weight1`..."""
     rows = scan(source, comment=b"%")
     if not len(rows) or rows.counts[0] > 2:
-        raise source.error("begins with the number of cells, and of weights or the type", line=1)
+        raise source.error(
+            "must begin with the number of cells, then that of weights or the type", line=1
+        )
     header = rows.integers(np.arange(rows.counts[0]), "a count")
     cells = rows.part(1, len(rows)).expect(int(header[0]), "cells")
     if not len(cells):
@@ -60,7 +62,7 @@ def read_metis(source: Source) -> Mesh:
     n_weights = 0 if is_old else second
     sizes = cells.counts - n_weights
     if n_weights < 0 or (bad := np.flatnonzero(sizes < 1)).size:
-        cells.refuse(int(bad[0]), f"{n_weights} weights and a point are needed at least")
+        cells.refuse(int(bad[0]), f"at least {n_weights} weights and a point are needed")
     index = ragged(cells.first[:-1] + n_weights, sizes)
     numbers = cells.integers(index, "the number of a point")
     corners = cells.corners(index, 1, _n_points(source, numbers))
@@ -76,7 +78,7 @@ def _n_points(source: Source, numbers: Any) -> int:
     """Return the largest number of a point; InputError if it far exceeds the number of corners."""
     largest = int(numbers.max())
     if largest > 1_000_000 + 100 * numbers.size:
-        raise source.error(f"speaks of a point {largest:,}, with {numbers.size:,} corners in all")
+        raise source.error(f"has point {largest:,}, but only {numbers.size:,} corners in all")
     return max(largest, 1)
 
 
@@ -86,13 +88,13 @@ def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
     kinds[list(_BY_SIZE)] = list(_BY_SIZE.values())
     if (bad := np.flatnonzero(kinds[np.clip(sizes, 0, 255)] == 0)).size or sizes.max() > 255:
         size = sizes[bad[0]] if bad.size else sizes.max()
-        raise source.error(f"has a cell of {size} points: its shape is not known")
+        raise source.error(f"has a cell of {size} points, whose shape is unknown")
     present = set(np.unique(sizes).tolist())
     flat = present <= {3, 4} and (3 in present or not _share_triples(sizes, corners))
     if 4 in present:
         kinds[4] = QUAD if flat else TETRA
         shape = "quads" if flat else "tetrahedra"
-        source.notes.append(f"Cells of 4 points are taken for {shape}.")
+        source.notes.append(f"Cells of 4 points are read as {shape}.")
     return kinds[sizes]
 
 
@@ -120,14 +122,14 @@ def read_scotch(source: Source) -> Mesh:
     """Return the cells as sets of points, with their loads as the field `weight`."""
     start = _SCOTCH_START.match(source.head)
     if start is None:
-        raise source.error("has not the three lines a mesh of Scotch's begins with", line=1)
+        raise source.error("lacks the three lines with which a Scotch mesh begins", line=1)
     _, n_cells, n_points, entries, cell_base, point_base, digits = start[0].split()
     n, p, e = int(n_cells), int(n_points), int(entries)
     flags = digits.decode().zfill(3)
     if flags[0] != "0" or flags[1] != "0":
         raise source.error("has labels or loads of entries, which are not read", line=3)
     if n < 1 or p < 1 or n + p + e > len(source.data):
-        raise source.error(f"speaks of {n:,} cells, {p:,} points and {e:,} entries", line=2)
+        raise source.error(f"declares {n:,} cells, {p:,} points and {e:,} entries", line=2)
     extra = int(flags[2])
     rows = scan(source, start.end())
     first = _lists(rows, n + p, extra)
@@ -140,7 +142,7 @@ def read_scotch(source: Source) -> Mesh:
         raise source.error(f"the cell {bad[0] + int(cell_base)} has no point")
     base = _base(rows, index, min(int(cell_base), int(point_base)), int(point_base), p)
     fields = {"weight": rows.values[first[:-1][cells] - 2].copy()} if extra else {}
-    source.notes.append("Cells have no shape here: all points of a cell are neighbours.")
+    source.notes.append("Cells have no shape in this format: all points of a cell are neighbours.")
     return make_mesh(
         source,
         np.empty((p, 0)),
@@ -162,7 +164,11 @@ def _lists(rows: FileRows, n: int, extra: int) -> Any:
     first = np.zeros(n + 1, np.int64)
     bad = kernels.walk_lists(values, first, extra)
     if bad >= 0 or first[-1] != values.size:
-        what = f"list {bad} has not as many entries as it says" if bad >= 0 else "lists go on"
+        what = (
+            f"list {bad} has another number of entries than declared"
+            if bad >= 0
+            else "lists continue"
+        )
         raise rows.source.error(f"{what}, of {n:,} lists")
     first[-1] += 1 + extra
     return first

@@ -51,7 +51,9 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
         corners[place] = corners[wedges[:, None] + [0, 2, 1, 3, 5, 4]]
     keep = ~np.isin(types, _LOOSE)
     if not keep.all():
-        notes.append(f"{np.count_nonzero(~keep):,} cells of loose points or lines are left out.")
+        notes.append(
+            f"{np.count_nonzero(~keep):,} cells that are single points or lines are left out."
+        )
         corners = corners[np.repeat(keep, counts)]
         fields["cell"] = {name: values[keep] for name, values in fields["cell"].items()}
         types, counts = types[keep], counts[keep]
@@ -78,7 +80,9 @@ def vtu(path: str) -> Any:
     root = ET.fromstring(data)
     grid = root.find("UnstructuredGrid")
     if root.tag != "VTKFile" or grid is None:
-        raise VtkUnreadError(f"holds {root.get('type', 'no')[:40]!r} of VTK, no UnstructuredGrid")
+        raise VtkUnreadError(
+            f"holds {root.get('type', 'no')[:40]!r} of VTK, not an UnstructuredGrid"
+        )
     if raw is None:
         text = root.findtext("AppendedData") or ""
         appended = text.strip().removeprefix("_").encode()
@@ -117,7 +121,7 @@ def _in_all(fields: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
         if len(shapes) == 1 and None not in shapes:
             joined[name] = np.concatenate(parts)  # type: ignore[arg-type]
         else:
-            notes.append(f"The field {name!r} differs among pieces: left out.")
+            notes.append(f"The field {name!r} is left out: it differs among pieces.")
     return joined
 
 
@@ -137,7 +141,7 @@ def _piece(piece: ET.Element, reader: _Arrays) -> dict[str, Any]:
     found["points"] = reader.read(place).reshape(-1, 3)
     if found["types"].size != n_cells or len(found["points"]) != n_points:
         raise VtkUnreadError(
-            f"declares {n_cells:,} cells and {n_points:,} points, and holds others"
+            f"declares {n_cells:,} cells and {n_points:,} points, but contains others"
         )
     found["faces"] = None
     if (found["types"] == _POLYHEDRON).any():
@@ -185,12 +189,12 @@ def _stream(numbers: Any) -> tuple[Any, Any]:
     for _ in range(int(numbers[0]) if numbers.size else 0):
         size = int(numbers[at]) if at < numbers.size else 0
         if size < 3 or at + 1 + size > numbers.size:
-            raise VtkUnreadError("has a polyhedron whose faces do not end where it does")
+            raise VtkUnreadError("has a polyhedron whose faces do not end at its end")
         sizes.append(size)
         nodes.append(numbers[at + 1 : at + 1 + size])
         at += 1 + size
     if at != numbers.size or not sizes:
-        raise VtkUnreadError("has a polyhedron whose faces do not end where it does")
+        raise VtkUnreadError("has a polyhedron whose faces do not end at its end")
     return np.array(sizes), np.concatenate(nodes)
 
 
@@ -204,7 +208,7 @@ class _Arrays:
         unpack = {"": None, "vtkZLibDataCompressor": zlib.decompress,
                   "vtkLZMADataCompressor": lzma.decompress}  # fmt: skip
         if packing not in unpack:
-            raise VtkUnreadError(f"is packed by {packing[:40]}, which is not read")
+            raise VtkUnreadError(f"is compressed by {packing[:40]}, which Evener does not read")
         self._unpack = unpack[packing]
         self._appended, self._is_raw = appended, is_raw
 
@@ -388,18 +392,18 @@ class _Legacy:
         heads, at = np.empty(n, np.int64), 0
         for cell in range(n):
             if at >= size or stream[at] < 0:
-                raise VtkUnreadError("has lists of corners that do not end where they say")
+                raise VtkUnreadError("has lists of corners that do not end where declared")
             heads[cell] = at
             at += 1 + int(stream[at])
         if at != size:
-            raise VtkUnreadError("has lists of corners that do not end where they say")
+            raise VtkUnreadError("has lists of corners that do not end where declared")
         counts = stream[heads]
         return {"offsets": np.cumsum(counts), "connectivity": np.delete(stream, heads)}
 
     def numbers(self, kind: str, count: int) -> Any:
         """Return numbers of a type of VTK's; None for text, which is passed over."""
         if count < 0 or count > len(self._data):
-            raise VtkUnreadError(f"declares {count:,} numbers, more than it can hold")
+            raise VtkUnreadError(f"declares {count:,} numbers, too many for its size")
         kind = kind.lower()
         if kind == "string" and self.is_text:
             for _ in range(count):
@@ -420,5 +424,5 @@ class _Legacy:
         while len(words) < count and self.at < len(self._data):
             words += self.line().split()
         if len(words) != count:
-            raise VtkUnreadError(f"has {len(words):,} numbers where {count:,} are declared")
+            raise VtkUnreadError(f"contains {len(words):,} numbers but declares {count:,}")
         return np.array(words).astype(np.float64 if _LEGACY[kind][0] == "f" else np.int64)

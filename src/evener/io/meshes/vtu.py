@@ -49,7 +49,7 @@ def vtu(
     Raises InputError for a mesh without coordinates and fields VTK has no type for.
     """
     if not mesh.has_coordinates:
-        raise InputError("the mesh has no coordinates: VTU needs them")
+        raise InputError("the mesh has no coordinates, which VTU needs")
     points = np.zeros((mesh.n_points, 3))
     points[:, : mesh.points.shape[1]] = mesh.points
     cells = _polyhedra(mesh) if isinstance(mesh, PolyMesh) else _cells(mesh)
@@ -168,5 +168,7 @@ def _stored(name: str, values: npt.NDArray[Any]) -> np.dtype[Any]:
     """Return the type in which an array is stored. Raises InputError where VTU has none for it."""
     dtype = np.dtype(np.uint8) if values.dtype.kind == "b" else values.dtype.newbyteorder("=")
     if dtype not in _NAMES or values.ndim not in (1, 2):
-        raise InputError(f"the field {name!r} of {values.dtype}, {values.ndim}-D, fits no VTU")
+        raise InputError(
+            f"the field {name!r} of {values.dtype}, {values.ndim}-D, cannot be written to VTU"
+        )
     return dtype

@@ -52,7 +52,7 @@ def read_archived(
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(
-            f"is not a file of {what}, or a damaged one ({type(error).__name__}: {error})",
+            f"is not {what} file, or it is damaged ({type(error).__name__}: {error})",
             file=str(path),
         ) from error
 

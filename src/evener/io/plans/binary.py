@@ -37,18 +37,18 @@ def blocks_of(source: Source) -> npt.NDArray[np.int64]:
     Raises InputError for another version, a file cut short or too long, and blocks beyond k.
     """
     if len(source.data) < _HEAD.size:
-        raise source.error("ends within its head of 24 bytes")
+        raise source.error("ends within its header of 24 bytes")
     _, version, k, n = _HEAD.unpack_from(source.data)
     if version != VERSION:
         hint = f"This Evener reads version {VERSION}."
-        raise source.error(f"is of version {version}, which is unknown", hint=hint)
+        raise source.error(f"has version {version}, which is unknown", hint=hint)
     rest = len(source.data) - _HEAD.size
     if n > rest // 4:
-        raise source.error(f"speaks of {n:,} vertices, but ends after {rest // 4:,}")
+        raise source.error(f"declares {n:,} vertices, but ends after {rest // 4:,}")
     blocks = np.frombuffer(source.data, "<i4", n, _HEAD.size).astype(np.int64)
     bad = np.flatnonzero((blocks < 0) | (blocks >= k))
     if bad.size:
-        message = f"vertex {bad[0]} has the block {blocks[bad[0]]}; there are {k:,} blocks"
+        message = f"vertex {bad[0]} has block {blocks[bad[0]]}, but there are {k:,} blocks"
         raise source.error(message)
     _check_names(source, k, _HEAD.size + 4 * n)
     return blocks
@@ -65,4 +65,4 @@ def _check_names(source: Source, k: int, place: int) -> None:
         if place > size:
             raise source.error(f"ends within the name of device {device} of {k:,}")
     if place < size:
-        raise source.error(f"goes on after the last name, for {size - place:,} bytes")
+        raise source.error(f"continues after the last name for {size - place:,} bytes")

@@ -45,7 +45,7 @@ def write_edge_part(
     formats = (*EDGE_EXPORTS, LISTS)
     if to not in formats:
         hint = f"Formats of edge plans: {', '.join(formats)}."
-        raise UsageError(f"there is no export of edges to {to!r}{meant(to, formats)}", hint=hint)
+        raise UsageError(f"edges cannot be exported to {to!r}{meant(to, formats)}", hint=hint)
     if ends is not None and ends.ends[0].size != plan.partition.m:
         raise InputError(f"the plan has {plan.partition.m:,} edges, not {ends.ends[0].size:,}")
     if to == LISTS:
@@ -102,9 +102,11 @@ def _csv(plan: EdgePlan, ends: EdgeEnds | None) -> Iterator[bytes]:
 
 def _write_lists(folder: Path, plan: EdgePlan, ends: EdgeEnds | None) -> list[str]:
     if ends is None:
-        raise UsageError("lists of edges need the graph", hint="Name its file after the plan.")
+        raise UsageError(
+            "lists of edges need the graph", hint="Name the graph file after the plan."
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already", hint="The name of a new folder is needed.")
+        raise UsageError(f"{folder} already exists", hint="Name a folder that does not exist.")
     folder.mkdir(parents=True, exist_ok=True)
     order = np.argsort(plan.partition.part, kind="stable")
     starts = np.concatenate([[0], np.cumsum(plan.metrics.edges)])

@@ -114,13 +114,13 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> EdgePlan:
     contract = contract_of(found["contract"], k)
     of = found["of"]
     if of not in KINDS or metrics.loads.size != k or metrics.vertices.size != k:
-        raise InputError("is an edge plan whose parts do not fit together")
+        raise InputError("is an edge plan with inconsistent contents")
     if metrics.copies < 0 or not metrics.replication >= 1:
         raise InputError(f"has {metrics.copies} copies and replication {metrics.replication}")
     options, graph = _options(found["options"]), _counts(found["graph"])
     inputs, versions = (texts(_table(found[name]), name) for name in ("inputs", "versions"))
     if graph["edges"] != partition.m:
-        raise InputError("is an edge plan whose parts do not fit together")
+        raise InputError("is an edge plan with inconsistent contents")
     notes = tuple(map(str, found["notes"]))
     return EdgePlan(
         partition, platform, contract, metrics, of, options, graph, inputs, versions, notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evener.io.sources import PACKINGS
+from evener.io.sources import without_packing
 
 _POLYMESH = {"points", "faces", "owner", "neighbour"}
 
@@ -20,14 +20,8 @@ def same_inputs(recorded: Mapping[str, str], found: Mapping[str, str]) -> bool:
     if not recorded:
         return True
     names = list(found)
-    if {_unpacked(name) for name in names[1:]} >= _POLYMESH:
+    if {without_packing(name).name for name in names[1:]} >= _POLYMESH:
         names = names[1:]
     if any(recorded.get(name, found[name]) != found[name] for name in names):
         return False
     return bool(set(found.values()) & set(recorded.values()))
-
-
-def _unpacked(name: str) -> str:
-    for packing in PACKINGS:
-        name = name.removesuffix(packing)
-    return name

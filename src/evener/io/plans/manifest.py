@@ -276,7 +276,7 @@ def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:
     seconds = data["seconds"]
     stages = tuple(_stage_of(one) for one in _list(data["stages"]))
     if (seconds is None) != (not stages):
-        raise InputError("the manifest's rival has stages without a time, or a time without them")
+        raise InputError("the manifest's rival has stages without a time, or a time without stages")
     if seconds is not None:
         seconds = float(_numbers([seconds], 1)[0])
     return Rival(str(data["tool"]), stages, seconds, note=str(data["note"]))
@@ -288,7 +288,7 @@ def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
     )
     values = as_integers(arrays["values"], "values")
     if values.size and values.min() < 0:
-        raise InputError("a block sends fewer than no values to another")
+        raise InputError("a block sends a negative number of values to another")
     if not sender.size == receiver.size == values.size:
         raise InputError("sender, receiver and values differ in length")
     return Exchange(sender, receiver, values)
@@ -309,7 +309,7 @@ def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[
 
 def _list(values: Any) -> list[Any]:
     if not isinstance(values, list):
-        raise InputError(f"the manifest holds {type(values).__name__} where a list belongs")
+        raise InputError(f"the manifest holds {type(values).__name__} instead of a list")
     return values
 
 
@@ -326,11 +326,11 @@ def _described(graph: dict[str, Any]) -> dict[str, Any]:
 def texts(table: dict[str, Any], name: str) -> dict[str, str]:
     """Return a table of texts. Raises InputError where it holds anything else."""
     if not all(isinstance(value, str) for value in table.values()):
-        raise InputError(f"{name} in the manifest holds more than text")
+        raise InputError(f"{name} in the manifest contains something other than text")
     return table
 
 
 def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(data[key], dict):
-        raise InputError(f"{key} in the manifest is no table")
+        raise InputError(f"{key} in the manifest is not a table")
     return dict(data[key])

@@ -105,20 +105,20 @@ def part_pieces(  # noqa: PLR0913 - as write_part
     """Return the bytes that `write_part` writes, piece by piece; raises what that does."""
     if to not in EXPORTS:
         hint = f"Formats: {', '.join(EXPORTS)}."
-        raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTS)}", hint=hint)
+        raise UsageError(f"a partition cannot be exported to {to!r}{meant(to, EXPORTS)}", hint=hint)
     export = EXPORTS[to]
     if export.needs_mesh and mesh is None:
         if graph is not None:
-            raise UsageError(f"{to} needs a mesh; what was read is a graph")
+            raise UsageError(f"{to} needs a mesh, but the file contains a graph")
         raise UsageError(f"{to} needs the mesh", hint="Name the mesh file after the plan.")
     if fields and to != "vtu":
-        raise UsageError(f"{to} has no place for fields; vtu has")
+        raise UsageError(f"{to} cannot store fields; vtu can")
     blocks = as_integers(part, "part")
     if blocks.size == 0 or blocks.min() < 0 or blocks.max() >= 2**31:
         raise InputError("part must hold a block number, from 0 on, for each vertex")
     _fits(blocks.size, mesh, graph, by)
     if devices is not None and blocks.max() >= len(devices):
-        raise InputError(f"part has the block {blocks.max()}; there are {len(devices)} devices")
+        raise InputError(f"part has block {blocks.max()}, but there are {len(devices)} devices")
     arrays = {name: np.asarray(values) for name, values in (fields or {}).items()}
     for name, values in arrays.items():
         if values.ndim == 0 or len(values) != blocks.size:
@@ -155,7 +155,7 @@ def _scotch(subject: _Subject) -> Iterator[bytes]:
         numbers = np.asarray(labels) if labels.dtype.kind in "iu" else numbers
     elif subject.first is None:
         raise UsageError(
-            "scotch needs the graph, whose vertices have numbers of their own",
+            "scotch needs the graph, because its vertices have their own numbers",
             hint="Name the graph file after the plan.",
         )
     else:
@@ -245,7 +245,7 @@ def _vtu(subject: _Subject) -> Iterator[bytes]:
 def _openfoam(subject: _Subject) -> Iterator[bytes]:
     """Yield the dataFile of decomposePar's method `manual`: a labelList, a block for each cell."""
     if subject.by != "cells":
-        raise UsageError("OpenFOAM divides cells; this partition is of points")
+        raise UsageError("OpenFOAM divides cells, but this partition divides points")
     comment = named(subject.terms)
     yield f"// {comment}\n".encode() if comment else b""
     yield (

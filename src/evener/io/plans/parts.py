@@ -55,16 +55,16 @@ def parse(path: str | Path, n: int, labels: Labels) -> Part:
     """Return the (n,) block of each vertex; see `partitions.read_part`."""
     source = open_source(path)
     if source.folder:
-        raise source.error("is a folder; a partition is a file")
+        raise source.error("is a folder; a file is needed")
     blocks = _reader(source)(source, n, labels)
     if blocks.size != n:
-        raise source.error(f"holds the blocks of {blocks.size:,} vertices; {n:,} are needed")
+        raise source.error(f"contains blocks of {blocks.size:,} vertices; {n:,} are needed")
     if n and blocks.min() < 0:
         vertex = int(np.argmax(blocks < 0))
-        raise source.error(f"vertex {vertex} has the block {blocks[vertex]}: blocks begin at 0")
+        raise source.error(f"vertex {vertex} has block {blocks[vertex]}, but blocks begin at 0")
     if n and blocks.max() >= 2**31:
         vertex = int(np.argmax(blocks))
-        raise source.error(f"vertex {vertex} has the block {blocks[vertex]}: above 2^31 - 1")
+        raise source.error(f"vertex {vertex} has block {blocks[vertex]}, which is above 2^31 - 1")
     return blocks.astype(np.int32)
 
 
@@ -109,15 +109,15 @@ def _read_npz(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
     if not arrays:
-        raise source.error("is an archive without `part`: no plan")
+        raise source.error("is an archive without `part`, not a plan")
     return _blocks(source, arrays["part"], n)
 
 
 def _blocks(source: Source, array: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
     if array.shape != (n,):
-        raise source.error(f"holds an array of shape {array.shape}; ({n},) is needed")
+        raise source.error(f"contains an array of shape {array.shape}; ({n},) is needed")
     if array.dtype.kind not in "iuf":
-        raise source.error(f"holds {array.dtype}, not numbers of blocks")
+        raise source.error(f"contains {array.dtype}, not block numbers")
     return _whole(source, array)
 
 
@@ -125,7 +125,11 @@ def _whole(source: Source, values: Any) -> npt.NDArray[np.int64]:
     try:
         return as_integers(values, "the partition")
     except (InputError, ValueError, OverflowError, TypeError) as error:
-        message = error.message if isinstance(error, InputError) else "holds more than numbers"
+        message = (
+            error.message
+            if isinstance(error, InputError)
+            else "contains something other than numbers"
+        )
         raise source.error(message) from error
 
 
@@ -133,15 +137,15 @@ def _read_json(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     try:
         content = loads(source.data)
     except json.JSONDecodeError as error:
-        raise source.error(f"is no JSON: {error.msg}", line=error.lineno) from error
+        raise source.error(f"is not JSON: {error.msg}", line=error.lineno) from error
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise source.error("is no JSON") from error
+        raise source.error("is not JSON") from error
     part = content.get("part") if isinstance(content, dict) else content
     if not isinstance(part, list):
         raise source.error("has no list `part`")
     wrong = next((i for i, block in enumerate(part) if type(block) is not int), None)
     if wrong is not None:
-        raise source.error(f"entry {wrong} of `part` is no whole number")
+        raise source.error(f"entry {wrong} of `part` is not a whole number")
     return _whole(source, part)
 
 
@@ -153,7 +157,7 @@ def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     rows = scan(source, found.start(2), found.end(2), data=data)
     if rows.values.size != int(found[1]):
         raise source.error(
-            f"speaks of {int(found[1]):,} entries, but has {rows.values.size:,}",
+            f"declares {int(found[1]):,} entries, but contains {rows.values.size:,}",
             offset=found.start(1),
         )
     return rows.integers(np.arange(rows.values.size), "a block")
@@ -163,12 +167,14 @@ def _read_mfem(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     """Read two lines of counts, then a line for each element."""
     match = _MFEM.match(source.data)
     if match is None:
-        raise source.error("number_of_elements and number_of_processors are to have numbers")
+        raise source.error("number_of_elements and number_of_processors need numbers")
     rows = scan(source, match.end(2)).expect(int(match[1]), "elements")
     rows.columns(0, 1)
     blocks = rows.integers(rows.first[:-1], "a block")
     if (bad := np.flatnonzero(blocks >= int(match[2]))).size:
-        rows.refuse(int(bad[0]), f"block {blocks[bad[0]]} is one of {int(match[2]):,} from 0 on")
+        rows.refuse(
+            int(bad[0]), f"block {blocks[bad[0]]} does not exist: there are {int(match[2]):,}"
+        )
     return blocks
 
 
@@ -176,9 +182,9 @@ def _read_gmsh(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     """Read the partitions of a Gmsh mesh's cells, which count from 1."""
     numbers = gmsh.read(source).cell_data.get("partition")
     if numbers is None:
-        raise source.error("has no partitions", hint="gmsh -part N makes them.")
+        raise source.error("has no partitions", hint="gmsh -part N adds partitions.")
     if (bad := np.flatnonzero(numbers < 1)).size:
-        raise source.error(f"cell {bad[0]:,} (counted from 0) is in no partition")
+        raise source.error(f"cell {bad[0]:,} (counted from 0) belongs to no partition")
     return np.asarray(numbers - 1, np.int64)
 
 
@@ -190,7 +196,7 @@ def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise source.error("is no text in UTF-8", offset=error.start) from error
+        raise source.error("is not UTF-8 text", offset=error.start) from error
     names, blocks, places = [], [], []
     reader = csv.reader(io.StringIO(text), delimiter=";" if ";" in text.split("\n")[0] else ",")
     try:
@@ -198,12 +204,12 @@ def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
             if not row or (reader.line_num == 1 and not _is_number(row[min(1, len(row) - 1)])):
                 continue
             if len(row) not in (2, 3) or not _is_number(row[1]):
-                raise source.error("a line holds a vertex and its block", line=reader.line_num)
+                raise source.error("a line must be a vertex and its block", line=reader.line_num)
             names.append(row[0])
             blocks.append(int(row[1]))
             places.append(reader.line_num)
     except csv.Error as error:
-        raise source.error(f"is no CSV: {error}", line=reader.line_num) from error
+        raise source.error(f"is not CSV: {error}", line=reader.line_num) from error
     where = _vertices(source, names, n, labels, places)
     return _scatter(source, where, np.array(blocks, np.int64), n, np.array(places))
 
@@ -222,12 +228,12 @@ def _vertices(
         found = [index.get(name, index.get(name.strip(), -1)) for name in names]
         if -1 in found:
             row = found.index(-1)
-            raise source.error(f"there is no vertex {names[row]!r}", line=places[row])
+            raise source.error(f"vertex {names[row]!r} does not exist", line=places[row])
         return np.array(found, np.int64)
     for name, line in zip(names, places, strict=True):
         if not _is_number(name):
-            hint = "Names of vertices need the graph's labels."
-            raise source.error(f"{name!r} is no number of a vertex", line=line, hint=hint)
+            hint = "Vertex names need the labels of the graph."
+            raise source.error(f"{name!r} is not a vertex number", line=line, hint=hint)
     return _from_zero(np.array([int(name) for name in names], np.int64), n)
 
 
@@ -245,14 +251,14 @@ def _scatter(
 ) -> npt.NDArray[np.int64]:
     """Return the blocks in the order of their vertices; each vertex must occur once."""
     if (bad := np.flatnonzero((vertices < 0) | (vertices >= n))).size:
-        message = f"there is no vertex {vertices[bad[0]]}: there are {n:,}"
+        message = f"vertex {vertices[bad[0]]} does not exist: there are {n:,}"
         raise source.error(message, line=int(lines[bad[0]]))
     if vertices.size != n:
-        raise source.error(f"holds the blocks of {vertices.size:,} vertices; {n:,} are needed")
+        raise source.error(f"contains blocks of {vertices.size:,} vertices; {n:,} are needed")
     count = np.bincount(vertices, minlength=n)
     if n and count.max() > 1:
         row = int(np.flatnonzero(count[vertices] > 1)[-1])
-        raise source.error(f"vertex {vertices[row]} stands twice", line=int(lines[row]))
+        raise source.error(f"vertex {vertices[row]} appears twice", line=int(lines[row]))
     if (bad := np.flatnonzero(blocks < 0)).size:
         row = int(bad[0])
         raise source.error(f"the block {blocks[row]} is below 0", line=int(lines[row]))
@@ -269,7 +275,7 @@ def _read_numbers(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int6
     """
     rows = scan(source, comment=b"%")
     if not len(rows):
-        raise source.error("holds no numbers")
+        raise source.error("contains no numbers")
     counts = rows.counts
     if len(rows) > 1 and counts[0] == 1 and counts[1] == 2:
         return _mapping(source, rows, n, labels)

@@ -43,7 +43,7 @@ def check_numbers(plan: Plan) -> None:
         raise InputError("has reading options that are not a table")
     wrong = next(_wrong(plan), None)
     if wrong is not None:
-        raise InputError(f"holds what no plan can: {wrong}")
+        raise InputError(f"contains impossible values: {wrong}")
 
 
 def _wrong(plan: Plan) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _wrong_exchange(exchange: Exchange, k: int) -> Iterator[str]:
     for name in ("sender", "receiver"):
         blocks = getattr(exchange, name)
         if blocks.size and not (blocks.min() >= 0 and blocks.max() < k):
-            yield f"{name} in its exchange is no block"
+            yield f"{name} in its exchange is not a block"
     if (exchange.sender == exchange.receiver).any():
         yield "a block sends to itself"
     if exchange.values.size and exchange.values.min() < 0:
@@ -171,30 +171,32 @@ def _text_of(plan: Plan) -> str:
     try:
         return manifest_text(plan)
     except (TypeError, ValueError) as error:
-        raise InputError(f"the plan holds what its file cannot: {error}") from error
+        raise InputError(f"the plan cannot be written: {error}") from error
 
 
 def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
     if not source.data.startswith(b"PK"):
-        raise InputError("is not a plan file", hint="`evener plan ... -o X.plan` makes one.")
+        raise InputError(
+            "is not a plan file", hint="`evener plan ... -o X.plan` makes a plan file."
+        )
     try:
         arrays = read_arrays(source.data, {"manifest", *_BIG_ARRAYS})
     except InputError as error:
-        message = f"is not a plan file that can be read: {error.message}"
+        message = f"is not a readable plan file: {error.message}"
         raise InputError(message, hint=error.hint) from error
     text = arrays.pop("manifest")
     if text.dtype.kind != "U" or text.ndim != 0:
-        raise InputError("is not a plan file: its manifest is no text")
+        raise InputError("is not a plan file: its manifest is not text")
     data = loads(str(text), finite=True)  # as it is written
     if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
         raise InputError(
-            "is a plan of divided edges, where one of divided vertices is needed",
+            "is a plan that divides edges; a plan that divides vertices is needed",
             hint="`evener plan` makes one. Of divided edges `evener run` runs programs, and "
             "`evener export --to lists` writes a file for each device.",
         )
     if isinstance(data, dict) and data.get("format") == STREAM_FORMAT:
         raise InputError(
-            "is a plan of a stream graph, where one of divided vertices is needed",
+            "is a plan of a stream graph; a plan that divides vertices is needed",
             hint="`evener plan` makes one. Of stream graphs `evener run --stream` runs programs, "
             "`evener report` writes a page; `evaluate`, `export` and `replay` take them, too.",
         )
@@ -202,7 +204,7 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
         raise InputError("is not a plan file")
     if data["format_version"] > FORMAT_VERSION:
         raise InputError(
-            f"has plan format {data['format_version']}, newer than this evener reads "
+            f"has plan format {data['format_version']}, newer than this Evener reads "
             f"({FORMAT_VERSION})",
             hint="Update evener.",
         )

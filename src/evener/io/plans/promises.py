@@ -138,5 +138,5 @@ def _member(data: bytes) -> bytes:
 
 def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(data[key], dict):
-        raise InputError(f"{key} in the terms of a plan is no table")
+        raise InputError(f"{key} in the terms of a plan is not a table")
     return dict(data[key])

@@ -85,15 +85,15 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
     )
     inside = _below(part, platform.k)
     if part.size != graph.n or seconds.shape != (2, platform.k) or not inside:
-        raise InputError("is a stream plan whose parts do not fit together")
+        raise InputError("is a stream plan with inconsistent contents")
     period, bound = float(found["period"]), float(found["bound"])
     if not (0 <= period < np.inf and 0 <= bound < np.inf and (seconds >= 0).all()):
-        raise InputError(f"holds what no plan can: a period of {period}, a bound of {bound}")
+        raise InputError(f"contains impossible values: a period of {period}, a bound of {bound}")
     inputs, versions = (texts(dict(found[name]), name) for name in ("inputs", "versions"))
     copy_of = as_integers(found["copies"], "copies") if "copies" in found else None
     # Each filter of the application has a copy at least.
     if copy_of is not None and (copy_of.size != graph.n or not _below(copy_of, graph.n)):
-        raise InputError("is a stream plan whose copies do not fit its filters")
+        raise InputError("is a stream plan whose copies do not match its filters")
     return StreamPlan(
         part.astype(np.int32), graph, platform, period, bound, seconds[0], seconds[1],
         {str(k): float(v) for k, v in found["links"].items()}, dict(found["options"]),

@@ -58,7 +58,7 @@ class Akima:
             bad = int(np.argmax(~np.isfinite(coefficients).all(axis=0)))
             raise InputError(
                 f"no smooth curve through samples as close as loads {loads[bad]!r} and "
-                f"{loads[bad + 1]!r}; piecewise takes them"
+                f"{loads[bad + 1]!r}; use piecewise"
             )
         coefficients.flags.writeable = False
         object.__setattr__(self, "breaks", loads)

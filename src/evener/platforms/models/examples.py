@@ -76,7 +76,8 @@ def curve_set(name: str) -> tuple[SpeedCurve, ...]:
     """Return the devices of one of CURVE_SETS. Raises UsageError for another name."""
     if name not in CURVE_SETS:
         raise UsageError(
-            f"there are no emulated curves {name!r}", hint=f"There are {', '.join(CURVE_SETS)}."
+            f"there are no emulated curves {name!r}",
+            hint=f"Sets of curves: {', '.join(CURVE_SETS)}.",
         )
     return CURVE_SETS[name].curves()
 

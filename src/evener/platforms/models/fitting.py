@@ -165,7 +165,7 @@ def fit_model(
     Raises InputError for an unknown kind and for no samples.
     """
     if kind not in FITS:
-        raise InputError(f"a model is one of {', '.join(FITS)}, not {kind!r}")
+        raise InputError(f"a model must be one of {', '.join(FITS)}, not {kind!r}")
     points = pooled(samples)
     if not points:
         raise InputError("no samples: a speed model needs at least one")

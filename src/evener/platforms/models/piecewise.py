@@ -53,14 +53,16 @@ class Piecewise:
     def __post_init__(self) -> None:
         loads, speeds = as_numbers(self.loads, "loads"), as_numbers(self.speeds, "speeds")
         if loads.size != speeds.size or not loads.size:
-            raise InputError(f"{loads.size} loads and {speeds.size} speeds make no speed model")
+            raise InputError(
+                f"{loads.size} loads and {speeds.size} speeds do not make a speed model"
+            )
         if not _rise(loads):
-            raise InputError("the loads of a speed model must rise strictly, from above zero")
+            raise InputError("the loads of a speed model must be above zero and strictly increase")
         if not (speeds > 0).all():
             raise InputError("the speeds of a speed model must be above zero")
         spread = as_numbers(self.spread, "spread") if np.size(self.spread) else np.zeros(loads.size)
         if spread.size != loads.size or not (spread >= 0).all():
-            raise InputError("the spread of a speed model is a number for each load, none negative")
+            raise InputError("the spread of a speed model must be one number >= 0 for each load")
         _keep(self, loads=loads, speeds=speeds, spread=spread)
 
     def __repr__(self) -> str:
@@ -135,7 +137,7 @@ def checked(values: float | npt.NDArray[Any], what: str) -> FloatArray:
     array = np.asarray(values, dtype=np.float64)
     if not (array >= 0).all():
         wrong = array[~(array >= 0)].flat[0]
-        raise InputError(f"{what} must be zero or above, not {wrong:g}")
+        raise InputError(f"{what} must be >= 0, not {wrong:g}")
     return array
 
 
@@ -176,7 +178,7 @@ class SpeedSurface:
             )
         for name, values in (("heights", heights), ("widths", widths)):
             if not _rise(values):
-                raise InputError(f"{name} must rise strictly, from above zero")
+                raise InputError(f"{name} must be above zero and strictly increase")
         if not (speeds > 0).all():
             raise InputError("the speeds of a surface must be above zero")
         _keep(self, heights=heights, widths=widths, speeds=speeds)
@@ -229,7 +231,9 @@ def fit_surface(
     points: dict[tuple[float, float], float] = {}
     for height, width, seconds in samples:
         if not (0 < height < np.inf and 0 < width < np.inf and 0 < seconds < np.inf):
-            raise InputError(f"no sample of a surface: {height:g} x {width:g} in {seconds:g} s")
+            raise InputError(
+                f"not a valid sample of a surface: {height:g} x {width:g} in {seconds:g} s"
+            )
         if (height, width) in points:
             raise InputError(f"two samples of {height:g} x {width:g}")
         points[height, width] = height * width / seconds

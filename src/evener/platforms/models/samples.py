@@ -48,7 +48,7 @@ class Sample:
             raise InputError(f"a half_width must not be negative, as {self.half_width:g} is")
         if not 0 < self.load / self.seconds < math.inf:
             raise InputError(
-                f"{self.load:g} units in {self.seconds:g} s is no speed that a number can hold"
+                f"{self.load:g} units in {self.seconds:g} s is a speed beyond the range of a number"
             )
         count = self.repetitions
         if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
@@ -94,14 +94,18 @@ class DeviceSpeeds:
             )
         fixed = _number(self.fixed_seconds, f"fixed_seconds of {self.name!r}")
         if fixed < 0:
-            raise InputError(f"fixed_seconds of {self.name!r} must not be negative, is {fixed:g}")
+            raise InputError(
+                f"fixed_seconds of {self.name!r} must not be negative, but is {fixed:g}"
+            )
         object.__setattr__(self, "fixed_seconds", fixed)
         for key, value in self.notes.items():
             fine = isinstance(value, str | int) or (
                 isinstance(value, float) and math.isfinite(value)
             )
             if not fine:
-                raise InputError(f"note {key!r} of {self.name!r} is no text and no finite number")
+                raise InputError(
+                    f"note {key!r} of {self.name!r} is neither text nor a finite number"
+                )
 
     def __repr__(self) -> str:
         return brief(self)

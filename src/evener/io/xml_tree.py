@@ -1,4 +1,4 @@
-"""XML of other programs, read safely: no entities, no depth, no size beyond what they write."""
+"""Reads XML of other programs safely: without entities, within limits of depth and size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evener.errors import InputError
 MOST_BYTES = 1 << 26  # far more than nvidia-smi writes
 MOST_ELEMENTS = 1_000_000
 _HEAD = 1 << 14  # bytes in which the outermost element begins
-DEEPEST = 100  # elements within each other; nvidia-smi nests fewer than 10
+DEEPEST = 100  # nested elements; nvidia-smi nests fewer than 10
 
 
 def outermost(content: bytes) -> str:
@@ -23,6 +23,19 @@ def outermost(content: bytes) -> str:
     with suppress(expat.ExpatError, LookupError, ValueError):  # what came before it tells
         parser.Parse(content[:_HEAD], False)
     return names[0] if names else ""
+
+
+def elements(parent: ET.Element, tag: str) -> list[ET.Element]:
+    """Return the children of this name, whatever their namespace."""
+    return [child for child in parent if child.tag.rpartition("}")[2] == tag]
+
+
+def attribute(element: ET.Element, key: str, file: str | Path) -> str:
+    """Return an attribute. Raises InputError where it is missing or empty."""
+    value = element.get(key)
+    if not value:
+        raise InputError(f"has a {element.tag.rpartition('}')[2]} without {key}", file=file)
+    return value
 
 
 def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
@@ -48,12 +61,10 @@ def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
             f"is not well-formed XML: {reason}",
             file=file,
             line=error.lineno,
-            hint="Was the file cut short, or is it the output of a program that failed?",
+            hint="The file may be cut short, or the output of a program that failed.",
         ) from error
     except (LookupError, ValueError) as error:
-        raise InputError(
-            f"is in an encoding that is not read: {error}", file=file, line=1
-        ) from error
+        raise InputError(f"has an unknown encoding: {error}", file=file, line=1) from error
     return builder.tree.close()
 
 
@@ -72,7 +83,7 @@ class _Builder:
         self.count += 1
         if self.depth > DEEPEST or (self.count > MOST_ELEMENTS and self.root is not None):
             raise self._error(
-                f"has more than {DEEPEST} elements within each other"
+                f"has more than {DEEPEST} nested elements"
                 if self.depth > DEEPEST
                 else f"has more than {MOST_ELEMENTS:,} elements"
             )
@@ -84,10 +95,10 @@ class _Builder:
 
     def doctype(self, _: str, __: str | None, ___: str | None, has_own_part: bool) -> None:
         if has_own_part:
-            raise self._error("declares a document type of its own, which is not read")
+            raise self._error("declares its own document type, which Evener does not read")
 
     def entity(self, name: str, *_: object) -> None:
-        raise self._error(f"declares the entity {name[:40]!r}, which is not read")
+        raise self._error(f"declares the entity {name[:40]!r}, which Evener does not read")
 
     def _error(self, message: str) -> InputError:
         return InputError(message, file=self.file, line=self.parser.CurrentLineNumber)

@@ -5,7 +5,7 @@ import pytest
 
 import evener as ev
 from evener.cli import main
-from evener.integrations import ocean_files
+from evener.integrations import ocean
 
 GR3 = "\n2 5\n1 0 0 5\n2 1 0 6\n3 1 1 7\n4 0 1 8\n5 2 0 1\n1 4 1 2 3 4\n2 3 2 5 3\n"
 
@@ -15,7 +15,7 @@ GR3 = "\n2 5\n1 0 0 5\n2 1 0 6\n3 1 1 7\n4 0 1 8\n5 2 0 1\n1 4 1 2 3 4\n2 3 2 5 
     [("adcirc", "points", "partmesh.txt", 1), ("schism", "cells", "partition.prop", 2)],
 )
 def test_files(tmp_path, monkeypatch, to, by, name, numbers):
-    monkeypatch.setattr(ocean_files, "_LINES", 2)
+    monkeypatch.setattr(ocean, "_LINES", 2)
     mesh, plan, target = tmp_path / "hgrid.gr3", tmp_path / "x.plan", tmp_path / name
     mesh.write_text(GR3)
     other = "cells" if by == "points" else "points"

@@ -20,7 +20,8 @@ def adcirc(request: ExportRequest) -> ExportFiles:
     """
     if request.by != "points":
         raise UsageError(
-            "ADCIRC divides points; this plan is of cells", hint="`evener plan --by points`."
+            "ADCIRC divides points, but this plan divides cells",
+            hint="Use `evener plan --by points`.",
         )
     return one_file(request.path, (b"%d\n" * part.size % tuple((part + 1).tolist())
                                    for part in _slices(request.part)))  # fmt: skip
@@ -32,7 +33,7 @@ def schism(request: ExportRequest) -> ExportFiles:
     Raises UsageError for a plan of points.
     """
     if request.by != "cells":
-        raise UsageError("SCHISM divides elements, which are cells; this plan is of points")
+        raise UsageError("SCHISM divides elements (cells), but this plan divides points")
     return one_file(request.path, _numbered(request.part))
 
 

@@ -29,12 +29,12 @@ def files(request: ExportRequest) -> ExportFiles:
     """
     if request.by != "cells":
         hint = "--to vtu writes the mesh in one file, coloured by its points."
-        raise UsageError("pvtu divides cells; this plan is of points", hint=hint)
+        raise UsageError("pvtu divides cells, but this plan divides points", hint=hint)
     index = request.path
     if index.suffix != ".pvtu":
-        raise UsageError(f"{index.name} must end in .pvtu, by which VTK knows the format")
+        raise UsageError(f"{index.name} must end in .pvtu")
     if not request.mesh.has_coordinates:
-        raise InputError("the mesh has no coordinates: VTU needs them", file=request.source)
+        raise InputError("the mesh has no coordinates, which VTU needs", file=request.source)
     comment = named(promise_to_dict(promise_of(request.plan)))
     pieces = MeshPieces(request.mesh, request.part)
     width = len(str(request.k - 1))
@@ -67,6 +67,6 @@ def _fields(block: int, cells: npt.NDArray[Any], points: npt.NDArray[Any]) -> tu
 def _notes(request: ExportRequest, written: set[int]) -> Iterator[str]:
     without = [name for b, name in enumerate(request.plan.platform.names) if b not in written]
     if without:
-        yield f"no file for {ranges(without)}, which the plan gives no cells"
+        yield f"no files for {ranges(without)}, which have no cells"
     if isinstance(request.mesh, PolyMesh):
-        yield "the files hold polyhedra: ParaView and VTK read them; meshio does not, in general"
+        yield "the files contain polyhedra: ParaView and VTK read them, meshio often does not"
