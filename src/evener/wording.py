@@ -290,7 +290,7 @@ def two_lines(name: str, first: Sequence[str], second: Sequence[str]) -> str:
 
 
 def from_above(home: str) -> Callable[..., Any]:
-    """Return the function `module:name` of a room above, which is loaded now.
+    """Return the function `module:name` of a package above, which is imported now.
 
     For `_repr_html_` and `plot` alone: a notebook asks the object itself for its pictures, and what
     draws them stands above it. Nothing else may call upwards.

@@ -140,9 +140,9 @@ def test_with_a_bar_it_stands_beside_the_step():
     ("error", "said"),
     [
         (SystemExit(7), "a program that was given ended this one: sys.exit(7)"),
-        (MemoryError(), "memory has run out"),
-        (MemoryError("no room for 3"), "memory has run out: no room for 3"),
-        (RuntimeError("can't start new thread"), "lets this process start no further thread"),
+        (MemoryError(), "out of memory"),
+        (MemoryError("no room for 3"), "out of memory: no room for 3"),
+        (RuntimeError("can't start new thread"), "does not let this process start another thread"),
         (OSError("Could not load shared object file 'a'. It"), "a library cannot be loaded: Could"),
     ],
 )

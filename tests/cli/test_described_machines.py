@@ -52,7 +52,7 @@ def test_two_files_describe_one_computer_in_any_order(evener):
 def test_this_computer(evener, tmp_path):
     code, _, said = evener("here", "--per", "node", "-o", tmp_path / "m.toml")
     assert code == 0
-    assert "speeds are guessed" in said
+    assert "speeds are guesses" in said
     assert read_platform(tmp_path / "m.toml").devices[0].cores
 
 
@@ -88,15 +88,19 @@ def test_nodes_of_slurm(evener, tmp_path):
     ("words", "code", "message"),
     [
         (["here", "--from", "none.xml"], 3, "none.xml"),
-        (["here", "--from", file_of("slurm_down")], 3, "neither XML of `lstopo"),
-        (["here", "--from", file_of("smi_failed")], 3, "neither XML of `lstopo"),
+        (["here", "--from", file_of("slurm_down")], 3, "not XML of `lstopo"),
+        (["here", "--from", file_of("smi_failed")], 3, "not XML of `lstopo"),
         (["here", "--from", file_of("smi_none")], 3, "neither cores nor GPUs"),
         (["here", "--from", file_of("smi_one"), "--from", file_of("smi_mig")], 2, "second file"),
-        (["here", "--from", file_of("gpu_node"), "--measure"], 2, "--measure is done there"),
+        (
+            ["here", "--from", file_of("gpu_node"), "--measure"],
+            2,
+            "--measure does not work with --from",
+        ),
         (["here", "--from", file_of("big_little"), "--per", "gpu"], 3, "no GPU, and --per gpu"),
         (["here", "--per", "rack"], 2, "--per"),
         (["slurm", "--from", file_of("gpu_node")], 3, "no text of `scontrol show node`"),
-        (["slurm", "n1", "--from", file_of("slurm_down")], 2, "give one of both"),
+        (["slurm", "n1", "--from", file_of("slurm_down")], 2, "give either NODES"),
         (["slurm", "--from", file_of("slurm_down"), "--partition", "x"], 3, "partition 'x'"),
     ],
 )

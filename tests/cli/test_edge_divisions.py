@@ -86,8 +86,8 @@ def test_page_samples_and_trace(case, tmp_path):
     ("words", "reason"),
     [
         (["--app", "cg"], "cg runs on blocks of vertices, not of edges"),
-        (["--app", "bfs", "--rebalance"], "--rebalance goes with blocks of vertices"),
-        (["--app", "bfs", "--locality", "on"], "--locality goes with blocks of vertices"),
+        (["--app", "bfs", "--rebalance"], "--rebalance works with blocks of vertices"),
+        (["--app", "bfs", "--locality", "on"], "--locality works with blocks of vertices"),
     ],
 )
 def test_what_goes_with_vertices_alone_is_refused(case, capsys, words, reason):
@@ -204,7 +204,7 @@ def test_a_plan_of_another_graph_is_refused(case, capsys):
 def test_the_command_that_helps_splits_again_with_the_measured_speeds(case):
     plan = read_edge_plan(case / "web.plan")
     options = SimpleNamespace(
-        plan="web.plan", graph="web.graph", samples=None, coords=None, weights=None
+        plan="web.plan", graph="web.graph", samples=None, reading=ReadOptions()
     )
     words = edge_commands(options, plan)["loads"]
     expected = "evener split web.graph --machine web.plan --speeds run.samples --method dbh"

@@ -96,7 +96,7 @@ def test_standard_input_is_one_file(evener, files, piped):
     piped(b"3 2\n2\n1 3\n2\n")
     said = evener("plan", "-", "--machine", "/dev/stdin", "-o", "-")
     assert said.code == 2
-    assert "standard input can be one file, not both" in said.err
+    assert "standard input can be only one of" in said.err
 
 
 def test_the_limits_are_the_environment_s(evener, files, monkeypatch):

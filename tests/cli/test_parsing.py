@@ -43,7 +43,10 @@ def test_files_and_options_stand_in_any_order(words):
     [
         ("report", "required: PLAN"),
         ("report a b c", "no option or argument takes c"),
-        ("plan g --speeds 1 2 4", "takes 2 4; lists are written with commas, as 1,2,4"),
+        (
+            "plan g --speeds 1 2 4",
+            "takes 2 4; separate the entries of a list by commas, as in 1,2,4",
+        ),
         ("report a --mesh b", "there is no option --mesh"),
         ("run a b", "one of --app and --program is needed"),
         ("export a", "required: --to"),

@@ -63,4 +63,4 @@ def test_what_is_asked_is_divided(folder, capsys):
     assert plan(folder, "grid.graph", "--json") == 0
     assert json.loads(capsys.readouterr().out)["cut"] == {"divided": "vertices"}
     assert plan(folder, "grid.graph", "--cut", "auto", "--report", str(folder / "x.html")) == 2
-    assert "--report goes with blocks of vertices" in capsys.readouterr().err
+    assert "--report does not work with --cut" in capsys.readouterr().err

@@ -53,11 +53,11 @@ def test_a_plan_its_report_and_json(graph, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--versus", "metis"], "does not go with --versus"),
-        (["--cut", "edges"], "does not go with --cut"),
+        (["--versus", "metis"], "does not work with --versus"),
+        (["--cut", "edges"], "does not work with --cut"),
         (["--constraint", "1"], "there is no weight number 1"),
-        (["--directed"], "does not go with --directed"),
-        (["--by", "points"], "does not go with --by points"),
+        (["--directed"], "does not work with --directed"),
+        (["--by", "points"], "does not work with --by points"),
         (["--with", "metis"], "not slice by slice"),
         (["--connected"], "connected"),
         (["--memory", "20MB"], "at least"),
@@ -77,7 +77,7 @@ def test_chosen_by_itself_where_the_graph_would_not_fit(graph, capsys, monkeypat
     monkeypatch.setattr(plan_file, "AN_ENTRY", 1e12)
     code, shown, said = run(capsys, *words)
     assert code == 0
-    assert "more than this computer's memory: it is divided slice by slice" in said
+    assert "more than this computer's memory; Evener divides it slice by slice" in said
     assert "All 3 blocks hold their contract" in shown
     # What needs the graph whole is tried as a whole.
     assert "slice by slice" not in run(capsys, *words, "--connected")[2]

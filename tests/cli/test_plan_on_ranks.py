@@ -14,7 +14,7 @@ from evener.planning.options import PlanOptions
 def test_what_one_process_alone_does_and_what_to_do_instead(name):
     alone = dict.fromkeys(ALONE) | {name: "x"}
     words = RankWords("a.ecsr", Path("a.plan"), ReadOptions(), PlanOptions(), alone)
-    with pytest.raises(UsageError, match=f"{name} is for one process") as raised:
+    with pytest.raises(UsageError, match=f"{name} does not work on the ranks") as raised:
         words.check()
     assert raised.value.hint == ALONE[name]
 

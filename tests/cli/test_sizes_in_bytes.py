@@ -27,7 +27,7 @@ def test_none_at_all(text):
 
 @pytest.mark.parametrize("text", ["", "GiB", "2X", "2GiBs", "two", "2 000", "1e9e9", "0x10", "inf"])
 def test_no_sizes(text):
-    with pytest.raises(argparse.ArgumentTypeError, match="is no size, such as 2GiB or 2G"):
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a size, such as 2GiB or 2G"):
         size_in_bytes(text)
 
 

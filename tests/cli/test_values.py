@@ -55,18 +55,21 @@ def test_through_a_pipe(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("report g.plan -o - --json", "stdout cannot take - and --json"),
-        ("plan g.graph --k 3 -o - --report -", "stdout cannot take - and another file"),
-        ("generate grid --shape 4x5 -o -", "stdout has no suffix that says what to write"),
+        ("report g.plan -o - --json", "- and --json cannot both go to stdout"),
+        ("plan g.graph --k 3 -o - --report -", "- and another file cannot both go to stdout"),
+        ("generate grid --shape 4x5 -o -", "stdout has no suffix to choose the format by"),
         ("convert g.graph -", "the suffix of stdout is of no format"),
-        ("measure axpy -o -", "keeps a journal beside its file"),
+        ("measure axpy -o -", "writes a journal next to its file"),
         ("generate speeds --curves lille -o x.toml --to su2", "a speeds file ends in .toml"),
-        ("plan g.graph --k 3 -o a.html --report a.html", "two outputs are called a.html"),
-        ("run g.plan g.graph --app bfs -o a --report ./a", "two outputs are called ./a"),
-        ("run g.plan g.graph --app bfs --trace a --samples a", "two outputs are called a"),
+        ("plan g.graph --k 3 -o a.html --report a.html", "two outputs have the name a.html"),
+        ("run g.plan g.graph --app bfs -o a --report ./a", "two outputs have the name ./a"),
+        ("run g.plan g.graph --app bfs --trace a --samples a", "two outputs have the name a"),
         ("run g.plan g.graph --app bfs --timeout 1e18", "more than 30 years"),
-        ("plan g.graph --k 3 --seed 99999999999999999999", "is no seed: from 0 to 2^63 - 1"),
-        ("generate grid --shape 4x5 -o x.graph --seed -1", "is no seed"),
+        (
+            "plan g.graph --k 3 --seed 99999999999999999999",
+            "is not a seed: a whole number from 0 to 2^63 - 1",
+        ),
+        ("generate grid --shape 4x5 -o x.graph --seed -1", "is not a seed"),
     ],
 )
 def test_refused(evener, place, words, message):

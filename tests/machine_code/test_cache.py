@@ -84,7 +84,7 @@ def test_where_no_folder_can_be_written_a_command_says_so(tmp_path):
         env=os.environ | {"EVENER_PACKS": "no"},
     )  # fmt: skip
     assert ended.returncode == 2
-    assert "no folder in which compiled kernels can be kept" in ended.stderr
+    assert "no folder for compiled kernels can be written" in ended.stderr
 
 
 def test_the_stamp_names_kernels_inside(monkeypatch):

@@ -66,8 +66,8 @@ def test_two_devices_are_needed():
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["spmv", "--ratio"], "--ratio is of pagerank"),
-        (["pagerank", "--fast"], "go with --ratio"),
+        (["spmv", "--ratio"], "--ratio works with pagerank"),
+        (["pagerank", "--fast"], "work with --ratio"),
         (["pagerank", "--ratio", "--device", "cpu0"], "two devices"),
     ],
 )

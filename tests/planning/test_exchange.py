@@ -79,7 +79,7 @@ def test_the_command_line_says_so(tmp_path, capsys, monkeypatch):
     assert said in capsys.readouterr().out
     for words in (["ring", "x.plan"], ["ring", "x.plan", "--exchange", "vertices"]):
         assert main(["evaluate", *words]) == 0
-        assert "contracts kept" in capsys.readouterr().out
+        assert "blocks within contract" in capsys.readouterr().out
     assert main(["plan", "ring", "--k", "2", "--exchange", "vertices", "-o", "y.plan"]) == 0
     assert "for each face" not in capsys.readouterr().out
     assert main(["replay", "x.plan", "ring"]) == 0

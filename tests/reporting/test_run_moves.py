@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from evener.reporting.run_moves import move_rows, move_spans
-from evener.reporting.runs import advice_of, write_run
+from evener.reporting.runs import advice_of, move_rows, move_spans, write_run
 from evener.running.engine.recording import VertexMove
 from tests.reporting.pages import parse
 from tests.reporting.test_runs import made

@@ -135,13 +135,13 @@ def test_a_plan_that_is_not_the_fastest_is_said_to_be_as_fast(small_plan):
     shown = steps(replace(plan, stages=(fastest, twin, chosen)))
     assert shown.sentence == (
         f"3 partitions were tried; the fastest took {duration(141.5e-6)}, 0.7 % faster than this "
-        "plan, which sends less: a difference of up to 1.0 % counts as none."
+        "plan, which sends less: a difference of up to 1.0 % counts as equal."
     )
     assert [row.name for row in shown.rows] == [
         "4 devices, strips side by side", "4 devices, strips side by side (2)", "this plan",
     ]  # fmt: skip
     exact = replace(plan, options={**plan.options, "alike": 0.0})
-    assert "counts as none" not in steps(replace(exact, stages=(fastest, chosen))).sentence
+    assert "counts as equal" not in steps(replace(exact, stages=(fastest, chosen))).sentence
 
 
 def test_the_heading_names_what_the_plan_is_compared_with(small_plan):

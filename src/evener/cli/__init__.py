@@ -2,9 +2,10 @@
 
 parsing.py      words -> arguments of a command; registry.py lists the commands
 commands/       a file for each command: add_arguments(parser), run(args, out) -> exit code
+options.py      a field of a frozen dataclass is an argument, too: `option` states both,
+                `add_options` adds the arguments, `options_from` returns the dataclass
 *_options.py, machines.py, judged.py, values.py
-                options that several commands share: add_* adds them to a parser, *_from(args)
-                returns them as a frozen dataclass. Only these, add_arguments and run see argparse.
+                options that several commands share. Only add_*, *_from and run see argparse.
 output.py       prints sentences, tables (table_layout.py), a JSON object, progress bars, --verbose
 streams.py, compiling.py
                 stdout and stderr, kernels being compiled

@@ -120,16 +120,16 @@ def explained(error: Exception | SystemExit) -> Exception:
     if isinstance(error, SystemExit):
         return ToolError(f"a program that was given ended this one: sys.exit({error.code!r})")
     if isinstance(error, MemoryError):
-        return ToolError(f"memory has run out{f': {error}' if str(error) else ''}", hint=_LIMITS)
+        return ToolError(f"out of memory{f': {error}' if str(error) else ''}", hint=_LIMITS)
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        return ToolError("the system lets this process start no further thread", hint=_LIMITS)
+        return ToolError("the system does not let this process start another thread", hint=_LIMITS)
     if isinstance(error, OSError | ImportError) and "shared object" in str(error):
         return ToolError(f"a library cannot be loaded: {str(error).split('.')[0]}", hint=_LIMITS)
     if isinstance(error, EvenerError) or "no locator available" not in str(error):
         return error
     return UsageError(
-        "there is no folder in which compiled kernels can be kept",
-        hint="Set NUMBA_CACHE_DIR to a folder that can be written.",
+        "no folder for compiled kernels can be written",
+        hint="Set NUMBA_CACHE_DIR to a writable folder.",
     )
 
 

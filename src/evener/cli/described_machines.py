@@ -21,7 +21,7 @@ PER = ("core", "numa", "socket", "node", "gpu")
 
 def add_here_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `evener machine here`."""
-    parser.add_argument("--measure", action="store_true", help="speeds and links as well")
+    parser.add_argument("--measure", action="store_true", help="also measure speeds and links")
     _add_common(parser)
     parser.add_argument(
         "--from",
@@ -29,7 +29,8 @@ def add_here_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="files",
         metavar="FILE",
-        help="another computer: its `lstopo --of xml` or `nvidia-smi -q -x`; may be repeated",
+        help="describe another computer, from its `lstopo --of xml` or `nvidia-smi -q -x`; may be "
+        "repeated",
     )
 
 
@@ -39,7 +40,7 @@ def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
         "nodes",
         nargs="?",
         metavar="NODES",
-        help="nodes, as n[001-004] (default: those of this job, or all nodes outside a job)",
+        help="nodes, such as n[001-004] (default: the nodes of this job; outside a job, all nodes)",
     )
     _add_common(parser)
     parser.add_argument("--partition", default="", metavar="P", help="only nodes of this partition")
@@ -47,7 +48,7 @@ def add_slurm_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="file",
         metavar="FILE",
-        help="read this file, the output of `scontrol show node`, not the cluster",
+        help="read the output of `scontrol show node` from this file, without asking the cluster",
     )
 
 
@@ -85,7 +86,7 @@ def describe_from(args: argparse.Namespace, out: Output) -> int:
 
 def _note_guesses(found: Described, out: Output) -> None:
     if any("speed" in keys for keys in found.guessed.values()):
-        out.note("note: speeds are guessed, and marked so in the file")
+        out.note("note: speeds are guesses, which the file marks")
 
 
 def _result(found: Described) -> dict[str, object]:
@@ -107,8 +108,8 @@ def _here_from(args: argparse.Namespace, out: Output) -> Described | None:
 
     if args.files and args.measure:
         raise UsageError(
-            "--from describes another computer: --measure is done there",
-            hint="On it: `evener machine here --measure -o FILE`.",
+            "--measure does not work with --from, which describes another computer",
+            hint="Run `evener machine here --measure -o FILE` on that computer.",
         )
     if args.files:
         return described([computer_of_files(args.files)], args.per)
@@ -169,12 +170,12 @@ def computer_of_files(files: Sequence[str]) -> Computer:
             xml_tree(content, hwloc.ROOT, named(file))  # which says what is wrong with it
         if kind not in (hwloc.ROOT, nvidia_smi.ROOT):
             raise InputError(
-                "is neither XML of `lstopo --of xml` nor of `nvidia-smi -q -x`",
+                "is not XML of `lstopo --of xml` or `nvidia-smi -q -x`",
                 file=named(file),
-                hint="The text of `scontrol show node`: `evener machine slurm --from FILE`.",
+                hint="`evener machine slurm --from FILE` reads the output of `scontrol show node`.",
             )
         if kind in contents:
-            raise UsageError(f"--from: {file} is a second file of the same program")
+            raise UsageError(f"--from: {file} is a second file from the same program")
         contents[kind] = content, named(file)
     computer = Computer()
     if hwloc.ROOT in contents:
@@ -197,7 +198,7 @@ def _slurm_from(args: argparse.Namespace, out: Output) -> Described:
     from evener.platforms.described import described
 
     if args.file is not None and args.nodes is not None:
-        raise UsageError("NODES are asked of scontrol, and --from reads a file: give one of both")
+        raise UsageError("give either NODES, which scontrol describes, or --from FILE")
     if args.file is not None:
         content, file = read_bytes(args.file, MOST_BYTES), named(args.file)
     else:

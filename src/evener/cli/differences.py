@@ -7,10 +7,42 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evener.arrays import IntArray
     from evener.cli.output import Output
+    from evener.plans.edge_plan import EdgePlan
+    from evener.plans.plan import Plan
+    from evener.plans.stream_plan import StreamPlan
+
+    AnyPlan = Plan | EdgePlan | StreamPlan
 
 SHOWN = 8  # differences on the terminal; all are in the JSON object
 LONGEST = 40  # characters of a value that are shown
+
+
+def differing_parts(
+    plans: tuple[AnyPlan, AnyPlan], parts: tuple[IntArray, IntArray], what: str, where: str
+) -> list[str]:
+    """Return how a plan's inputs, blocks and versions differ from those of the plan made again.
+
+    what: "vertices", for example; where: the place of those that moved.
+    """
+    (old, new), (then, now) = plans, parts
+    found = []
+    if digests(old) != digests(new):
+        found.append("the input files differ (SHA-256)")
+    if then.size != now.size:
+        return [*found, f"{then.size:,} {what} then, {now.size:,} now"]
+    if moved := int((then != now).sum()):
+        found.append(f"{moved:,} of {now.size:,} {what} are {where}")
+    for name, version in old.versions.items():
+        if new.versions.get(name) != version:
+            found.append(f"{name} {version} then, {new.versions.get(name, 'absent')} now")
+    return found
+
+
+def digests(plan: AnyPlan) -> list[str]:
+    """Return the SHA-256 of a plan's inputs, sorted."""
+    return sorted(str(digest) for digest in plan.inputs.values())
 
 
 def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
@@ -19,9 +51,9 @@ def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
         for key in [*then, *(key for key in now if key not in then)]:
             inner = f"{place}.{key}" if place else str(key)
             if key not in now:
-                yield f"{inner} differs: it is not there now"
+                yield f"{inner} differs: absent now"
             elif key not in then:
-                yield f"{inner} differs: it was not there then"
+                yield f"{inner} differs: absent then"
             else:
                 yield from differing_entries(then[key], now[key], inner)
     elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
@@ -53,7 +85,7 @@ def say_replayed(
 ) -> int:
     """Say whether a plan that was made again from `graph` is identical.
 
-    Raises ToolError where it is not, InputError where that is another file than the plan's.
+    Raises ToolError where it is not, InputError where `graph` is not the plan's file.
     """
     from evener.errors import InputError, ToolError
 
@@ -64,5 +96,5 @@ def say_replayed(
     more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
     message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
     if not is_its_input:
-        raise InputError(message, file=plan, hint="Give the very file the plan was made from.")
+        raise InputError(message, file=plan, hint="Give the file that the plan was made from.")
     raise ToolError(message, file=plan)

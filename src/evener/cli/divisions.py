@@ -1,13 +1,12 @@
-"""What `evener run` divides a graph by: a plan file, a policy of DP, PD or C, or a plan of ours."""
+"""What divides the graph of `evener run`: a plan file, a policy of DP, PD or C, or a new plan."""
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.machines import machine_of
 from evener.cli.run_options import RunOptions
 from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.files.opening import is_there
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from evener.running.edge_copies import Copies
     from evener.running.edge_shares import DividedEdges
 
-FAMILIES = ("DP", "PD", "C")
 OWN = "evener"  # name of the division by a plan of ours
 
 
@@ -39,7 +37,7 @@ class EdgeDivision:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Blocks for the devices of a platform, what they were made by, and what a policy says of it.
+    """Blocks for the devices of a platform, what they were made by, and figures of the policy.
 
     made: None unless a policy made them. is_made_here: not read from a plan file. plan: that was
     read, else None. edges: an edge plan that was read, else None; partition: where the vertices'
@@ -54,8 +52,8 @@ class Division:
     plan: Plan | None = None
     edges: EdgeDivision | None = None
 
-    def said(self) -> str:
-        """Return the CPUs' share and r of each kind of machine, in words."""
+    def sentence(self) -> str:
+        """Return the CPUs' share and r of each kind of machine as a sentence."""
         assert self.made is not None
         share = self.made.cpu_share
         of_cpus = "" if share is None else f"CPUs' share of arcs {share:.3g}, "
@@ -72,48 +70,34 @@ class Division:
                 "n_bytes": made.n_bytes.tolist(), "memory_left": left}  # fmt: skip
 
 
-def add_policy_options(parser: argparse.ArgumentParser) -> None:
-    """Add the machine and the policy that take the place of a plan."""
-    add_machine_options(parser)
-    group = parser.add_argument_group("policy (without PLAN)")
-    group.add_argument("--family", choices=FAMILIES, help="over machines first (DP), last (PD), C")
-    group.add_argument("--policies", metavar="P", help="its policies, such as OH; with --family")
-    group.add_argument("--policy", metavar="NAME", help="both in one word, such as DP-OH or C-PG")
-    group.add_argument(
-        "--ratio",
-        metavar="R",
-        help="r, how much faster a GPU is; or paper: as it was fitted there; or a file of "
-        "`evener measure pagerank --ratio`; of several kinds of machines one for each, as R,R",
-    )
-    group.add_argument("--cpu-share", type=float, metavar="A", help="part of the arcs for CPUs")
-    group.add_argument(
-        "--no-own", action="store_true", help="do not run a plan of ours beside the policy"
-    )
-
-
 def policy_name(options: RunOptions) -> str | None:
-    """Return the policy asked for; None: none. Raises UsageError for half of one and for two."""
+    """Return the policy's name, or None. Raises UsageError for half a name and for two names."""
     given = options.family is not None, options.policies is not None
     if options.policy is not None and any(given):
-        raise UsageError("--policy NAME is --family and --policies in one word: not beside them")
+        raise UsageError(
+            "--policy NAME does not work with --family or --policies, which it stands for"
+        )
     if given[0] != given[1]:
-        raise UsageError("--family and --policies go together, as in --family DP --policies OH")
+        raise UsageError(
+            "--family and --policies must be given together, as in --family DP --policies OH"
+        )
     return f"{options.family}-{options.policies}" if all(given) else options.policy
 
 
-def refuse_beside_plan(options: RunOptions) -> None:
+def refuse_with_plan(options: RunOptions) -> None:
     """Raise UsageError where a plan file and what would take its place are both given."""
-    names = ("machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share")
-    found = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    names = ("family", "policies", "policy", "ratio", "cpu_share")
+    given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
+    found = [*options.machines.given, *given]
     found += ["--no-own"] * options.no_own
     if found:
-        raise UsageError(f"a plan says which device gets what; {found[0]} does not go along")
+        raise UsageError(f"{found[0]} does not work with a plan, which assigns the work to devices")
 
 
 def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output) -> list[Division]:
-    """Return the policy's blocks and, beside them unless --no-own, those of our plan for seconds.
+    """Return the policy's blocks and, unless --no-own, those of Evener's own plan for seconds.
 
-    Without a policy our plan alone.
+    Without a policy, only Evener's own plan.
     """
     name = policy_name(options)
     platform = machine_of(options.machines, out)
@@ -128,7 +112,7 @@ def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output)
         try:
             found.append(_own(graph, platform, out))
         except (InfeasibleError, NotFoundError) as error:
-            out.note(f"note: no plan of ours beside it: {error.message}")
+            out.note(f"note: Evener's own plan is not run for comparison: {error.message}")
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import Division, EdgeDivision
-from evener.cli.edge_options import EdgeOptions, edge_options_of, read_edges_as
+from evener.cli.edges import EdgeOptions, edge_options_of, read_edges_as
 from evener.cli.graph_options import is_its_input, read_workload
 from evener.cli.run_options import RunOptions
 from evener.errors import InputError, UsageError
@@ -40,10 +40,10 @@ def edge_division(
     from evener.running.edge_copies import copies_of
     from evener.running.edge_shares import DividedEdges, dealt_edges, has_other_edges
 
-    _refuse_beside_edges(options)
+    _refuse_with_edges(options)
     plan = read_edge_plan(path)
     if is_rank:
-        out.note(f"note: each rank reads all of {options.graph}: its edges are divided")
+        out.note(f"note: each rank reads all of {options.graph}, because the plan divides edges")
     how = edge_options_of(plan, options.reading, options.graph, path)
     graph, inputs = _graph_of(plan, how, options.graph, out)
     divided = DividedEdges(plan.partition, plan.of)
@@ -72,7 +72,10 @@ def _graph_of(
         found = _edges_again(how, path, out)
         graph = graph_of_lines(found.edges, directed=bool(reading.directed))
         if graph.labels is not None:
-            out.note(f"note: Numbers that no line names are no vertices: {graph.n:,} are left.")
+            out.note(
+                f"note: Numbers that appear in no line are not vertices; {graph.n:,} vertices "
+                "remain."
+            )
         return graph, found.inputs
     try:
         whole = read_workload(path, reading, out)
@@ -84,7 +87,7 @@ def _graph_of(
 
 
 def _edges_again(how: EdgeOptions, path: str, out: Output) -> EdgeReading:
-    """Return the edges as the plan has them; what is odd in the file was said of the graph."""
+    """Return the edges as the plan has them; notes on the file were printed with the graph."""
     return read_edges_as(path, how, out, has_notes=False)
 
 
@@ -138,7 +141,7 @@ def bytes_of_division(
     return bytes_on_edges(*dealt, edges.copies, program, n_arcs, cores=cores)
 
 
-def _refuse_beside_edges(options: RunOptions) -> None:
+def _refuse_with_edges(options: RunOptions) -> None:
     """Raise UsageError for options that go with blocks of vertices alone."""
     asked = {
         "--rebalance": options.rebalance,
@@ -147,6 +150,6 @@ def _refuse_beside_edges(options: RunOptions) -> None:
     for name, is_asked in asked.items():
         if is_asked:
             raise UsageError(
-                f"{name} goes with blocks of vertices, and the plan divides edges",
+                f"{name} works with blocks of vertices only; this plan divides edges",
                 hint="`evener plan` makes blocks of vertices.",
             )

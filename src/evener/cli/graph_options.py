@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evener.cli.options import add_options, option
+from evener.cli.values import count
 from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -24,16 +26,40 @@ if TYPE_CHECKING:
 class ReadOptions:
     """How a mesh, matrix or graph is read, the arguments of `evener.read`; None: not given."""
 
-    by: str | None = None
-    format: str | None = None
-    constraint: int | None = None
-    directed: bool | None = None
-    couplings: bool | None = None
-    balance_each: str | None = None
-    bytes_per_vertex: float | None = None
-    bytes_per_edge: float | None = None
-    coords: str | None = None
-    weights: str | None = None
+    by: str | None = option(
+        "divide a mesh by its cells (default) or its points", choices=("cells", "points")
+    )
+    format: str | None = option(
+        "the file's format (default: by suffix and first bytes)", metavar="NAME"
+    )
+    constraint: int | None = option(
+        "which of several vertex weights to use, counted from 0", type=int, metavar="I"
+    )
+    directed: bool | None = option(
+        "lines of edge lists and entries of matrices are arcs; programs follow their direction",
+        action="store_true",
+    )
+    couplings: bool | None = option(
+        "ignore the periodic and cyclic couplings of a mesh file",
+        "--no-couplings",
+        action="store_false",
+    )
+    balance_each: str | None = option(
+        "also balance the cells of each region, or of each type", choices=("region", "type")
+    )
+    bytes_per_vertex: float | None = option(
+        "bytes of memory for a vertex (default 24)", type=float, metavar="B"
+    )
+    bytes_per_edge: float | None = option(
+        "bytes of memory for an edge, at each end (default 12)", type=float, metavar="B"
+    )
+    coords: str | None = option("coordinates of the vertices", metavar="FILE")
+    weights: str | None = option(
+        "work per vertex: a file (FILE:COLUMN: one of its columns), the number of neighbours "
+        "(degree), a cell field of the mesh file, or weights by cell type or region (1 for "
+        "others)",
+        metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...",
+    )
 
     def given(self) -> dict[str, Any]:
         """Return the options given, as arguments of `evener.read`."""
@@ -80,67 +106,9 @@ def recorded_options(record: Mapping[str, Any], file: str) -> ReadOptions:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add --by, --directed, --coords, --weights, --format, --constraint and the bytes options."""
-    group = parser.add_argument_group("reading")
-    group.add_argument(
-        "--by",
-        choices=("cells", "points"),
-        default="cells",
-        help="divide a mesh by its cells (default) or its points",
-    )
-    add_directed_option(group)
-    group.add_argument(
-        "--no-couplings",
-        dest="couplings",
-        action="store_false",
-        default=None,
-        help="leave out the periodic and cyclic couplings that a mesh file states",
-    )
-    group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
-    group.add_argument(
-        "--weights",
-        metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...",
-        help="work per vertex: a file (FILE:COLUMN for one of several), a unit for each neighbour, "
-        "a mesh file's cell field, or weights by type of cell or by region, 1 for others",
-    )
-    group.add_argument(
-        "--balance-each",
-        choices=("region", "type"),
-        help="balance the cells of each region, or type, besides all cells",
-    )
-    group.add_argument(
-        "--format", metavar="NAME", help="the file's format (default: by suffix and first bytes)"
-    )
-    group.add_argument(
-        "--constraint", type=int, metavar="I", help="which of several vertex weights, from 0"
-    )
-    group.add_argument(
-        "--bytes-per-vertex",
-        type=float,
-        metavar="B",
-        help="memory that a vertex takes (default 24)",
-    )
-    group.add_argument(
-        "--bytes-per-edge",
-        type=float,
-        metavar="B",
-        help="memory that an edge takes at each end (default 12)",
-    )
-
-
-def add_directed_option(parser: argparse._ActionsContainer) -> None:
-    """Add --directed; not given, it is None, and what a plan records counts."""
-    parser.add_argument(
-        "--directed",
-        action="store_true",
-        default=None,
-        help="lines of lists and entries of matrices are arcs: what is run follows their direction",
-    )
-
-
-def read_options_from(args: argparse.Namespace) -> ReadOptions:
-    """Return the read options given, of a command that takes all of them or some."""
-    return ReadOptions(**{key.name: getattr(args, key.name, None) for key in fields(ReadOptions)})
+    """Add all options of ReadOptions."""
+    add_options(parser.add_argument_group("reading"), ReadOptions)
+    parser.set_defaults(by="cells")
 
 
 def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
@@ -178,12 +146,25 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadOptions:
-    """The load to divide: n units with some edges, or a graph file; just one of both is given."""
+    """The load to divide: n units with some edges, or a graph file; exactly one is given."""
 
-    n: int | None
-    graph: str | None
-    edges: int
-    reading: ReadOptions
+    n: int | None = option("number of vertices, each of weight 1", type=count, metavar="N")
+    edges: int = option(
+        "number of edges, which take memory (default 0)", type=count, default=0, metavar="M"
+    )
+    graph: str | None = option("take vertices, edges and weights from this graph", metavar="FILE")
+    reading: ReadOptions = field(default_factory=ReadOptions)
+
+    def __post_init__(self) -> None:
+        """Raise UsageError unless the load is just one of --n and --graph."""
+        if (self.n is None) == (self.graph is None):
+            raise UsageError("give the load by either --n N or --graph FILE")
+        if self.n is not None and self.n < 1:
+            raise UsageError(f"--n must be above zero, not {self.n}")
+        if self.edges < 0:
+            raise UsageError(f"--edges must not be negative, not {self.edges}")
+        if self.graph is not None and self.edges:
+            raise UsageError("--edges works with --n only; a graph file has its own edges")
 
     @property
     def says_bytes(self) -> bool:
@@ -192,7 +173,7 @@ class LoadOptions:
         given = reading.bytes_per_vertex is not None or reading.bytes_per_edge is not None
         return bool(self.edges) or given
 
-    def count(self) -> Load:
+    def of_units(self) -> Load:
         """Return --n units, each with the memory of a vertex and its share of --edges."""
         from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 
@@ -200,37 +181,24 @@ class LoadOptions:
         per_vertex, per_edge = self.reading.bytes_per_vertex, self.reading.bytes_per_edge
         per_vertex = BYTES_PER_VERTEX if per_vertex is None else per_vertex
         per_edge = BYTES_PER_EDGE if per_edge is None else per_edge
-        for option, value in (("--bytes-per-vertex", per_vertex), ("--bytes-per-edge", per_edge)):
+        for name, value in (("--bytes-per-vertex", per_vertex), ("--bytes-per-edge", per_edge)):
             if not 0 <= value < math.inf:
-                raise UsageError(f"{option} must be a number, zero or above, not {value}")
+                raise UsageError(f"{name} must be a number, zero or above, not {value}")
         # An edge is stored at both of its ends.
         return Load(self.n, float(per_vertex + per_edge * (2 * self.edges / self.n)))
-
-
-def load_options_from(args: argparse.Namespace) -> LoadOptions:
-    """Return the load given. Raises UsageError unless it is just one of --n and --graph."""
-    if (args.n is None) == (args.graph is None):
-        raise UsageError("the load is either --n N or --graph FILE")
-    if args.n is not None and args.n < 1:
-        raise UsageError(f"--n must be above zero, not {args.n}")
-    if args.edges < 0:
-        raise UsageError(f"--edges must not be negative, is {args.edges}")
-    if args.graph is not None and args.edges:
-        raise UsageError("--edges goes with --n; a graph file has edges of its own")
-    return LoadOptions(args.n, args.graph, args.edges, read_options_from(args))
 
 
 def load_of(options: LoadOptions, out: Output) -> Load:
     """Return the load in whole units; UsageError where a graph's weights add up to a fraction."""
     if options.graph is None:
-        return options.count()
+        return options.of_units()
     graph = graph_to_divide(read_workload(options.graph, options.reading, out), out)
     load = float(graph.weights(0).sum())
     if load < 1 or load != int(load):
         raise UsageError(
             f"the vertices of {options.graph} weigh {load:g} in all; sizes by speed curves are "
             "whole numbers of units",
-            hint="`evener plan --speeds` divides any weights.",
+            hint="`evener plan --speeds` accepts any weights.",
         )
     return Load(int(load), graph.total_bytes / load)
 
@@ -265,16 +233,16 @@ def read_options_of(plan: Plan, given: ReadOptions, file: str) -> dict[str, Any]
 def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -> Reading:
     """Read `path` with the recorded options, and those given in their place.
 
-    Records name files without folders: they are looked for beside `path`, then here.
+    Records name files without folders: they are looked for in the folder of `path`, then here.
     """
     chosen = {key: value for key, value in asdict(given).items() if value is not None}
-    return read_workload(path, replace(recorded, **{**beside(path, recorded), **chosen}), out)
+    return read_workload(path, replace(recorded, **{**located(path, recorded), **chosen}), out)
 
 
-def beside(path: str, recorded: ReadOptions) -> dict[str, str]:
-    """Return the recorded files of coordinates and weights as they lie beside `path`, or here."""
+def located(path: str, recorded: ReadOptions) -> dict[str, str]:
+    """Return the recorded files of coordinates and weights, in the folder of `path` or here."""
     return {
-        key: _beside(path, name)
+        key: _located(path, name)
         for key in ("coords", "weights")
         if (name := getattr(recorded, key)) is not None
     }
@@ -309,12 +277,12 @@ def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
     return dict(record) if isinstance(record, dict) else {}
 
 
-def _beside(path: str, name: str) -> str:
+def _located(path: str, name: str) -> str:
     """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
     from evener.io.weights import DEGREE, OF_MESH, split_weights
 
     if name.startswith(OF_MESH) or name == DEGREE:
         return name
-    beside = str(Path(path).parent / name)
-    return beside if find_file(Path(split_weights(beside)[0])) is not None else name
+    near = str(Path(path).parent / name)
+    return near if find_file(Path(split_weights(near)[0])) is not None else name

@@ -7,7 +7,8 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.values import share_below_one
+from evener.cli.options import add_options, option
+from evener.cli.values import bytes_per_value, share_below_one
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -25,44 +26,32 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     """Add --epsilon, --constraints and what an iteration does."""
     add_epsilon(parser)
     add_shares(parser)
-    add_workload_options(parser)
-
-
-def add_workload_options(parser: argparse.ArgumentParser) -> None:
-    """Add --kernel, --overlap, --exchange and --bytes-per-value."""
-    parser.add_argument(
-        "--kernel",
-        metavar="KERNEL",
-        help="workload of an iteration: weights (default: the vertex weights), spmv, jacobi, "
-        "pagerank, or a kernel file",
-    )
-    parser.add_argument(
-        "--overlap",
-        action=argparse.BooleanOptionalAction,
-        help="compute interior vertices during the exchange (default: as the kernel states)",
-    )
-    parser.add_argument(
-        "--exchange",
-        choices=("vertices", "faces"),
-        help="what is sent: a value for each vertex and neighbouring block, or for each cut edge "
-        "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
-    )
-    parser.add_argument(
-        "--bytes-per-value",
-        type=_bytes_per_value,
-        metavar="B",
-        help="bytes of each value sent (default: as the kernel states, 8 for those built in)",
-    )
+    add_options(parser, WorkloadOptions)
 
 
 @dataclass(frozen=True)
 class WorkloadOptions:
     """What an iteration does; None: not given."""
 
-    kernel: str | None = None
-    overlap: bool | None = None
-    bytes_per_value: float | None = None
-    exchange: str | None = None
+    kernel: str | None = option(
+        "workload of an iteration: weights (default: the vertex weights), spmv, jacobi, pagerank, "
+        "or a kernel file",
+        metavar="KERNEL",
+    )
+    overlap: bool | None = option(
+        "compute interior vertices during the exchange (default: as the kernel states)",
+        action=argparse.BooleanOptionalAction,
+    )
+    exchange: str | None = option(
+        "what is sent: a value for each vertex and neighbouring block, or for each cut edge "
+        "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
+        choices=("vertices", "faces"),
+    )
+    bytes_per_value: float | None = option(
+        "bytes of each value sent (default: as the kernel states, 8 for those built in)",
+        type=bytes_per_value,
+        metavar="B",
+    )
 
     def workload(self, default: Workload | None = None) -> Workload:
         """Return the kernel's workload, else the default, with the changes given."""
@@ -79,11 +68,6 @@ class WorkloadOptions:
         return chosen
 
 
-def workload_options_from(args: argparse.Namespace) -> WorkloadOptions:
-    """Return the options that `add_workload_options` adds."""
-    return WorkloadOptions(args.kernel, args.overlap, args.bytes_per_value, args.exchange)
-
-
 def add_shares(parser: argparse.ArgumentParser) -> None:
     """Add --constraints."""
     parser.add_argument(
@@ -91,8 +75,8 @@ def add_shares(parser: argparse.ArgumentParser) -> None:
         dest="shares",
         default="",
         metavar="SHARE,...",
-        help="what the blocks' shares of each vertex weight follow: speed, memory or equal, such "
-        "as speed,memory (default: speed for all)",
+        help="for several vertex weights, what the shares of each follow: speed, memory or equal, "
+        "such as speed,memory (default: speed for all)",
     )
 
 
@@ -103,7 +87,7 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
         type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance around each target, as 0.03 or 3%% (default 0.03)",
+        help="tolerance around each target, such as 0.03 or 3%% (default 0.03)",
     )
 
 
@@ -136,7 +120,7 @@ def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
         "boundary vertices": f"{judged.boundary:,}",
         "imbalance against targets": signed_percent(judged.imbalance),
         "predicted": judged.prediction.clock(judged.prediction.makespan),
-        "contracts kept": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
+        "blocks within contract": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
     }
 
 
@@ -214,13 +198,6 @@ def _whole(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def _bytes_per_value(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1e18:
-        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
-    return value
-
-
 # A rival of a plan: another tool's partition of the same graph.
 
 COLUMNS = (
@@ -240,7 +217,10 @@ def print_versus(made: Plan, rival: Rival, out: Output) -> None:
         theirs = rival.nearest.edge_cut
         if not made.is_for_seconds and theirs < made.evaluation.edge_cut:
             less = percent(1 - theirs / made.evaluation.edge_cut)
-            out.say(f"{rival.tool} cuts {less} less: --with {rival.tool} takes its blocks.")
+            out.say(
+                f"The edge cut of {rival.tool} is {less} lower; --with {rival.tool} uses its "
+                "blocks."
+            )
     if rival.note:
         out.say(f"{rival.tool}: {rival.note}")
 

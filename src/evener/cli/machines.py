@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
+from evener.cli.options import add_options, option
 from evener.errors import InputError, UsageError
 from evener.files.opening import is_there
 from evener.platforms.platform import MAX_DEVICES, Platform
@@ -25,30 +26,21 @@ if TYPE_CHECKING:
     from evener.platforms.models.samples import DeviceSpeeds
 
 MAX_ROWS = 60  # devices or groups of equal ones that a table on the screen shows
-SPEEDS_HELP = (
-    "devices of these speeds, such as 1,1,4; or a file of speed curves, alone or with --machine"
-)
-
-
-def add_machine_options(parser: argparse.ArgumentParser, speeds_help: str = SPEEDS_HELP) -> None:
-    """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
-    group = parser.add_argument_group("machine (one of these)")
-    group.add_argument(
-        "--machine",
-        metavar="FILE",
-        help="a machine file, see `evener machine`; or a plan, for its machine",
-    )
-    group.add_argument("--k", type=int, metavar="K", help="K equal devices of speed 1")
-    group.add_argument("--speeds", metavar="S,S,...", help=speeds_help)
 
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """What says what the devices are; None: not given. speeds: a list of speeds, or a file."""
+    """How the user named the devices; None: not given. speeds: a list of speeds, or a file."""
 
-    machine: str | None = None
-    k: int | None = None
-    speeds: str | None = None
+    machine: str | None = option(
+        "a machine file (see `evener machine`), or a plan, whose machine is taken", metavar="FILE"
+    )
+    k: int | None = option("K equal devices of speed 1", type=int, metavar="K")
+    speeds: str | None = option(
+        "devices of these speeds, such as 1,1,4; or a file of speed curves, alone or with "
+        "--machine",
+        metavar="S,S,...",
+    )
 
     @property
     def given(self) -> list[str]:
@@ -61,23 +53,23 @@ class MachineOptions:
         return self.machine is None and self.k is None and is_speeds_file(self.speeds)
 
 
-def machine_options_from(args: argparse.Namespace) -> MachineOptions:
-    """Return the options that `add_machine_options` adds."""
-    return MachineOptions(args.machine, args.k, args.speeds)
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
+    add_options(parser.add_argument_group("machine (one of these)"), MachineOptions)
 
 
 def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
     """Return the machine asked for. Raises UsageError unless exactly one option gives it.
 
-    A file of speed curves may stand alone or beside --machine; curves of devices that the machine
-    does not have are named in a note to `out`.
+    A file of speed curves may be given alone or with --machine; a note to `out` names curves of
+    devices that the machine does not have.
     """
     if is_speeds_file(options.speeds):
         return _curved(options, out)
     if len(options.given) != 1:
         given = " and ".join(options.given) or "nothing"
         raise UsageError(
-            f"exactly one of --machine, --k and --speeds says what the devices are; {given} given",
+            f"exactly one of --machine, --k and --speeds is needed; {given} given",
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
     if options.machine is not None:
@@ -94,7 +86,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 
     assert options.speeds is not None
     if options.k is not None:
-        raise UsageError("--speeds FILE says what the devices are; --k does not go along")
+        raise UsageError("--k does not work with --speeds FILE, which names the devices")
     speeds = read_speeds(options.speeds)
     try:
         if options.machine is None:

@@ -146,7 +146,7 @@ class Output:
             bar.close()
 
     def wait_for(self, text: str, seconds: float = 0.0, detail: str = "") -> None:
-        """Show what the command waits for, beside the bar if there is one; "" removes it.
+        """Show what the command waits for, next to the progress bar if any; "" removes it.
 
         seconds: how long it has waited; detail: progress, shown after the text. Where stderr is
         not a terminal the text is printed once, as a line. Nothing with --quiet.
@@ -201,7 +201,7 @@ class Progress:
     def __call__(self, step: str, fraction: float) -> None:
         """Say that `step` begins, `fraction` of all the work being done.
 
-        It may be said again how far it has come, `a step, 3 MiB read`: that is logged once.
+        A step may be reported again with its progress, `a step, 3 MiB read`; it is logged once.
         """
         if name_of(step) != name_of(self._step):
             LOG.info("%s: %s", self._what, name_of(step))

@@ -132,9 +132,9 @@ def parse(words: Sequence[str]) -> Parsed:
     else:
         args, extra = parser.parse_known_intermixed_args(given)
     if extra:
-        before = "; a program's words come after --" if _takes_program(parser) else ""
+        before = "; write the program and its arguments after --" if _takes_program(parser) else ""
         if all(re.fullmatch(r"[\d.,e+-]+", word) for word in extra):
-            before = "; lists are written with commas, as 1,2,4"
+            before = "; separate the entries of a list by commas, as in 1,2,4"
         parser.error(f"no option or argument takes {' '.join(extra)}{before}")
     if program is not None:
         args.program = program
@@ -155,7 +155,7 @@ def _refuse_second_stdin(args: argparse.Namespace) -> None:
         if name not in _OUTPUTS:
             found += [name for word in words if isinstance(word, str) and is_stdin(word)]
     if len(found) > 1:
-        message = f"standard input can be one file, not both {found[0]} and {found[1]}"
+        message = f"standard input can be only one of {found[0]} and {found[1]}"
         raise UsageError(message, hint="Write one of them to a file.")
 
 
@@ -172,7 +172,7 @@ def _replace_stdout(args: argparse.Namespace) -> bool:
         if taken or args.json:
             other = "--json" if args.json else "another file"
             raise UsageError(
-                f"stdout cannot take {given} and {other}", hint="Write one of them to a file."
+                f"{given} and {other} cannot both go to stdout", hint="Write one of them to a file."
             )
         setattr(args, name, STDOUT)
         taken = True
@@ -230,10 +230,12 @@ def sentence(text: str) -> str:
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options that every command has."""
     group = parser.add_argument_group("common options")
-    group.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    group.add_argument("--quiet", action="store_true", help="errors only")
-    group.add_argument("--verbose", action="store_true", help="every step, timed, on stderr")
-    group.add_argument("--debug", action="store_true", help="full tracebacks")
+    group.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    group.add_argument("--quiet", action="store_true", help="print only errors")
+    group.add_argument(
+        "--verbose", action="store_true", help="print each step, with its time, on stderr"
+    )
+    group.add_argument("--debug", action="store_true", help="print full tracebacks")
 
 
 def _usage(parser: argparse.ArgumentParser) -> str | None:

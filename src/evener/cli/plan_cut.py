@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.edge_options import EdgeOptions, edge_figures, print_blocks, read_edges_as
+from evener.cli.edges import EdgeOptions, edge_figures, print_blocks, read_edges_as
 from evener.cli.graph_options import ReadOptions
 from evener.errors import EvenerError, UsageError
 from evener.files.opening import is_stdin
@@ -32,20 +32,20 @@ def add_cut_option(parser: argparse.ArgumentParser) -> None:
         "--cut",
         choices=CUTS,
         default="vertices",
-        help="what is divided: vertices (default), edges, as `evener split` does, or auto: what is "
-        "predicted to take less time, with the reason",
+        help="what to divide: vertices (default), edges (as `evener split` does), or auto (what "
+        "is predicted to be faster; prints the reason)",
     )
 
 
-def refuse_beside_cut(cut: str, graph: str, others: dict[str, str | None]) -> None:
+def refuse_with_cut(cut: str, graph: str, others: dict[str, str | None]) -> None:
     """Raise UsageError for options (name -> value) that go with blocks of vertices alone."""
     if cut == "vertices":
         return
     if is_stdin(graph):
-        raise UsageError(f"--cut {cut} reads the graph a second time: it is to be a file")
+        raise UsageError(f"--cut {cut} reads the graph twice, so it must be a file")
     for name, value in others.items():
         if value is not None:
-            raise UsageError(f"{name} goes with blocks of vertices: leave out --cut {cut}")
+            raise UsageError(f"{name} does not work with --cut {cut}")
 
 
 @dataclass(frozen=True, eq=False)

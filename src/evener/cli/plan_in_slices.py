@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import ReadOptions, beside, read_options_from
+from evener.cli.graph_options import ReadOptions, located
+from evener.cli.options import options_from
 from evener.cli.values import SIZES, size_in_bytes
 from evener.errors import InputError, UsageError
 
@@ -27,8 +28,8 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help=f"memory that may be taken, as {SIZES}: the file is read slice by slice, again and "
-        "again (default: only where its graph would not fit in this computer's memory)",
+        help=f"use at most this much memory, such as {SIZES}: the file is read slice by slice, "
+        "many times (default: only if the graph does not fit in memory)",
     )
 
 
@@ -48,12 +49,13 @@ class SliceWords:
     def again(cls, path: str, recorded: ReadOptions, given: ReadOptions, memory: int) -> SliceWords:
         """Return the words of a plan's record for its file, which may be in another folder now."""
         chosen = {key: value for key, value in asdict(given).items() if value is not None}
-        return cls(path, replace(recorded, **{**beside(path, recorded), **chosen}), memory, None)
+        return cls(path, replace(recorded, **{**located(path, recorded), **chosen}), memory, None)
 
 
 def recorded_memory(plan: Plan, file: str) -> int | None:
-    """Return within how much memory the plan in `file` was made slice by slice [B]; None: it was
-    not. Raises InputError where the record is none.
+    """Return the memory limit [B] of a plan that was made slice by slice, or None.
+
+    Raises InputError where the record in `file` is invalid.
     """
     record = plan.options.get("sliced", {})
     memory = record.get("memory") if isinstance(record, Mapping) else record
@@ -68,7 +70,7 @@ def slice_words_from(args: argparse.Namespace) -> SliceWords:
     """Return the words given."""
     from evener.files.opening import is_stdin
 
-    reading = read_options_from(args)
+    reading = options_from(args, ReadOptions)
     given = {
         "--versus": args.versus,
         "--cut": None if args.cut == "vertices" else args.cut,
@@ -89,7 +91,7 @@ def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | No
     """
     if words.memory is not None:
         if words.whole is not None:
-            raise UsageError(f"{WHOLE}, and does not go with {words.whole}")
+            raise UsageError(f"{WHOLE}, and does not work with {words.whole}")
         return words.memory
     if words.whole is not None or options.tool not in ("auto", "evener") or options.connected:
         return None
@@ -104,8 +106,8 @@ def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | No
     if needed is None:
         return None
     out.note(
-        f"note: the graph would take about {memory(needed)}, more than this computer's memory: it "
-        f"is divided slice by slice, within {memory(room)} (--memory)"
+        f"note: the graph needs about {memory(needed)}, more than this computer's memory; "
+        f"Evener divides it slice by slice, within {memory(room)} (--memory)"
     )
     return room
 
@@ -118,8 +120,8 @@ def planned_in_slices(
     platform: Platform,
     out: Output,
 ) -> Plan:
-    """Return a plan of the graph in a file; a binary copy of other formats lies beside `output`, or
-    the file.
+    """Return a plan of the graph in a file; the binary copy of another format lies in the folder of
+    `output`, or of the file.
     """
     from evener.files.writing import is_stdout
     from evener.planning.plan_file import FileReading, FileRequest, plan_file
@@ -148,7 +150,7 @@ def planned_in_slices(
 
 
 def memory_taken(memory: int) -> str:
-    """Return how much memory this process has taken at most, beside what it may; "" if unknown."""
+    """Return the peak memory of this process and its limit as a sentence; "" if unknown."""
     from evener.planning.plan_file import peak_bytes
     from evener.wording import memory as shown
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 # What one process alone does, and what to do instead.
 ALONE = {
-    "--memory": "Ranks share the graph: of more ranks each has less. Or leave out mpiexec.",
-    "--report": "Afterwards `evener report X.plan` draws the plan of ranks.",
-    "--versus": "`evener compare` runs others; `evener evaluate` judges the plan of ranks.",
-    "--cut": "Leave it out, and vertices are divided; or leave out mpiexec.",
+    "--memory": "Ranks share the graph: with more ranks, each holds less. Or run without mpiexec.",
+    "--report": "Run `evener report X.plan` afterwards.",
+    "--versus": "Use `evener compare` for other tools, `evener evaluate` for the plan.",
+    "--cut": "Leave it out to divide vertices, or run without mpiexec.",
 }
 
 
@@ -39,12 +39,10 @@ class RankWords(NamedTuple):
     def check(self) -> None:
         """Raise UsageError for what ranks cannot do together."""
         if is_stdin(self.graph):
-            raise UsageError("ranks read a graph together: it is to be a file, not stdin")
+            raise UsageError("ranks read a graph together, so it must be a file, not stdin")
         for name, value in self.alone.items():
             if value is not None:
-                raise UsageError(
-                    f"{name} is for one process, not for the ranks of mpiexec", hint=ALONE[name]
-                )
+                raise UsageError(f"{name} does not work on the ranks of mpiexec", hint=ALONE[name])
 
 
 def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: Output) -> RankPlan:
@@ -85,7 +83,7 @@ def _say_sent(found: RankPlan, comm: MpiComm, out: Output) -> None:
     from evener.wording import memory
 
     sent = comm.allgather(found.sent)
-    out.say(f"{comm.size} ranks have sent each other {memory(sum(sent))}")
+    out.say(f"{comm.size} ranks sent each other {memory(sum(sent))}")
 
 
 def _digest(path: str, before: FileState, rank: int) -> dict[str, str]:

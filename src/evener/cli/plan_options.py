@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.judged import add_judging_options, workload_options_from
+from evener.cli.judged import WorkloadOptions, add_judging_options
+from evener.cli.options import options_from
 from evener.cli.values import seed, share
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         "--objective",
         choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
         default="auto" if seconds else "cut",
-        help="what is minimised (default seconds if the machine file has links, else cut)"
+        help="what to minimise (default seconds if the machine file has links, else cut)"
         if seconds
         else "what the partitioner minimises (default cut)",
     )
     add_effort_options(parser, "plan")
     parser.add_argument(
         "--method",
+        dest="sizing",
         choices=("auto", "constant", "gpa", "npa", "exact"),
         default="auto",
         help="how speed curves become sizes, with --speeds FILE (default auto)",
@@ -35,9 +37,10 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     parser.add_argument("--connected", action="store_true", help="make every block connected")
     parser.add_argument(
         "--map",
+        dest="mapping",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="map blocks to devices by their exchange, where links differ (default yes)",
+        help="if links differ, place blocks on devices by what they exchange (default yes)",
     )
     if seconds:
         parser.add_argument(
@@ -45,15 +48,15 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
             type=share,
             default=0.01,
             metavar="A",
-            help="plans whose predicted seconds differ by less than this share count as equal; the "
-            "one with least volume and cut is taken (default 0.01)",
+            help="plans whose predicted seconds differ by less than this share count as equally "
+            "fast; of these, take the plan with the least volume and cut (default 0.01)",
         )
     parser.add_argument(
         "--time-limit",
         type=float,
         default=600.0,
         metavar="S",
-        help="seconds a tool may take (default 600)",
+        help="stop a tool after S seconds (default 600)",
     )
     add_judging_options(parser)
 
@@ -66,10 +69,13 @@ def add_effort_options(
         "--preset",
         choices=("fast", "default", "strong"),
         default="default",
-        help=f"{preset} (default default)",
+        help=f"{preset} (default: default)",
     )
     parser.add_argument(
-        "--seed", type=seed, default=7, help=f"same seed, same {result} (default 7)"
+        "--seed",
+        type=seed,
+        default=7,
+        help=f"random seed; the same seed gives the same {result} (default 7)",
     )
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
 
@@ -82,18 +88,5 @@ def plan_options_from(args: argparse.Namespace, tool: str) -> PlanOptions:
 
     if tool != "auto" and tool not in SLICED_TOOLS:
         find_tool(tool)  # before anything is read
-    return PlanOptions(
-        tool=tool,
-        preset=args.preset,
-        objective=args.objective,
-        seed=args.seed,
-        epsilon=args.epsilon,
-        threads=args.threads,
-        connected=args.connected,
-        mapping=args.map,
-        workload=workload_options_from(args).workload(),
-        time_limit=args.time_limit,
-        shares=args.shares,
-        sizing=args.method,
-        alike=getattr(args, "alike", 0.01),
-    )
+    workload = options_from(args, WorkloadOptions).workload()
+    return options_from(args, PlanOptions, tool=tool, workload=workload)

@@ -1,4 +1,4 @@
-"""Bytes that a run of a program allocates on each device, beside the memory that it has."""
+"""Bytes that a run of a program allocates on each device, and the memory of the device."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def program_of(
 
     if program is not None:
         if app is not None:
-            raise UsageError("--app and --program: one of both")
+            raise UsageError("give either --app or --program")
         return VertexProgram.from_file(program)
     assert app is not None
     found = find_app(app)
@@ -75,9 +75,9 @@ def refuse_too_large(name: str, platform: Platform, needed: Sequence[RunBytes]) 
         return
     b = int(short.argmax())
     more = int((short > 0).sum()) - 1
-    others = f"; {more} more of {platform.k:,} devices lack some" if more else ""
+    others = f"; {more} more of {platform.k:,} devices have too little" if more else ""
     raise InfeasibleError(
         f"{name} needs {memory(float(totals[b]))} on {platform.names[b]}, which has "
         f"{memory(float(platform.memories[b]))}: {memory(float(short[b]))} too little{others}",
-        hint="evener fits GRAPH --machine FILE --app NAME says how many devices it needs.",
+        hint="evener fits GRAPH --machine FILE --app NAME shows how many devices it needs.",
     )

@@ -26,7 +26,7 @@ COMMANDS = {
     ),
     "refine": Command(
         "evener.cli.commands.refine",
-        "improve a partition from any tool; what is lowered gets no worse",
+        "improve a partition from any tool, without increasing the chosen objective",
         "evener refine wing.su2 wing.part --machine cluster.toml -o better.part",
     ),
     "compare": Command(
@@ -41,17 +41,17 @@ COMMANDS = {
     ),
     "fits": Command(
         "evener.cli.commands.fits",
-        "tell whether a graph fits, and which devices lack how much memory",
+        "check whether a graph fits in memory, and how much each device lacks",
         "evener fits wing.su2 --machine cluster.toml",
     ),
     "sizes": Command(
         "evener.cli.commands.sizes",
-        "compute how much each device gets, under speed and memory",
+        "compute how much each device gets, by its speed and memory",
         "evener sizes --machine cluster.toml --n 1e6",
     ),
     "measure": Command(
         "evener.cli.commands.measure",
-        "measure how fast each device is at each load",
+        "measure the speed of each device at many loads",
         "evener measure spmv --device cpu0,cpu1 --range 1e3:1e6 -o speeds.toml",
     ),
     "models": Command(
@@ -66,7 +66,7 @@ COMMANDS = {
     ),
     "map": Command(
         "evener.cli.commands.map",
-        "put the filters of a stream graph on processors, for a short period",
+        "place the filters of a stream graph on processors, for the shortest period",
         "evener map radio.toml --machine cluster.toml -o radio.plan",
     ),
     "tile": Command(
@@ -81,7 +81,7 @@ COMMANDS = {
     ),
     "replay": Command(
         "evener.cli.commands.replay",
-        "make a plan or decisions again, and compare",
+        "repeat a plan or a decision log, and compare the results",
         "evener replay wing.plan wing.su2",
     ),
     "export": Command(
@@ -106,12 +106,12 @@ COMMANDS = {
     ),
     "launch": Command(
         "evener.cli.commands.launch",
-        "start an MPI program, each rank where its block belongs",
+        "start an MPI program, each rank on the device of its block",
         "evener launch wing.plan --run -- ./solver case.in",
     ),
     "report": Command(
         "evener.cli.commands.report",
-        "write the HTML report of a plan or of decisions",
+        "write the HTML report of a plan or a decision log",
         "evener report wing.plan wing.su2 -o wing.html",
     ),
     "info": Command(

@@ -44,11 +44,12 @@ def asked_of(options: RunOptions) -> Asked:
         parameters["source"] = options.source
     program.given(parameters)
     if options.iterations == 0:
-        raise UsageError("--iterations 0: at least one superstep is needed")
+        raise UsageError("--iterations must be at least 1, not 0")
     most = options.iterations or (None if app is None else app.iterations)
     if most is None and not program.ends_by_itself:
         raise UsageError(
-            f"{program.name} does not end by itself", hint="--iterations N says when it does."
+            f"{program.name} does not end by itself",
+            hint="Give the number of supersteps by --iterations N.",
         )
     return Asked(program, app, parameters, most or MOST)
 
@@ -65,13 +66,13 @@ def _parameter(word: str) -> tuple[str, float]:
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        raise UsageError(f"--set {word}: NAME=VALUE is needed, VALUE a number")
+        raise UsageError(f"--set {word} is not NAME=VALUE with a number as VALUE")
     return name, int(value) if value.is_integer() else value
 
 
 def verified(asked: Asked, graph: Graph | DirectedGraph, found: ProgramRun) -> bool:
     """Return whether another algorithm finds the same values. UsageError without an app."""
     if asked.app is None:
-        raise UsageError("--verify knows the apps that are here, not programs of your own")
+        raise UsageError("--verify works with --app only, not with --program")
     given: Mapping[str, float] = {**asked.program.parameters, **asked.parameters}
     return asked.app.verify(graph, found.values, found.supersteps, given)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import recorded_reading
 from evener.cli.run_options import RunOptions
-from evener.cli.values import page
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,29 +28,14 @@ PLAYED = "Threads of this computer stand in for devices that it does not have"
 SAMPLES = "run.samples"  # file of samples in a command, where none was asked for
 
 
-def add_record_options(parser: argparse.ArgumentParser) -> None:
-    """Add --report, --samples and --trace."""
-    parser.add_argument(
-        "--report", type=page, metavar="X.html", help="write a page on where the time went"
-    )
-    parser.add_argument(
-        "--samples", metavar="FILE", help="write measured speeds, for `evener plan --speeds FILE`"
-    )
-    parser.add_argument(
-        "--trace", metavar="FILE.json", help="write a trace that Perfetto and Chrome open"
-    )
-
-
 def records_asked(options: RunOptions) -> list[str]:
-    """Return the files asked for. Raises UsageError where the run cannot fill them."""
+    """Return the files to write. Raises UsageError where the run cannot fill them."""
     asked = [one for one in (options.report, options.samples, options.trace) if one is not None]
     if options.samples is not None and options.emulate:
-        raise UsageError(
-            "samples are of runs on devices, not of emulated ones, whose speeds are given"
-        )
+        raise UsageError("--samples does not work with --emulate, whose speeds are given")
     if options.samples is not None and options.plan is None:
         raise UsageError(
-            "samples are in the units of a plan's loads: there is no plan",
+            "--samples needs a plan, whose loads have the units of the samples",
             hint="Plan first: evener plan GRAPH --machine FILE --kernel pagerank -o X.plan",
         )
     return asked
@@ -82,7 +65,7 @@ def write_records(
     run: ProgramRun,
     played: Sequence[str],
 ) -> RunAdvice:
-    """Write page, samples and trace as far as they are asked for; return what would help.
+    """Write page, samples and trace if requested; return what would help.
 
     run: on an emulated machine, as EmulatedMachineRun.recorded. played: see `stood_in_for`.
     """
@@ -106,7 +89,7 @@ def write_records(
         commands.pop("loads", None)
     advice = advice_of(breakdown, platform.names, commands)
     if played:
-        advice = RunAdvice(f"{PLAYED}: these seconds say nothing of {ranges(played)}", "")
+        advice = RunAdvice(f"{PLAYED}: these seconds do not describe {ranges(played)}", "")
     if options.samples is None and f"--speeds {SAMPLES}" in advice.command:
         written = f"{advice.sentence}, which this run writes with --samples {SAMPLES}"
         advice = advice._replace(sentence=written)
@@ -208,9 +191,8 @@ def _workload(plan: Plan) -> list[str]:
 def _reading(options: RunOptions, plan: Plan | EdgePlan) -> list[str]:
     """Return the options by which the plan's graph was read."""
     given = recorded_reading(plan)
-    given |= {
-        key: value for key in ("coords", "weights") if (value := getattr(options, key)) is not None
-    }
+    own = options.reading
+    given |= {key: v for key in ("coords", "weights") if (v := getattr(own, key)) is not None}
     words: list[str] = []
     for key, value in given.items():
         if value is not False and (key, value) != ("by", "cells"):

@@ -1,13 +1,13 @@
-"""What `evener run` says of a run: a row for each device, and a summary; the same for --json."""
+"""What `evener run` prints of a run: a row for each device, and a summary; the same for --json."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import Division
-from evener.cli.run_locality import say_reorderings
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from evener.rebalancing.run_rebalancer import RunRebalancer
     from evener.running.checkpoints import Checkpoints
     from evener.running.emulated_run import EmulatedMachineRun
+    from evener.running.engine.recording import Reordering
     from evener.running.program_run import ProgramRun
+
 
 SHOWN = 40  # devices in the table
 # Columns of seconds; an emulated machine has the second of them for the third and the last.
@@ -25,9 +27,9 @@ EMULATED_TIMES = ("computing", "communicating", "waiting")
 
 @dataclass(frozen=True)
 class RunFound:
-    """A run, the same on an emulated machine, its checkpoints, whether vertices were to move.
+    """A run, the same on an emulated machine, its checkpoints, and its rebalancer.
 
-    Each is None where it was not asked for.
+    Each is None where it was not requested.
     """
 
     run: ProgramRun
@@ -77,14 +79,16 @@ def say(
         written = plural(found.kept.written, "checkpoint")
         out.say(f"{written} written in {duration(found.kept.took)}{spent}.")
     if division.made is not None:
-        out.say(division.said())
+        out.say(division.sentence())
     summary = (
         {} if asked.app is None or asked.app.summary is None else asked.app.summary(run.values)
     )
     for what, number in summary.items():
         out.say(f"{what.capitalize()}: {number:,}.")
     if right is not None:
-        out.say("Verified by another algorithm." if right else "WRONG, by another algorithm.")
+        out.say(
+            "Verified by another algorithm." if right else "WRONG according to another algorithm."
+        )
     by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
     if found.kept is not None:
         by |= {"checkpoints": found.kept.written, "checkpoint_seconds": found.kept.took}
@@ -116,7 +120,7 @@ def _say_moves(run: ProgramRun, adviser: RunRebalancer, out: Output) -> list[dic
         own = {name: learnt and learnt[name] for name in ("realized", "share", "trust")}
         told.append(asdict(move) | own)
     done = "" if run.moves else "No vertex changed device. "
-    out.say(f"{done}Asking whether that pays took {duration(run.asking)} in all.")
+    out.say(f"{done}Checking whether that pays took {duration(run.asking)} in all.")
     return told
 
 
@@ -141,3 +145,42 @@ def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:
         {"name": name, **{key: float(values[i]) for key, values in sums.items()}}
         for i, name in enumerate(division.platform.names)
     ]
+
+
+def say_reorderings(run: ProgramRun, names: Sequence[str], out: Output) -> list[dict[str, Any]]:
+    """Print a line for each device; return the same for --json, numbers not measured as None."""
+    found = []
+    for name, one in zip(names, run.reorderings, strict=True):
+        out.say(f"Locality, {name}: {_sentence(one)}")
+        found.append({"device": name, **_as_numbers(one)})
+    return found
+
+
+def _sentence(one: Reordering) -> str:
+    from evener.wording import duration
+
+    if one.step is None and not one.seconds > 0:
+        return "vertices keep their order; the run was too short to look for a better one."
+    search = f"{duration(one.seconds)} of CPU time"
+    if one.step is None:
+        return f"vertices keep their order; looking for a better one took {search}."
+    when = "before the run" if one.step == 0 else f"after superstep {one.step:,}"
+    if not one.before > 0 or not one.after > 0:
+        return f"vertices were put in another order {when}, which took {search}."
+    change = f"computing {duration(one.before)} a superstep before, {duration(one.after)} then"
+    if not one.is_kept:
+        return f"another order {when} was slower ({change}) and was undone; it took {search}."
+    paid = f"paid for after {one.break_even:,.0f} supersteps"
+    return f"vertices were put in another order {when}: {change}; it took {search}, {paid}."
+
+
+def _as_numbers(one: Reordering) -> dict[str, Any]:
+    measured = one.before > 0 and one.after > 0
+    return {
+        "seconds": one.seconds,
+        "step": one.step,
+        "before": one.before if measured else None,
+        "after": one.after if measured else None,
+        "is_kept": one.is_kept,
+        "break_even": one.break_even if measured and one.after < one.before else None,
+    }

@@ -21,13 +21,13 @@ ITERATIONS = 100  # where none are asked for
 SHOWN = 40  # processors, and filters, in the tables
 # Options of runs on graphs, which say nothing of stream programs.
 OTHERS = (
-    "source", "samples", "checkpoint", "resume", "rebalance", "coords", "weights",
-    "machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share", "no_own",
+    "source", "samples", "checkpoint", "resume", "rebalance", "family", "policies", "policy",
+    "ratio", "cpu_share", "no_own",
 )  # fmt: skip
 
 
 def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
-    """Run or measure what is asked for; exit 5 where what the program gives is found wrong."""
+    """Run or measure a stream program; exit 5 where its results are found wrong."""
     _refuse_others(options)
     if comm is not None and comm.rank > 0:
         out.is_json, out.is_quiet = False, True
@@ -54,11 +54,11 @@ def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -
 
 
 def _refuse_others(options: RunOptions) -> None:
-    for key in OTHERS:
-        if getattr(options, key):
-            raise UsageError(f"--{key.replace('_', '-')} is of runs on graphs, not of --stream")
-    if options.locality != "off":
-        raise UsageError("--locality is of runs on graphs, not of --stream")
+    others = [f"--{key.replace('_', '-')}" for key in OTHERS if getattr(options, key)]
+    others += [f"--{key}" for key in ("coords", "weights") if getattr(options.reading, key)]
+    others += [*options.machines.given, *(["--locality"] if options.locality != "off" else [])]
+    if others:
+        raise UsageError(f"{others[0]} does not work with --stream")
 
 
 def _program(options: RunOptions) -> StreamProgram:
@@ -84,14 +84,14 @@ def _calibrate(
     from evener.wording import duration
 
     if options.report is not None:
-        raise UsageError("--report is of a run: --calibrate measures filters")
+        raise UsageError("--report does not work with --calibrate")
     if options.graph:
-        raise UsageError(f"--calibrate needs no plan: {options.graph} is not read")
+        raise UsageError(f"--calibrate takes no plan: leave out {options.graph}")
     if options.output is None:
-        raise UsageError("--calibrate writes a graph", hint="-o FILE.toml says where.")
+        raise UsageError("--calibrate needs an output file", hint="Give -o FILE.toml.")
     stream_writer_for(options.output)  # refuses other formats before anything is measured
     if comm is not None:
-        raise UsageError("filters are measured by one process: run it without mpiexec")
+        raise UsageError("--calibrate does not work under mpiexec")
     written = [one for one in (options.output, options.cores) if one is not None]
     refuse_outputs(written, [options.program])
     repeats = REPEATS if options.iterations is None else options.iterations
@@ -148,12 +148,13 @@ def _run(
     for one in program.filters:
         if getattr(one.work, "targetoptions", {"nogil": True}).get("nogil") is not True:
             out.note(
-                f"note: {one.name!r} is compiled without nogil: no other filter runs meanwhile"
+                f"note: {one.name!r} is compiled without nogil, so that no other filter runs "
+                "at the same time"
             )
     iterations = ITERATIONS if options.iterations is None else options.iterations
     if options.emulate:
         if comm is not None or options.devices is not None:
-            raise UsageError("an emulated machine has neither ranks nor devices of this computer")
+            raise UsageError("--emulate does not work with --devices or under mpiexec")
         with out.progress(f"Emulating {program.name}"):
             return emulate_stream(program, plan, iterations)
     devices = None if options.devices is None else devices_of(options.devices, comm)
@@ -222,7 +223,7 @@ def _say(
         )
     if right is not None:
         by = "another algorithm" if program.verify else "one filter after the other"
-        out.say(f"Verified by {by}." if right else f"WRONG, by {by}.")
+        out.say(f"Verified by {by}." if right else f"WRONG according to {by}.")
     return {
         "program": program.name, "iterations": found.iterations, "seconds": seconds,
         "period": found.period, "predicted": found.predicted, "throughput": found.throughput,
@@ -244,7 +245,7 @@ def _processors(found: StreamRun, plan: StreamPlan) -> list[dict[str, Any]]:
 
 
 def _write(options: RunOptions, program: StreamProgram, plan: StreamPlan, found: StreamRun) -> None:
-    """Write outputs, page and trace as far as they are asked for."""
+    """Write outputs, page and trace if requested."""
     import numpy as np
 
     from evener.files.writing import atomic_write

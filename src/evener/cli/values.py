@@ -47,7 +47,7 @@ def count(text: str) -> int:
         except ValueError:
             number = 0.5
         if abs(number) > MAX_COUNT:
-            raise argparse.ArgumentTypeError(f"{text!r} lies beyond 2^53") from None
+            raise argparse.ArgumentTypeError(f"{text!r} is above 2^53") from None
         if math.isnan(number) or number != int(number):
             raise argparse.ArgumentTypeError(
                 f"{text!r} is not a whole number, such as 500 or 1e5"
@@ -60,11 +60,13 @@ def seed(text: str) -> int:
     """Return a seed: a whole number of 64 bits, not negative."""
     value = int(text) if re.fullmatch(r"\d{1,19}", text, re.ASCII) else -1
     if not 0 <= value < 2**63:
-        raise argparse.ArgumentTypeError(f"{text!r} is no seed: from 0 to 2^63 - 1")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a seed: a whole number from 0 to 2^63 - 1"
+        )
     return value
 
 
-SIZES = "2GiB or 2G (2^30 bytes each G), 2GB (10^9), or bytes"  # what `size_in_bytes` takes
+SIZES = "2GiB or 2G (a G is 2^30 bytes), 2GB (10^9), or bytes"  # what `size_in_bytes` takes
 _SIZE = re.compile(
     r"(\d{1,9}(?:\.\d{1,9})?|\d{1,15}|\d(?:\.\d{1,9})?e\d{1,2})\s*([KMGT](?:I?B)?|B|)", re.ASCII
 )
@@ -85,7 +87,7 @@ def size_in_bytes(text: str) -> int:
         if size < 1:
             raise argparse.ArgumentTypeError(f"a size must be above zero, not {text!r}")
     else:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as {SIZES}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as {SIZES}")
     return size
 
 
@@ -124,6 +126,14 @@ def sides(text: str) -> list[int]:
         return []
 
 
+def bytes_per_value(text: str) -> float:
+    """Return a number of bytes from 0 to 1e18."""
+    value = float(text)
+    if not 0 <= value <= 1e18:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
+    return value
+
+
 # Suffixes that are not of an HTML page; any other name is taken.
 _NOT_PAGES = (
     *(".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".md", ".rst", ".txt"),
@@ -159,14 +169,16 @@ def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | 
     for output in map(Path, outputs):
         refuse_unwritable(output)
         if output.exists() and any(output.samefile(one) for one in given):
-            raise UsageError(f"{output} is an input; the output needs a name of its own")
+            raise UsageError(f"{output} is also an input; give the output another name")
     for i, name in enumerate(outputs):
         if any(os.path.realpath(name) == os.path.realpath(one) for one in outputs[:i]):
-            raise UsageError(f"two outputs are called {name}", hint="Each needs a name of its own.")
+            raise UsageError(
+                f"two outputs have the name {name}", hint="Give each output its own name."
+            )
 
 
 def refuse_picture(output: str, inputs: Iterable[str | Path | None]) -> None:
-    """Raise UsageError for a picture that is not .png or .svg; as `refuse_outputs` besides."""
+    """Raise UsageError for a picture that is not .png or .svg, and what `refuse_outputs` raises."""
     from evener.reporting.plots import checked_kind
 
     checked_kind(output)

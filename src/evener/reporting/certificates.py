@@ -31,7 +31,7 @@ class CertificateCell(NamedTuple):
 
 COLUMNS = (
     CertificateColumn("device", "name in the machine file"),
-    CertificateColumn("holds", "whether the block keeps to low, high and cap"),
+    CertificateColumn("holds", "whether the block is within low, high and cap"),
     CertificateColumn("low", "least weight allowed [units]"),
     CertificateColumn("target", "weight at which all devices finish together [units]"),
     CertificateColumn("high", "largest weight allowed [units]"),
@@ -58,11 +58,9 @@ def certificate_columns(plan: Plan) -> tuple[CertificateColumn, ...]:
         column
         for i, one in enumerate(plan.certificate.contract.further, start=1)
         for column in (
-            CertificateColumn(f"low {i}", f"least of weight {i} allowed [units]"),
-            CertificateColumn(
-                f"target {i}", f"what the device should have of weight {i}, by {one.by}"
-            ),
-            CertificateColumn(f"high {i}", f"most of weight {i} allowed [units]"),
+            CertificateColumn(f"low {i}", f"least weight {i} allowed [units]"),
+            CertificateColumn(f"target {i}", f"target of weight {i}, by {one.by}"),
+            CertificateColumn(f"high {i}", f"largest weight {i} allowed [units]"),
             CertificateColumn(f"weight {i}", f"the block's weight {i} [units]"),
             CertificateColumn(f"off target {i}", f"weight {i} / target {i} − 1"),
         )

@@ -47,7 +47,7 @@ MIN_SPAN = 0.05  # of a chart: relative distance from the best that a full bar s
 
 @dataclass(frozen=True)
 class ComparedFigure:
-    """A figure: text, value to sort by, distance from the best as a bar [%] and in words."""
+    """A figure: text, value to sort by, distance from the best as a bar [%] and as text."""
 
     text: str
     value: float | None
@@ -144,7 +144,7 @@ def compared(rows: Sequence[Mapping[str, Any]], ideal: float | None = None) -> C
 
 
 class FurtherColumns(NamedTuple):
-    """Columns beside the measures: headings with meanings, and the cells of each tool."""
+    """Columns next to the measures: headings with meanings, and the cells of each tool."""
 
     columns: tuple[tuple[str, str], ...]
     cells: list[list[str]]

@@ -22,7 +22,7 @@ from evener.wording import NOTHING, count, memory, percent, signed_percent, unit
 KINDS = {"graph": "edges", "arcs": "arcs", "matrix": "entries", "file": "edges"}
 COLUMNS = (
     CertificateColumn("device", "name in the machine file"),
-    CertificateColumn("holds", "whether the block keeps to low, high and cap"),
+    CertificateColumn("holds", "whether the block is within low, high and cap"),
     CertificateColumn("low", "least work allowed [units]"),
     CertificateColumn("target", "work at which all devices finish together [units]"),
     CertificateColumn("high", "most work allowed [units]"),
@@ -65,7 +65,7 @@ class CopiesBar(NamedTuple):
 class CopiesCharts:
     """How vertices are copied: in how many blocks they are, and copies by degree.
 
-    sentence: the mean degree of those that are copied beside that of all.
+    sentence: the mean degree of copied vertices, and of all.
     """
 
     blocks: list[CopiesBar]
@@ -191,7 +191,7 @@ def _classes(numbers: IntArray) -> IntArray:
 
 
 def _range_of(i: int) -> str:
-    """Return the numbers of a class in words."""
+    """Return the numbers of a class as text."""
     low, high = (2 ** (i - 1) + 1 if i else 1), 2**i
     return count(high) if low == high else f"{count(low)} to {count(high)}"
 

@@ -1,4 +1,4 @@
-"""Explains a plan in a few lines: what is slowest, what was tried beside it, what would help."""
+"""Explains a plan in a few lines: what is slowest, what else was tried, what would help."""
 
 from __future__ import annotations
 

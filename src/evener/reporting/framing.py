@@ -53,7 +53,7 @@ class Frame:
         return replace(self, y0=self.y0 - lacking, y1=self.y1 + lacking)
 
     def pixels(self, points: FloatArray) -> FloatArray:
-        """Map (..., 2) to pixels, y downwards; a third column is scaled alike."""
+        """Map (..., 2) to pixels, y downwards; a third column is scaled in the same way."""
         out = points * self.scale
         out[..., 0] = (points[..., 0] - self.x0) * self.scale
         out[..., 1] = (self.y1 - points[..., 1]) * self.scale

@@ -131,7 +131,7 @@ def _bottleneck(slowest: Bottleneck) -> BottleneckSection:
 
 
 def _is_small(scene: Scene | None, network: QuotientDrawing | None) -> bool:
-    """Whether the picture leaves room for the bars beside it."""
+    """Whether the picture leaves space for the bars next to it."""
     if scene is not None:
         return len(scene.pictures) == 1 and scene.pictures[0].css_width <= COLUMN * PAGE + 1
     return network is not None and network.width <= COLUMN * PAGE + 1

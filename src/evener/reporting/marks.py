@@ -1,4 +1,4 @@
-"""What tells blocks apart in a picture: their colours, and their names inside or beside them."""
+"""What distinguishes blocks in a picture: their colours, and their names inside or next to them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def place_callouts(
     labels: Sequence[Label],
     boxes: Sequence[tuple[float, float, float, float]] = (),
 ) -> tuple[Callout, ...]:
-    """Return labels beside the blocks of the map that have no room for one, a line to each.
+    """Return labels next to the blocks of the map that are too small for one, with a line to each.
 
     Only if at most MAX_CALLOUTS blocks have no label, as lines would cross. labels: those placed.
     A callout lies within one other block or the background, and on no label and no box.
@@ -246,7 +246,7 @@ def in_css(colour: npt.NDArray[np.uint8]) -> list[str]:
 
 
 def pairs_side_by_side(coords: FloatArray, part: IntArray) -> tuple[IntArray, IntArray]:
-    """Blocks that lie beside each other whether or not an edge joins them, both ways.
+    """Pairs of blocks that lie next to each other, with or without an edge between them, both ways.
 
     coords (n, d) and part (n,) of the vertices; of many, some.
     """

@@ -100,7 +100,7 @@ def draw_network(plan: Plan) -> QuotientDrawing | None:
 
 
 def draw_joined(shown: Joined, disc: str, line: str) -> QuotientDrawing:
-    """Return a drawing of blocks; disc, line: what one stands for, in words."""
+    """Return a drawing of blocks; disc, line: phrases that say what a disc and a line stand for."""
     used, u, v, between = shown.numbers, shown.u, shown.v, shown.between
     k = used.size
     size = np.array(next(((w, h) for most, w, h in SIZES if k <= most), LARGEST))
@@ -132,7 +132,7 @@ def _left_out(k: int, n_lines: int, left_out: int) -> str:
     if left_out:
         text = f"; the {plural(left_out, 'thinnest line')} of {count(n_lines)} are left out"
     if k > MAX_APART:
-        text += "; the pointer on a disc tells its device"
+        text += "; point at a disc to see its device"
     return f"{text}."
 
 

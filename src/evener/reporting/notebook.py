@@ -35,7 +35,7 @@ NAMED = 3  # ranges of names of a set of devices
 class ShownTable:
     """A table: title, headings or none, rows of text; left: columns of words, the others numbers.
 
-    folded: whether it is opened by a click. rest: what is said of rows left out, or "".
+    folded: whether it is opened by a click. rest: a phrase on rows left out, or "".
     """
 
     title: str
@@ -47,7 +47,7 @@ class ShownTable:
 
 
 class ShownPicture(NamedTuple):
-    """A picture: data: URI of a PNG, width [CSS px], what it shows in words."""
+    """A picture: data: URI of a PNG, width [CSS px], a phrase that says what it shows."""
 
     uri: str
     width: int
@@ -119,9 +119,9 @@ def evaluation_html(judged: Evaluation) -> str:
                "compute", "exchange", "total"]  # fmt: skip
     kept, k = int(certificate.holds.sum()), certificate.contract.k
     said = (
-        f"{kept:,} of {plural(k, 'block')} keep their contract; slowest block "
-        f"{prediction.bottleneck}: {clock(prediction.makespan)}, "
-        f"edge cut {count(judged.edge_cut)}, {plural(judged.total_volume, 'value')} sent."
+        f"{kept:,} of {plural(k, 'block')} are within their contract; slowest block "
+        f"{prediction.bottleneck}: {clock(prediction.makespan)}, edge cut "
+        f"{count(judged.edge_cut)}, {plural(judged.total_volume, 'value')} sent."
     )
     table = ShownTable("Blocks", columns, rows, left=2, rest=_rest(k, "block"))
     return _fragment("Evaluation", said, good=judged.holds, tables=[table])
@@ -172,7 +172,7 @@ def _fragment(
     good: bool | None = None,
     picture: ShownPicture | None = None,
 ) -> str:
-    """Return the template filled; good: whether every contract is kept, None without contracts."""
+    """Return the template filled; good: whether every contract holds, None without contracts."""
     return render("notebook.html.j2", kind=kind, verdict=verdict, good=good, picture=picture,
                   tables=tables)  # fmt: skip
 

@@ -162,7 +162,7 @@ def _worth_showing(
 
 
 def _nearest_kept(insets: list[Inset], i: int, kept: list[int]) -> int:
-    """Return the kept picture that this one enlarges a part of; -1 if none."""
+    """Return the remaining picture that this one enlarges a part of; -1 if none."""
     parent = insets[i].parent
     while parent >= 0 and parent not in kept:
         parent = insets[parent].parent

@@ -1,7 +1,7 @@
 """Rasterises triangles and points into images of numbers: which of them is seen at each pixel.
 
-A pixel belongs to the triangle that covers its centre; both triangles of an edge compute it alike,
-so that neighbours neither overlap nor leave gaps, however small they are.
+A pixel belongs to the triangle that covers its centre; both triangles of an edge compute it in
+the same way, so that neighbours neither overlap nor leave gaps, however small they are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page of a run: timeline of its supersteps, breakdown per device, predicted seconds beside."""
+"""The page of a run: timeline of its supersteps, breakdown per device, prediction, advice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from evener.platforms.platform import Platform
 from evener.reporting.bars import place
 from evener.reporting.decisions import ticks
 from evener.reporting.html import render
-from evener.reporting.run_moves import move_rows, move_spans
 from evener.reporting.run_supersteps import superstep_chart
 from evener.running.program_run import ProgramRun
 from evener.wording import duration, memory, percent, plural, ratio, units
@@ -104,7 +103,7 @@ def write_run(
     advice: RunAdvice,
     title: str,
 ) -> None:
-    """Write the page of a run; title: the program and the graph, in words."""
+    """Write the page of a run; title: names the program and the graph."""
     names, of = platform.names, machine_names(platform)
     shown = _shown(breakdown, of)
     page = render(
@@ -187,7 +186,7 @@ def machine_names(platform: Platform) -> list[str]:
 
 
 def compared(breakdown: Breakdown, names: Sequence[str]) -> list[PredictedRow]:
-    """Return predicted beside measured seconds of each device."""
+    """Return predicted and measured seconds of each device."""
     rows = []
     for b, name in enumerate(names):
         predicted, own = float(breakdown.computing[b]), float(breakdown.measured["computing"][b])
@@ -328,3 +327,51 @@ def _runs(height: FloatArray, top: FloatArray) -> IntArray:
     """Return the first columns of runs of equal ones, and the number of columns."""
     changes = np.flatnonzero((np.diff(height) != 0) | (np.abs(np.diff(top)) > 0.05)) + 1
     return np.concatenate([[0], changes, [height.size]])
+
+
+AROUND = 30  # supersteps before and after a move, of which medians are shown
+
+
+class RunMoveRow(NamedTuple):
+    """A row of a move, as text: after which superstep, of how many vertices, in what time.
+
+    before, then: a superstep's seconds as measured; saving: their difference, and as predicted.
+    """
+
+    after: str
+    vertices: str
+    seconds: str
+    before: str
+    then: str
+    saving: str
+    predicted: str
+
+
+def move_rows(run: ProgramRun) -> list[RunMoveRow]:
+    """Return a row for each move."""
+    seconds = np.array([sum(took for _, _, took in step.spans) for step in run.steps[0]])
+    starts = [move.step - run.first for move in run.moves]
+    rows = []
+    for move, at, end in zip(run.moves, starts, [*starts[1:], seconds.size], strict=False):
+        before = float(np.median(seconds[max(at - AROUND, 0) : at]))
+        then = float(np.median(seconds[at : min(at + AROUND, end)]))
+        saved = before - then
+        rows.append(
+            RunMoveRow(
+                f"{move.step:,}", f"{move.vertices:,}", duration(move.seconds), duration(before),
+                duration(then), f"{'-' if saved < 0 else ''}{duration(abs(saved))}",
+                duration(move.saving),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def move_spans(run: ProgramRun, left: float, across: float) -> list[tuple[float, float, str]]:
+    """Return x, width and text of each move in a drawing of `across` units a second from `left`."""
+    found = []
+    for move in run.moves:
+        vertices, took = plural(move.vertices, "vertex", "vertices"), duration(move.seconds)
+        width = max(round(across * move.seconds, 1), 1.0)
+        text = f"{vertices} changed device in {took}"
+        found.append((round(left + across * move.began, 1), width, text))
+    return found

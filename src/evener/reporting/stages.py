@@ -153,7 +153,7 @@ def _choice(plan: Plan, stages: Sequence[Stage]) -> str:
     if not isinstance(alike, float) or last.seconds > (1 + alike) * fastest.seconds:
         return said
     sends = ", which sends less" if last.total_volume < fastest.total_volume else ""
-    return f"{said}{sends}: a difference of up to {percent(alike)} counts as none"
+    return f"{said}{sends}: a difference of up to {percent(alike)} counts as equal"
 
 
 def beside(plan: Plan) -> str:
@@ -181,7 +181,7 @@ def against(
     rival: Rival,
     clock: Clock = duration,
 ) -> Stages | None:
-    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none.
+    """Return Evener's partition (tool, figures, CPU [s]) and the rival's; None where it has none.
 
     clock: what turns predicted seconds into text.
     """

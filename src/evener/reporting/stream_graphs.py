@@ -256,4 +256,4 @@ def _caption(graph: StreamGraph, shares: FloatArray, *, is_named: bool) -> str:
         said.append("square corners: stateful")
     if (graph.tokens > 0).any():
         said.append(f"dashed: {plural(int((graph.tokens > 0).sum()), 'edge')} with data at first")
-    return "; ".join(said) + ". The pointer on a box tells more."
+    return "; ".join(said) + ". Point at a box to see more."

@@ -68,7 +68,7 @@ class Counted(NamedTuple):
 
 
 def write_stream_report(path: str | Path, plan: StreamPlan) -> StreamAdvice:
-    """Write the page of a stream plan, and return what it says of changes.
+    """Write the page of a stream plan, and return its advice on changes.
 
     Equal plans give equal bytes. Raises InputError where the plan's figures are not those of its
     mapping.

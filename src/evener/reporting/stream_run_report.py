@@ -146,7 +146,7 @@ def predicted_seconds(plan: StreamPlan) -> FloatArray:
 
 
 def verdict(run: StreamRun) -> str:
-    """Return in a sentence what an iteration took beside what the plan predicted."""
+    """Return a sentence that compares the time of an iteration with the plan's prediction."""
     said = duration(run.predicted)
     if run.period is None:
         return f"Too few iterations for a period; predicted {said}."

@@ -22,8 +22,8 @@ from evener.wording import (
 
 MAX_ROWS = 8
 MIXED = (
-    f"Speeds of at most {RELATIVE:g} units a second beside links in seconds: if they are relative, "
-    "multiply them by what a slow device really does."
+    f"No speed is above {RELATIVE:g} units/s, but links are in seconds: if speeds are "
+    "relative, multiply them by the real speed of a slow device."
 )
 OF_PRODUCTS = (
     "The machine's speeds are rows of a sparse product (spmv): an iteration is one product and one "

@@ -1,18 +1,31 @@
-"""Runs a launcher's command with waits.c preloaded into the ranks, and reads what they wrote."""
+"""Runs a launcher's command with waits.c preloaded into the ranks, and reads what they wrote.
+
+waits.c is compiled when it is first needed, by the C compiler of the ranks' MPI.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from evener.errors import InputError, ToolError
-from evener.integrations.launching.launchers import MPICH, OPENMPI, launcher_of
+from evener.integrations.launching.launchers import MPICH, OPENMPI, Launcher, launcher_of
 from evener.integrations.launching.running import run_to_end
-from evener.tuning.shim import shim_for
+from evener.machine_code.packs import users_folder
 from evener.tuning.traces import RankTrace, read_traces
 
+SOURCE, CALLS = (Path(__file__).with_name(name) for name in ("waits.c", "counted_calls.h"))
+FLAGS = ("-O2", "-shared", "-fPIC")
+_COMPILING = 60.0  # [s]
+_INSTALL = (
+    "Debian: apt install gcc, and libopenmpi-dev or libmpich-dev; a cluster: load its MPI module."
+)
 _LINES = 5  # of the program's output that an error shows
 
 
@@ -83,3 +96,53 @@ def _with(variables: dict[str, str], words: Sequence[str], kind: str) -> list[st
         options = [word for key, value in variables.items() for word in ("-genv", key, value)]
         return [words[0], *options, *words[1:]]
     return [words[0], f"--export=ALL,{','.join(pairs)}", *words[1:]]
+
+
+def shim_for(launcher: Launcher) -> Path:
+    """Return the library to preload into the ranks of a launcher, compiled unless it is there.
+
+    The compiler is the mpicc beside the launcher, else the one in PATH. The cache's file name holds
+    a digest of the source, the compiler and its options. Raises ToolError without a compiler, and
+    where compiling fails.
+    """
+    compiler = _compiler(launcher)
+    options = _ran([compiler, "-show"]).stdout
+    said = "\n".join([SOURCE.read_text(), CALLS.read_text(), compiler, options, *FLAGS])
+    folder = users_folder() or Path(tempfile.gettempdir())
+    made = folder / "tune" / f"waits-{hashlib.sha256(said.encode()).hexdigest()[:16]}.so"
+    if made.is_file():
+        return made
+    made.parent.mkdir(parents=True, exist_ok=True)
+    file, name = tempfile.mkstemp(suffix=".so", dir=made.parent)
+    os.close(file)
+    try:
+        done = _ran([compiler, *FLAGS, "-o", name, str(SOURCE), "-ldl"])
+        if done.returncode:
+            reason = done.stderr.strip().split("\n")[0][:200] or f"exit code {done.returncode}"
+            raise ToolError(f"{compiler} cannot compile {SOURCE.name}: {reason}", hint=_INSTALL)
+        os.replace(name, made)  # noqa: PTH105 - another process may have been faster
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return made
+
+
+def _compiler(launcher: Launcher) -> str:
+    """Return the path of mpicc."""
+    beside = Path(launcher.path).with_name("mpicc")
+    if beside.is_file():
+        return str(beside)
+    if (found := shutil.which("mpicc")) is not None:
+        return found
+    raise ToolError(
+        "measuring an MPI program needs its C compiler mpicc, which is not in PATH", hint=_INSTALL
+    )
+
+
+def _ran(words: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+            timeout=_COMPILING, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"{words[0]} does not work: {error}", hint=_INSTALL) from error

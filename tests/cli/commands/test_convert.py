@@ -69,7 +69,7 @@ def test_the_output_is_an_option_too(convert, grid, tmp_path):
     assert read_graph(tmp_path / "b.grf").m == 7
     for words in ([grid], [grid, "a.grf", "-o", "b.grf"]):
         code, _, said = convert(*words)
-        assert (code, "OUTPUT is needed, once" in said) == (2, True)
+        assert (code, "give OUTPUT exactly once" in said) == (2, True)
 
 
 def test_onto_itself(convert, grid):
@@ -139,7 +139,7 @@ def test_stream_graphs(convert, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a.dot", "b.toml", "--by", "points"], "--by is not for stream graphs"),
+        (["a.dot", "b.toml", "--by", "points"], "--by does not apply to stream graphs"),
         (["a.dot", "b.npz", "--stream"], "of no format that stream graphs are written in"),
         (["a.dot", "b.npz", "--stream", "--to", "npz"], "there is no format 'npz'"),
     ],
@@ -180,11 +180,11 @@ def test_in_pieces_as_whole(convert, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("g.graph o.npz --memory 1GiB", "--memory is for OUTPUT of the format ecsr, not npz"),
+        ("g.graph o.npz --memory 1GiB", "--memory works with the format ecsr only, not npz"),
         ("g.graph o.ecsr --memory 1KiB", "--memory must be at least 64MiB"),
-        ("g.graph o.ecsr --memory much", "'much' is no size"),
-        ("g.graph o.ecsr.gz --memory 1GiB", "with --memory, OUTPUT is not packed"),
-        ("g.csv o.ecsr --memory 1GiB", "must be read whole, whatever memory that takes: its ver"),
+        ("g.graph o.ecsr --memory much", "'much' is not a size"),
+        ("g.graph o.ecsr.gz --memory 1GiB", "--memory does not work with a compressed OUTPUT"),
+        ("g.csv o.ecsr --memory 1GiB", "cannot be read in pieces: its ver"),
         ("- o.ecsr --memory 1GiB", "standard input is read once"),
     ],
 )

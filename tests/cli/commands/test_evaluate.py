@@ -59,7 +59,7 @@ def test_agrees_with_the_metrics(evener, grid_file, tmp_path):
 def test_for_people(evener, grid_file, part_file):
     said = evener("evaluate", grid_file, part_file, "--k", 2)
     assert said.code == 0
-    assert "contracts kept" in said.out
+    assert "blocks within contract" in said.out
     assert "2 of 2" in said.out
     assert "Both blocks hold their contract; slowest device" in said.out
     said = evener("evaluate", grid_file, part_file, "--speeds", "1,3")

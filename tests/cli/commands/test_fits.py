@@ -171,10 +171,13 @@ def test_more_cores_need_more_buffers(evener, tmp_path, grid_file, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--devices", "cpu:0"], "--devices counts with --app"),
+        (["--devices", "cpu:0"], "--devices works with --app"),
         (["--app", "bsf"], "did you mean bfs?"),
-        (["--app", "bfs", "--program", "x.py"], "one of both"),
-        (["--app", "bfs", "--devices", "cpu:0"], "1 devices in --devices, 2 of the machine"),
+        (["--app", "bfs", "--program", "x.py"], "either --app or --program"),
+        (
+            ["--app", "bfs", "--devices", "cpu:0"],
+            "--devices names 1 devices, but the machine has 2",
+        ),
     ],
 )
 def test_wrong_words_about_programs(evener, grid_file, words, reason):

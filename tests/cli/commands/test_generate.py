@@ -134,7 +134,7 @@ def test_json_says_what_was_asked(generate):
         ("grid --shape 3x -o a.graph", 2, "--shape must be as 100x200, not '3x'"),
         ("grid --shape 3x0 -o a.graph", 2, "a side of shape must be at least 1, not 0"),
         ("rmat --scale 31 -o a.graph", 2, "scale must lie from 0 to 30, not 31"),
-        ("rmat --scale 5 --seed -1 -o a.graph", 2, "'-1' is no seed: from 0"),
+        ("rmat --scale 5 --seed -1 -o a.graph", 2, "'-1' is not a seed: a whole number from 0"),
         ("rmat --scale 5 -o a.su2", 2, "a.su2 would be a mesh file, but this family is a graph"),
         ("rmat --scale 5 -o a.foo", 2, "Use one of .npz, .ecsr, .mtx, .dot, .grf, .graph, .csv."),
         ("airfoil -o a.foo", 2, ".csv, .su2, .vtu."),
@@ -198,7 +198,11 @@ def test_stream_graphs_and_the_machines_they_are_for(generate):
         ("stream-graph --n 9 --reading x --machine m -o a.toml", 2, "unknown reading 'x'"),
         ("stream-machine --k 0 -o a.toml", 2, "k must lie from 1 to 16384, not 0"),
         ("stream-machine --k 4 --setting C -o a.toml", 2, "there is no setting 'C'"),
-        ("stream-machine --k 4 --seed -1 -o a.toml", 2, "'-1' is no seed: from 0"),
+        (
+            "stream-machine --k 4 --seed -1 -o a.toml",
+            2,
+            "'-1' is not a seed: a whole number from 0",
+        ),
     ],
 )
 def test_stream_graphs_that_cannot_be(words, code, message, generate, tmp_path):

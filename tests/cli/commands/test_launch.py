@@ -189,8 +189,8 @@ def until(holds, seconds=60.0):
     ("words", "code", "said"),
     [
         (["m.toml"], 2, "no program is given"),
-        (["m.toml", "./solver"], 2, "takes ./solver; a program's words come after"),
-        (["m.toml", "--ranks", "3", "--", "./solver"], 2, "--ranks 3, and m.toml is for 2 devices"),
+        (["m.toml", "./solver"], 2, "takes ./solver; write the program and its arguments after"),
+        (["m.toml", "--ranks", "3", "--", "./solver"], 2, "--ranks is 3, but m.toml is for 2"),
         (["m.toml", "--", "./none"], 3, "none: there is no such program"),
         (["m.toml", "--", "solver"], 3, "no program 'solver' in PATH\nDid you mean ./solver?"),
         (["m.toml", "--", "./m.toml"], 3, r"may not be executed\nchmod \+x ./m.toml"),
@@ -244,7 +244,7 @@ def test_ranks_do_not_start_ranks(evener, machine, monkeypatch):
     monkeypatch.setenv("PMI_SIZE", "3")
     said = evener("launch", machine, "--", "./solver")
     assert said.code == 2
-    assert "3 ranks run this command: it starts the ranks itself" in said.err
+    assert "this command starts the ranks itself, but 3 ranks run it" in said.err
 
 
 def test_a_script_for_other_computers_needs_a_shared_folder(evener, machine, tmp_path):

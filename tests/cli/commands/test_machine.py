@@ -8,7 +8,8 @@ from argparse import ArgumentParser
 import pytest
 
 from evener.cli import main
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.errors import InputError, UsageError
 from evener.io.machines.platform_dicts import platform_from_dict
 from evener.io.machines.platforms import read_platform, write_platform
@@ -145,7 +146,7 @@ def test_no_colour_where_none_is_wanted(tmp_path):
 def machine(*words):
     parser = ArgumentParser(exit_on_error=False)
     add_machine_options(parser)
-    return machine_of(machine_options_from(parser.parse_args(words)))
+    return machine_of(options_from(parser.parse_args(words), MachineOptions))
 
 
 def test_machine_options(tmp_path):
@@ -187,7 +188,7 @@ def test_a_process_file_of_this_computer(evener, tmp_path):
     code, _, said = evener(
         "measure", "axpy", "--processes", file, "--device", "cpu0", "-o", "s.toml"
     )
-    assert (code, "--device does not go along" in said) == (2, True)
+    assert (code, "--device does not work with" in said) == (2, True)
     file.write_text(file.read_text() + "[process.options]\nblok = 3\n")
     code, _, said = evener("measure", "gemm", "--processes", file, "-o", tmp_path / "s.toml")
     assert (code, "kernel gemm takes no option 'blok' on cpu devices" in said) == (2, True)

@@ -56,7 +56,7 @@ def test_surfaces_from_measuring_to_a_tiling(evener, tmp_path):
     assert evener("measure", "gemm", "--second", "1:2", "--adaptive", "-o", file, *QUICK).code == 2
     assert evener("measure", "axpy", "--range", "1:9", "--block", 8, "-o", file).code == 2
     unused = evener("measure", "axpy", "--range", "1:9", "--tolerance", 0.1, "-o", file)
-    assert (unused.code, "goes with --adaptive" in unused.err) == (2, True)
+    assert (unused.code, "works with --adaptive" in unused.err) == (2, True)
     assert evener("measure", "gemm", "--second", "2:1", "-o", file, *QUICK).code == 2
 
 

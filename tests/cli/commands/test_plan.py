@@ -129,8 +129,8 @@ def test_infeasible_writes_nothing(evener, grid_file, small_machine, tmp_path, m
     [
         ("missing/x", 3, "no folder"),
         (".", 3, "is a folder"),
-        ("grid.graph", 2, "is an input"),
-        ("grid.graph.xyz", 2, "is an input"),
+        ("grid.graph", 2, "is also an input"),
+        ("grid.graph.xyz", 2, "is also an input"),
     ],
 )
 def test_outputs_are_refused_before_the_work(evener, grid_file, tmp_path, monkeypatch,

@@ -35,7 +35,7 @@ def test_broken_contracts_are_repaired_first(evener, grid_file, part_file, tmp_p
     said = evener("refine", grid_file, part_file, "--speeds", "1,3", "-o", out, "--to", "csv",
                   "--objective", objective, "--preset", "fast")  # fmt: skip
     assert said.code == 0, said.err
-    assert "moved to keep every contract" in said.out
+    assert "moved to meet every contract" in said.out
     assert said.out.splitlines()[0].split() == ["measure", "before", "after"]
     again = evener("evaluate", grid_file, out, "--speeds", "1,3", "--json")
     assert json.loads(again.out)["holds"] is True
@@ -109,7 +109,7 @@ def test_wrong_flags_are_named(evener, grid_file, part_file, tmp_path, text, sai
 def test_inputs_are_not_overwritten(evener, grid_file, part_file):
     said = evener("refine", grid_file, part_file, "--k", 2, "-o", part_file)
     assert said.code == 2
-    assert "is an input" in said.err
+    assert "is also an input" in said.err
 
 
 def test_a_wrong_partition_is_named(evener, grid_file, part_file, tmp_path):
@@ -122,5 +122,5 @@ def test_a_wrong_partition_is_named(evener, grid_file, part_file, tmp_path):
 def test_a_partition_is_not_written_as_a_plan(evener, grid_file, part_file, tmp_path):
     said = evener("refine", grid_file, part_file, "--k", 2, "-o", tmp_path / "y.plan")
     assert said.code == 2
-    assert "y.plan would be no plan" in said.err
+    assert "y.plan would not be a plan" in said.err
     assert not (tmp_path / "y.plan").exists()

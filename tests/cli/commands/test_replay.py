@@ -269,6 +269,6 @@ def test_a_plan_of_ranks_is_refused_in_a_line(evener, forgeable, tmp_path):
     said = evener("replay", of_ranks, forgeable / "g.graph")
     assert said.code == 2
     first, hint = said.err.splitlines()
-    assert first.endswith("x.plan: was made on ranks of mpiexec; replay, which is one process, "
-                          "cannot make it again")  # fmt: skip
+    assert first.endswith("x.plan: was made on ranks of mpiexec; replay runs in one process "
+                          "and cannot repeat it")  # fmt: skip
     assert "mpiexec -n 2 evener plan" in hint

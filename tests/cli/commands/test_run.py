@@ -114,9 +114,9 @@ def test_another_process_runs_a_users_program_from_the_cache(case, tmp_path):
         (["--app", "bsf"], "did you mean bfs?"),
         (["--app", "bfs", "--source", "500"], "there is no vertex 500 among 500"),
         (["--app", "pagerank", "--source", "1"], "pagerank has no parameter source"),
-        (["--app", "pagerank", "--set", "damping"], "NAME=VALUE is needed"),
-        (["--app", "pagerank", "--set", "damping=nan"], "VALUE a number"),
-        (["--app", "pagerank", "--iterations", "0"], "at least one superstep"),
+        (["--app", "pagerank", "--set", "damping"], "is not NAME=VALUE"),
+        (["--app", "pagerank", "--set", "damping=nan"], "a number as VALUE"),
+        (["--app", "pagerank", "--iterations", "0"], "at least 1, not 0"),
         (["--app", "pagerank", "--devices", "cpu:0"], "1 device for 3 blocks"),
         (["--app", "pagerank", "--devices", "gpu7"], "there is no device 'gpu7'"),
         (["--app", "pagerank", "--program", "x.py"], "not allowed with"),
@@ -144,7 +144,7 @@ def test_vertices_move_while_it_runs(case, capsys, monkeypatch, tmp_path):
     assert run(case, "--app", "pagerank", "--verify", *words, "--samples", records[4]) == 0
     said = capsys.readouterr().out
     assert said.count("Rebalanced after superstep ") == 2
-    assert "Asking whether that pays took" in said
+    assert "Checking whether that pays took" in said
     np.testing.assert_allclose(np.load(records[1]), np.load(records[0]), rtol=1e-6)
     assert ">Rebalancings<" in (tmp_path / "p.html").read_text()
     names = [
@@ -264,7 +264,7 @@ def test_threads_that_stand_in_for_other_devices_are_named(nodes, capsys, words,
     assert (said in printed.err) and bool(said) == ("stand in for" in printed.err)
     advice = json.loads(printed.out).get("advice")
     if said:
-        assert advice["sentence"].endswith("these seconds say nothing of gpu0 and gpu1")
+        assert advice["sentence"].endswith("these seconds do not describe gpu0 and gpu1")
         assert advice["command"] == ""
 
 
@@ -326,12 +326,12 @@ def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--family", "DP"], "go together"),
-        (["--policy", "DP-OH", "--family", "DP"], "not beside them"),
+        (["--family", "DP"], "must be given together"),
+        (["--policy", "DP-OH", "--family", "DP"], "which it stands for"),
         (["--policy", "DP-XY"], "DP-XY"),
         (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper, or a file"),
         (["--policy", "C-PG", "--ratio", "20,paper"], "1 kind of machines, and 2 values of r"),
-        (["--emulate", "--devices", "cpu:0"], "neither ranks nor devices"),
+        (["--emulate", "--devices", "cpu:0"], "--emulate does not work with"),
     ],
 )
 def test_wrong_policies_are_refused(nodes, capsys, words, reason):
@@ -341,7 +341,7 @@ def test_wrong_policies_are_refused(nodes, capsys, words, reason):
 
 def test_a_plan_takes_no_policy(case, capsys):
     assert run(case, "--app", "bfs", "--policy", "C-PG") == 2
-    assert "does not go along" in capsys.readouterr().err
+    assert "does not work with" in capsys.readouterr().err
     assert main(["run", str(case / "web.graph"), "--app", "bfs"]) == 2
 
 
@@ -503,12 +503,12 @@ def test_a_run_is_kept_and_continued(case, capsys, tmp_path):
         (["--every", "0"], "at least 1"),
         (["--every", "0s"], ""),
         (["--every", "often"], "not a whole number"),
-        (["--every", "5"], "none is asked for"),
-        (["--calibrate"], "the filters of --stream"),
-        (["--no-own"], "does not go along"),
+        (["--every", "5"], "works with --checkpoint only"),
+        (["--calibrate"], "works with --stream only"),
+        (["--no-own"], "does not work with"),
         (["--timeout", "0"], ""),
         (["--resume", "nowhere"], "nowhere: holds no checkpoint"),
-        (["--emulate", "--checkpoint", "there"], "checkpoints are of runs of a plan"),
+        (["--emulate", "--checkpoint", "there"], "need a plan, and do not work with --emulate"),
     ],
 )
 def test_wrong_words_about_checkpoints_are_refused(case, capsys, words, reason):

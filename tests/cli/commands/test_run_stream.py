@@ -115,12 +115,12 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--iterations", "0"], 2, "0 iterations"),
         (["--devices", "cpu:0"], 2, "1 devices for 2"),
         (["--report", "x.txt"], 2, "html"),
-        (["--samples", "x"], 2, "--samples is of runs on graphs"),
-        (["--rebalance"], 2, "--rebalance is of runs on graphs"),
-        (["--calibrate"], 2, "--calibrate needs no plan"),
+        (["--samples", "x"], 2, "--samples does not work with --stream"),
+        (["--rebalance"], 2, "--rebalance does not work with --stream"),
+        (["--calibrate"], 2, "--calibrate takes no plan"),
         (["-o", "own.plan"], 2, "own.plan"),
-        (["--locality", "on"], 2, "of runs on graphs"),
-        (["--cores", "c.toml"], 2, "--cores is where --calibrate writes"),
+        (["--locality", "on"], 2, "does not work with --stream"),
+        (["--cores", "c.toml"], 2, "--cores works with --calibrate only"),
     ],
 )
 def test_what_goes_wrong_is_said(evener, here, words, code, said):
@@ -167,11 +167,11 @@ def test_ctrl_c_ends_a_run(here):
 
 def test_which_program_and_which_plan(evener, here):
     assert "PLAN is required" in evener("run", "--stream", "--app", "jacobi").err
-    assert "filters of --stream" in evener("run", "--app", "bfs", "--calibrate").err
+    assert "works with --stream only" in evener("run", "--app", "bfs", "--calibrate").err
     assert "GRAPH is required" in evener("run", "--app", "bfs").err
     words = ["run", "--stream", "--app", "jacobi", "--calibrate", "-o", "j.toml"]
-    assert "--report is of a run" in evener(*words, "--report", "x.html").err
-    assert "writes a graph" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
+    assert "--report does not work with" in evener(*words, "--report", "x.html").err
+    assert "needs an output file" in evener("run", "--stream", "--app", "jacobi", "--calibrate").err
     done = evener(*words, "--cores", "j.toml")
     assert (done.code, "j.toml" in done.err) == (2, True)
     assert "there is no core 9999" in evener(*words, "--devices", "cpu:0,cpu:9999").err

@@ -159,16 +159,19 @@ def test_by_measuring(sizes, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--measure", "axpy"], "--measure KERNEL and --dynamic go together"),
-        (["--dynamic"], "--measure KERNEL and --dynamic go together"),
-        (["--k", 2, "--device", "cpu0"], "--device goes with --measure KERNEL --dynamic"),
-        (["--k", 2, "-o", "s.toml"], "--output goes with --measure"),
-        (["--measure", "axpy", "--dynamic", "--k", 2], "--machine and --k do not go along"),
+        (["--measure", "axpy"], "--measure KERNEL and --dynamic must be given together"),
+        (["--dynamic"], "--measure KERNEL and --dynamic must be given together"),
+        (["--k", 2, "--device", "cpu0"], "--device works with --measure KERNEL --dynamic only"),
+        (["--k", 2, "-o", "s.toml"], "--output works with --measure"),
+        (["--measure", "axpy", "--dynamic", "--k", 2], "with --machine or --k"),
         (["--measure", "axpy", "--dynamic", "--speeds", "1,2"], "--speeds takes a file"),
-        (["--measure", "axpy", "--dynamic", "--explain"], "--explain does not go with --measure"),
+        (["--measure", "axpy", "--dynamic", "--explain"], "--explain does not work with --measure"),
         (["--measure", "axpy", "--dynamic", "--epsilon", 0], "an --epsilon above zero"),
-        (["--measure", "axpy", "--dynamic", "-o", "-"], "stdout has no place"),
-        (["--measure", "axpy", "--dynamic", "--block", 8], "--block is of the kernel gemm"),
+        (["--measure", "axpy", "--dynamic", "-o", "-"], "cannot be stdout"),
+        (
+            ["--measure", "axpy", "--dynamic", "--block", 8],
+            "--block works with the kernel gemm only",
+        ),
         (["--measure", "axpy", "--dynamic", "--memory", 0], "a size must be above zero"),
     ],
 )

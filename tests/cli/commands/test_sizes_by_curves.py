@@ -81,12 +81,12 @@ def test_table(evener, curves):
     ("words", "code", "message"),
     [
         (["--n", 500, "--method", "best"], 2, "There are: auto, constant"),
-        (["--n", 500, "--k", 3], 2, "--k does not go along"),
+        (["--n", 500, "--k", 3], 2, "--k does not work with"),
         (["--n", 500, "--edges", 3], 2, "capacities"),
         (["--n", 0], 2, "--n must be above zero"),
-        (["--n", "1e18"], 2, "lies beyond 2^53"),
+        (["--n", "1e18"], 2, "is above 2^53"),
         (["--n", "nan"], 2, "is not a whole number"),
-        ([], 2, "the load is either --n N or --graph FILE"),
+        ([], 2, "give the load by either --n N or --graph FILE"),
     ],
 )
 def test_refused_as_usage(evener, curves, words, code, message):
@@ -130,7 +130,7 @@ def test_a_missing_file_and_a_method_without_curves(evener, tmp_path):
     assert said.code == 3
     said = evener("sizes", "--speeds", "1,2", "--n", 5, "--method", "exact")
     assert said.code == 2
-    assert "--method goes with --speeds FILE" in said.err
+    assert "--method works only with --speeds FILE" in said.err
 
 
 def test_what_taking_part_costs(evener, curves):
@@ -140,12 +140,12 @@ def test_what_taking_part_costs(evener, curves):
     assert "2 of 3 devices are worth using" in said.out
     found = json.loads(evener(*words, "--shared-seconds", "0,0,3", "--json").out)
     assert found["sizes"][2] == 0
-    assert found["reasons"][2] == "not worth the 3.00 s that it costs all"
+    assert found["reasons"][2] == "not worth the 3.00 s that it costs all others"
     assert 0.3 < found["gain"] < 0.6
     assert evener(*words, "--shared-seconds", 0.1).code == 0
     # With a unit for each all are in use, and all wait 0.5 + 2 s beyond the 2.92 s.
     said = evener(*words, "--low", 1, "--shared-seconds", "0.5,0,2")
-    assert "With what taking part costs all: 5.42 s an iteration" in said.out
+    assert "With the time that devices cost all others: 5.42 s an iteration" in said.out
 
 
 @pytest.mark.parametrize("seconds", ["-1", "1,2", "soon", "nan"])
@@ -221,13 +221,13 @@ def test_a_matrix_over_nodes(evener, curves, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--matrix", 64], "--matrix goes with --hierarchical"),
-        (["--matrix", 64, "--hierarchical", "--n", 5], "--n does not go with --matrix"),
-        (["--matrix", 64, "--hierarchical", "--low", 1], "--low does not go with --matrix"),
+        (["--matrix", 64], "--matrix works with --hierarchical"),
+        (["--matrix", 64, "--hierarchical", "--n", 5], "--n does not work with --matrix"),
+        (["--matrix", 64, "--hierarchical", "--low", 1], "--low does not work with --matrix"),
         (["--matrix", 64, "--hierarchical", "--epsilon", 0], "an --epsilon above zero"),
         (["--matrix", 9, "--hierarchical"], "a matrix of side 9 has no blocks of side 64"),
-        (["--matrix", 64, "--hierarchical"], "no device says where it is"),
-        (["--block", 9, "--n", 5], "--block goes with --measure"),
+        (["--matrix", 64, "--hierarchical"], "no device has a place"),
+        (["--block", 9, "--n", 5], "--block works with --measure"),
     ],
 )
 def test_a_matrix_refused(evener, curves, words, message):

@@ -58,7 +58,7 @@ def test_entries_of_a_matrix_with_values_as_work(tmp_path, capsys):
     ("words", "code", "reason"),
     [
         (["--k", "2", "--method", "spak"], 2, "did you mean spac"),
-        (["--k", "2", "-o", "GRAPH"], 2, "is an input"),
+        (["--k", "2", "-o", "GRAPH"], 2, "is also an input"),
         (["--k", "2", "--epsilon", "x"], 2, "--epsilon"),
         ([], 2, "machine"),
     ],
@@ -77,7 +77,10 @@ def test_a_list_is_divided_as_it_is_read(tmp_path, capsys):
     assert (found["of"], found["method"], found["holds"]) == ("file", "stream", True)
     assert np.bincount(np.load(output)["part"]).tolist() == found["edges"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.edges", "x.plan"]
-    for more, reason in ((["--as", "arcs"], "no --as"), (["--method", "ne"], "stream")):
+    for more, reason in (
+        (["--as", "arcs"], "does not work with --as"),
+        (["--method", "ne"], "stream"),
+    ):
         assert main([*words, *more]) == 2
         assert reason in capsys.readouterr().err
     assert main(["split", str(lines), "--k", "2", "--buffer", "9"]) == 2

@@ -81,7 +81,7 @@ def test_memory_and_nodes_count(evener, tmp_path):
     assert said.code == 0, said.err
     # 0.001 GiB hold 447 blocks of 10 x 10 elements of 24 bytes, of 1,600.
     assert 400 <= int(said.out.splitlines()[1].split()[5]) <= 447
-    assert "Nodes as wholes need" in said.out
+    assert "Whole nodes need" in said.out
     said = evener("tile", "--machine", file, "--size", 400, "--bytes-per-element", 0)
     assert said.code == 2
 
@@ -104,7 +104,7 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", 8, "--picture", "no/such/x.png"], 3, "no folder"),
         (["--k", 3, "--size", 8, "-o", "no/such/x.csv"], 3, "there is no folder no/such"),
         (["--k", 3, "--size", 8, "-o", "x.svg", "--picture", "x.svg"], 2, "two outputs"),
-        (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "where it is"),
+        (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "no device has a place"),
         (["--k", 3, "--size", 8, "--method", "fpm-kl", "--columns", 2], 2, "2 columns"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", 4], 2, "4 columns"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", "2,2"], 2, "do not hold 3"),
@@ -179,7 +179,7 @@ def test_curves_on_a_machine_s_tree(evener, tmp_path):
     assert max(found["seconds"]) < 1.1 * np.median(found["seconds"])
     said = evener("tile", "--speeds", speeds, "--size", 100, "--hierarchical")
     assert said.code == 2
-    assert "no device says where it is" in said.err
+    assert "no device has a place" in said.err
 
 
 def test_names_that_do_not_fit_are_shortened_in_the_middle_or_left_out():

@@ -20,7 +20,7 @@ def test_all_is_said(evener, monkeypatch):
     said = evener("warm", "--processes", 1)
     assert said.code == 0
     assert "kernels were compiled already." in said.out
-    assert "Kept in " in said.out
+    assert "Stored in " in said.out
 
 
 def test_json(evener, monkeypatch):
@@ -83,7 +83,7 @@ def test_a_pack_of_a_level_is_for_its_processors(tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["--level", "x86-64-v2"], 2, "--level is for --pack"),
+        (["--level", "x86-64-v2"], 2, "--level works with --pack"),
         (["--pack", "no/such"], 3, "no/such: is no folder"),
         (["--pack", ".", "--level", "x86-64-v9"], 2, "x86-64-v2"),
     ],

@@ -6,13 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
-from evener.cli.judged import add_workload_options, finite, workload_options_from
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.judged import WorkloadOptions, finite
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import add_options, options_from
 from evener.cli.plan_options import add_effort_options
 from evener.cli.values import refuse_picture
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_machine_options(parser)
     add_effort_options(parser, "advice", "how many sets of devices are planned, and how carefully")
-    add_workload_options(parser)
+    add_options(parser, WorkloadOptions)
     add_reading_options(parser)
 
 
@@ -41,16 +42,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.planning.advise.advise import advise
     from evener.planning.options import PlanOptions
 
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.output:
         refuse_picture(args.output, [args.graph, args.machine])
-    options = PlanOptions(
-        preset=args.preset,
-        seed=args.seed,
-        threads=args.threads,
-        workload=workload_options_from(args).workload(),
-    )
-    reading = read_workload(args.graph, read_options_from(args), out)
+    workload = options_from(args, WorkloadOptions).workload()
+    options = options_from(args, PlanOptions, workload=workload)
+    reading = read_workload(args.graph, options_from(args, ReadOptions), out)
     graph = graph_to_divide(reading, out)
     options = options.sending(reading.exchange)
     with out.progress("Advising") as progress:

@@ -8,18 +8,22 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.edge_comparison import compare_edge_methods, edge_comparison_options_from
-from evener.cli.edge_options import add_edge_options
+from evener.cli.edges import add_edge_options, compare_edge_methods, edge_comparison_options_from
+from evener.cli.filters import (
+    add_search_seconds,
+    add_stream_reading,
+    compare_stream_methods,
+    stream_comparison_options_from,
+)
 from evener.cli.graph_options import (
+    ReadOptions,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
 from evener.cli.judged import evaluation_to_dict, finite
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
-from evener.cli.stream_judging import compare_stream_methods, stream_comparison_options_from
-from evener.cli.stream_options import add_search_seconds, add_stream_reading
 from evener.cli.values import page, refuse_outputs
 from evener.errors import UsageError
 
@@ -39,16 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL,TOOL,...",
         help="partitioners (default: all installed), or methods of --edges or --stream",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
     parser.add_argument(
         "--edges",
         action="store_true",
-        help="divide edges in place of vertices: --with names methods of `evener split`",
+        help="divide edges instead of vertices; --with names methods of `evener split`",
     )
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="place the filters of a stream graph: --with names methods of `evener map`",
+        help="place the filters of a stream graph; --with names methods of `evener map`",
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
@@ -67,16 +71,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return compare_stream_methods(filters, out)
     if args.report is not None:
         refuse_outputs([args.report], [args.graph, args.machine, args.coords])
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.edges:
-        return compare_edge_methods(edge_comparison_options_from(args), platform, out)
+        return compare_edge_methods(
+            edge_comparison_options_from(args, add_arguments), platform, out
+        )
     if args.weighted or args.of != "graph":
-        raise UsageError("--as and --weighted go with --edges")
+        raise UsageError("--as and --weighted work with --edges only")
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
         if name not in ("auto", PLAN):
             find_tool(name)
-    how_read = read_options_from(args)
+    how_read = options_from(args, ReadOptions)
     reading = read_workload(args.graph, how_read, out)
     graph = graph_to_divide(reading, out)
     tools = named or available_tools(graph, platform)
@@ -94,9 +100,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(rows, platform, work, out)
     if planned:
         out.say(
-            "plan: what `evener plan` makes, with sizes of its own; all others have the sizes of "
-            "`evener sizes`. Figures are of blocks after repair and mapping; in brackets, as the "
-            "tool returned them."
+            "plan: the plan of `evener plan`, with its own sizes; all others have the sizes "
+            "of `evener sizes`. Figures are after repair and mapping; in brackets, before "
+            "both."
         )
     if args.report:
         from evener.reporting.html import write_comparison

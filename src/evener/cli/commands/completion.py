@@ -165,7 +165,7 @@ def bash(found: dict[str, Offer]) -> str:
 
 
 def _bash_case(name: str, option: str, values: str, listed: bool) -> str:
-    """Return a case of bash; in a list, what stands before the last comma is kept."""
+    """Return a case of bash; in a list, what precedes the last comma stays."""
     if not listed:
         return f'    "{name} {option}") words="{values}" ;;'
     before = 'local first=""; [[ $current == *,* ]] && first="${current%,*},"'

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import ReadOptions, add_reading_options, read_workload
+from evener.cli.options import options_from
 from evener.cli.values import size_in_bytes
 from evener.errors import UsageError
 from evener.files.writing import refuse_unwritable
 
 if TYPE_CHECKING:
-    from evener.cli.graph_options import ReadOptions
     from evener.cli.output import Output
     from evener.io.converting.convert import Converted
 
@@ -40,14 +40,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="INPUT is a stream graph, with filters; so it is where OUTPUT is TOML or GraphML",
+        help="INPUT is a stream graph (implied if OUTPUT is TOML or GraphML)",
     )
     parser.add_argument(
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="memory to work in where OUTPUT is .ecsr, as 500MiB (default 1GiB); refused where "
-        "INPUT must be read whole",
+        help="working memory if OUTPUT is .ecsr, such as 500MiB (default 1GiB); an error if INPUT "
+        "must be read whole",
     )
     add_reading_options(parser)
 
@@ -55,16 +55,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the input, write the output, return 0."""
     if (args.target is None) == (args.output is None):
-        raise UsageError("OUTPUT is needed, once", hint="evener convert INPUT OUTPUT")
+        raise UsageError("give OUTPUT exactly once", hint="evener convert INPUT OUTPUT")
     target = Path(args.target or args.output)
     refuse_unwritable(target)  # before a long reading; INPUT itself may be replaced
     if args.memory is not None and args.memory < LEAST_MEMORY:
         raise UsageError("--memory must be at least 64MiB")
     if args.stream or args.to in OF_STREAMS or (args.to is None and _names_stream(target)):
-        given = replace(read_options_from(args), by=None).recorded()
+        given = replace(options_from(args, ReadOptions), by=None).recorded()
         if given or args.by != "cells":
             option = next(iter(given), "by").replace("_", "-")
-            raise UsageError(f"--{option} is not for stream graphs")
+            raise UsageError(f"--{option} does not apply to stream graphs")
         return _convert_stream(args.source, target, args.to, out)
     from evener.io.sources import PACKINGS
     from evener.io.write import write_graph, writer_for
@@ -75,13 +75,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if entry.name == "ecsr":
         is_packed = target.suffix in PACKINGS
         if is_packed and args.memory is not None:
-            raise UsageError("with --memory, OUTPUT is not packed")
-        options = read_options_from(args)
+            raise UsageError("--memory does not work with a compressed OUTPUT")
+        options = options_from(args, ReadOptions)
         if not is_packed and _convert_in_pieces(args.source, target, options, args.memory, out):
             return 0
     if args.memory is not None and entry.name != "ecsr":
-        raise UsageError(f"--memory is for OUTPUT of the format ecsr, not {entry.name}")
-    reading = read_workload(args.source, read_options_from(args), out)
+        raise UsageError(f"--memory works with the format ecsr only, not {entry.name}")
+    reading = read_workload(args.source, options_from(args, ReadOptions), out)
     graph = reading.graph
     left_out = write_graph(target, graph, entry.name)
     for note in left_out:
@@ -140,8 +140,8 @@ def _convert_in_pieces(
         if memory is None:
             return False
         raise UsageError(
-            f"{source} must be read whole, whatever memory that takes: {reason}",
-            hint="Without --memory it is.",
+            f"{source} cannot be read in pieces: {reason}",
+            hint="Leave out --memory to read it whole.",
         ) from reason
     for note in made.notes:
         out.note(f"note: {note}")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import (
     ReadOptions,
-    add_directed_option,
     add_rereading_options,
     read_again,
-    read_options_from,
     read_options_of,
     refuse_other_input,
 )
+from evener.cli.options import add_options, option, options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -28,35 +27,27 @@ SHOWN = 40  # devices in the table
 class DistributeOptions:
     """The plan, the graph's file, the folder, which arcs, and how the file is read."""
 
-    plan: str
-    mesh: str
-    output: str
-    want: Want
-    force: bool
-    reading: ReadOptions
+    plan: str = option("a plan file", "plan", metavar="PLAN")
+    mesh: str = option("the file that the plan was made from", "mesh", metavar="GRAPH")
+    output: str = option("a new folder", "-o", "--output", required=True, metavar="DIR")
+    want: Want = option(  # noqa: RUF009 - a field
+        "arcs of a directed graph: those that leave a device's vertices (out, default), those "
+        "that reach them (into), or both",
+        choices=("out", "into", "both"),
+        default="out",
+    )
+    force: bool = option("replace a folder that evener distribute has written", default=False)
+    out_of_core: bool = option(
+        "read the graph in pieces and keep it in files: for graphs larger than the memory",
+        default=False,
+    )
+    reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan file")
-    parser.add_argument("mesh", metavar="GRAPH", help="the file that the plan was made from")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a new folder")
-    parser.add_argument(
-        "--want",
-        choices=("out", "into", "both"),
-        default="out",
-        help="arcs of a directed graph: those that leave a device's vertices (out, default), those "
-        "that reach them (into), or both",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="replace a folder that evener distribute has written"
-    )
-    parser.add_argument(
-        "--out-of-core",
-        action="store_true",
-        help="read the graph in pieces and keep it in files: for graphs larger than the memory",
-    )
-    add_directed_option(parser)
+    add_options(parser, DistributeOptions)
+    add_options(parser, ReadOptions, ["directed"])
     add_rereading_options(parser)
 
 
@@ -65,11 +56,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.plans.plan import read_plan
     from evener.running.distributed import refuse_folder
 
-    reading = read_options_from(args)
-    options = DistributeOptions(args.plan, args.mesh, args.output, args.want, args.force, reading)
+    options = options_from(args, DistributeOptions)
     refuse_folder(options.output, force=options.force)
     plan = read_plan(options.plan)
-    write = _out_of_core if args.out_of_core else _in_memory
+    write = _out_of_core if options.out_of_core else _in_memory
     _say(write(options, plan, out), options.output, out)
     return 0
 
@@ -120,7 +110,8 @@ def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[st
     except WholeNeeded as reason:
         raise UsageError(
             f"{options.mesh} cannot be read in pieces: {reason}",
-            hint="Without --out-of-core it is read whole; `evener convert` makes a .graph of it.",
+            hint="Leave out --out-of-core to read it whole, or write it as .graph by `evener "
+            "convert`.",
         ) from None
     for note in stream.notes:
         out.note(f"note: {note}")

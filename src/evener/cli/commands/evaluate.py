@@ -6,33 +6,31 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evener.cli.edge_evaluation import edge_evaluation_options_from, evaluate_edge_partition
-from evener.cli.edge_options import add_weighted
+from evener.cli.edges import EdgeOptions, edge_evaluation_options_from, evaluate_edge_partition
+from evener.cli.filters import add_stream_reading, evaluate_stream, stream_evaluation_options_from
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
     read_as,
-    read_options_from,
     recorded_options,
 )
 from evener.cli.judged import (
     OWN,
+    WorkloadOptions,
     add_judging_options,
     evaluation_to_dict,
     figures_of,
     partition_in,
     print_time_remarks,
     say_bottleneck,
-    workload_options_from,
 )
 from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
     machine_of,
-    machine_options_from,
 )
-from evener.cli.stream_judging import evaluate_stream, stream_evaluation_options_from
-from evener.cli.stream_options import add_stream_reading
+from evener.cli.options import add_options, options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -52,14 +50,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "part",
         metavar="PART",
-        help="a partition file: METIS, Scotch, npy, npz, csv, json, OpenFOAM or a plan",
+        help="a partition file: METIS, Scotch, npy, npz, csv, json, OpenFOAM, or a plan",
     )
     parser.add_argument(
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="evaluate with this plan's machine, kernel, contract and reading options; of --edges "
-        "also graph, arcs, matrix or file",
+        help="evaluate with this plan's machine, kernel, contract and reading options; with "
+        "--edges also graph, arcs, matrix or file",
     )
     parser.add_argument(
         "--edges",
@@ -69,11 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="GRAPH is a stream graph, and PART holds the device of each filter; so it is where "
-        "PART or X.plan is a plan by `evener map`",
+        help="GRAPH is a stream graph, and PART holds the device of each filter (implied if PART "
+        "or X.plan is a plan of `evener map`)",
     )
     add_stream_reading(parser)
-    add_weighted(parser)
+    add_options(parser, EdgeOptions, ["weighted"])
     add_machine_options(parser)
     add_judging_options(parser)
     add_reading_options(parser)
@@ -93,10 +91,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if edges is not None:
         return evaluate_edge_partition(edges, out)
     asked = AskedTerms(args.epsilon, args.shares)
-    platform, promise = judging_devices(machine_options_from(args), args.plan, args.part, out)
-    workload = workload_options_from(args).workload(promise.workload if promise else None)
+    platform, promise = judging_devices(
+        options_from(args, MachineOptions), args.plan, args.part, out
+    )
+    workload = options_from(args, WorkloadOptions).workload(promise.workload if promise else None)
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
-    reading = read_as(args.graph, recorded, read_options_from(args), out)
+    reading = read_as(args.graph, recorded, options_from(args, ReadOptions), out)
     graph = graph_to_divide(reading, out)
     workload = workload.settled(reading.exchange)
     partition = partition_in(args.part, graph, platform.k)
@@ -107,10 +107,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if remark := arcs_remark(judged, platform, workload, describe(graph)):
         verdict = f"{verdict} {remark}"
     out.say(verdict)
-    out.say(f"Judged by {terms.said}.")
+    out.say(f"Judged by {terms.source}.")
     bottleneck = say_bottleneck(judged, platform, workload, out)
-    said = {"verdict": verdict, "judged_by": terms.said}
-    out.result({**evaluation_to_dict(judged, platform), **said, "limits": bottleneck})
+    out.result({**evaluation_to_dict(judged, platform), "verdict": verdict,
+                "judged_by": terms.source, "limits": bottleneck})  # fmt: skip
     return 0
 
 
@@ -142,9 +142,9 @@ def judging_devices(
 
 
 def _refuse_broken_plan(part: str) -> None:
-    """Raise InputError where a file cannot be read, or has the name of a plan and is none.
+    """Raise InputError where a file cannot be read, or has the name of a plan but is not one.
 
-    Else it would be said that a machine is missing, which a plan has in it.
+    Otherwise the error would be that no machine is given, though a plan contains one.
     """
     from evener.io.plans.plan import read_plan
     from evener.io.sources import open_source
@@ -157,10 +157,10 @@ def _refuse_broken_plan(part: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class JudgingTerms:
-    """A contract, and in words where it comes from."""
+    """A contract, and a phrase that says where it comes from."""
 
     contract: Contract
-    said: str
+    source: str
 
 
 def judging_terms(
@@ -170,7 +170,7 @@ def judging_terms(
     platform: Platform,
     workload: Workload,
 ) -> JudgingTerms:
-    """Return the plan's own contract if graph, machine and workload are the same, else a like one.
+    """Return the plan's contract if graph, machine and workload are the same, else a similar one.
 
     Without a plan: the contract that `evener plan` would make. --epsilon and --constraints ask for
     sizes by speed.
@@ -190,7 +190,8 @@ def judging_terms(
             if promise.contract.may_be_unused:
                 contract = replace(contract_for_seconds(graph, platform, workload), further=())
                 return JudgingTerms(
-                    contract, "the plan's contract without its time: another kernel"
+                    contract,
+                    "the plan's contract without its time limit, because the kernel differs",
                 )
     options = {} if promise is None or by_speed else dict(promise.options)
     seconds = options.get("objective") == "seconds" or (
@@ -255,7 +256,7 @@ def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
         ["  lower bound", prediction.clock(prediction.bound)],
         ["  above the bound", percent(judged.above_bound)],
         ["  slowest device", platform.names[prediction.bottleneck]],
-        ["contracts kept", figures["contracts kept"]],
+        ["blocks within contract", figures["blocks within contract"]],
     ]
     out.table(["measure", "value"], rows)
     print_time_remarks(judged, platform, out)

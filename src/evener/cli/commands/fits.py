@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
 from evener.cli.judged import add_epsilon, finite
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.program_bytes import (
     bytes_rows,
     cores_in,
@@ -39,9 +40,11 @@ MAX_ROWS = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
-    parser.add_argument("--app", metavar="NAME", help="for what `evener run --app NAME` allocates")
     parser.add_argument(
-        "--program", metavar="FILE.py", help="for what `evener run --program FILE.py` allocates"
+        "--app", metavar="NAME", help="check what `evener run --app NAME` allocates"
+    )
+    parser.add_argument(
+        "--program", metavar="FILE.py", help="check what `evener run --program FILE.py` allocates"
     )
     parser.add_argument(
         "--devices", metavar="LIST", help="cores of each device, as of `evener run` (default: one)"
@@ -56,14 +59,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.sizing import contract_for
     from evener.wording import memory
 
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.app is not None or args.program is not None:
-        graph = read_workload(args.graph, read_options_from(args), out).graph
+        graph = read_workload(args.graph, options_from(args, ReadOptions), out).graph
         program = program_of(args.app, args.program, graph)
         return _fits_program(graph, program, _cores(args.devices, platform), platform, out)
     if args.devices is not None:
-        raise UsageError("--devices counts with --app and --program alone")
-    graph = graph_to_divide(read_workload(args.graph, read_options_from(args), out), out)
+        raise UsageError("--devices works with --app and --program only")
+    graph = graph_to_divide(read_workload(args.graph, options_from(args, ReadOptions), out), out)
     devices = _shares_by_speed(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
               "memory_bytes": finite(platform.memories.sum())}  # fmt: skip
@@ -156,7 +159,7 @@ def _cores(devices: str | None, platform: Platform) -> list[int]:
         return cores_of_kinds(platform)
     cores = cores_in(devices_named(devices))
     if len(cores) != platform.k:
-        raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")
+        raise UsageError(f"--devices names {len(cores)} devices, but the machine has {platform.k}")
     return cores
 
 
@@ -209,6 +212,6 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
          memory(d["short_bytes"])]
         for d in lacking
     ]  # fmt: skip
-    columns = ["device", "share by speed", "room [units]", "beyond it [units]", "beyond it"]
+    columns = ["device", "share by speed", "capacity [units]", "excess [units]", "beyond it"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
     out.say("By speed alone, these devices would get more than their memory holds.")

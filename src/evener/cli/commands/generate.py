@@ -116,7 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"  {name:<{width}}  {family.purpose}: {' '.join(map(_option, family.parameters))}"
         for name, family in known.items()
     )
-    parser.add_argument("family", metavar="FAMILY", help="one of those below")
+    parser.add_argument("family", metavar="FAMILY", help="one of the families below")
     parser.add_argument(
         "-o",
         "--output",
@@ -128,10 +128,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         metavar="SUFFIX",
-        help="what FILE is, as `graph` or `su2` (default: its suffix; `-o -` needs it)",
+        help="format of FILE, such as `graph` or `su2` (default: its suffix; needed for `-o -`)",
     )
     parser.add_argument(
-        "--seed", type=seed, default=DEFAULT_SEED, help="same seed, same result (default 7)"
+        "--seed",
+        type=seed,
+        default=DEFAULT_SEED,
+        help="random seed; the same seed gives the same result (default 7)",
     )
     parser.add_argument(
         "--memory",
@@ -260,7 +263,7 @@ def _suffix(output: str, to: str | None) -> str:
     if to is not None:
         return "." + to.lower().removeprefix(".")
     if is_stdout(output):
-        raise UsageError("stdout has no suffix that says what to write", hint="Give --to.")
+        raise UsageError("stdout has no suffix to choose the format by", hint="Give --to.")
     from evener.io.sources import PACKINGS
 
     path = Path(output)
@@ -289,7 +292,7 @@ def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
         known = [suffixes[0] for suffixes in graphs]
         known += MESH_WRITERS if family.returns == "mesh" else []
         raise UsageError(
-            f"the suffix of {path.name} is of no format that is written",
+            f"no format that is written has the suffix of {path.name}",
             hint=f"Use one of {', '.join(known)}.",
         )
     return False

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import ReadOptions, add_reading_options, read_workload
 from evener.cli.oddities import oddities
+from evener.cli.options import options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the file, describe it, return 0."""
-    reading = read_workload(args.file, read_options_from(args), out)
+    reading = read_workload(args.file, options_from(args, ReadOptions), out)
     facts = describe(reading)
     out.result(facts)
     out.say(f"{args.file}: {facts['format']}")
@@ -66,7 +67,7 @@ def describe(reading: Reading) -> dict[str, Any]:
 
 
 def _directed_facts(reading: Reading) -> dict[str, Any]:
-    """Return what a directed graph has besides; its degree is how many arcs leave a vertex."""
+    """Return further facts of a directed graph; its degree counts arcs that leave a vertex."""
     import numpy as np
 
     graph = reading.graph
@@ -154,9 +155,9 @@ def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
     graph_rows.append((what, "1 each" if edge is None else _spread_text(edge)))
     graph_rows.append(("coordinates", _box_text(facts["coordinates"])))
     if facts["labels"]:
-        graph_rows.append(("labels", "the vertices' own names are kept"))
+        graph_rows.append(("labels", "the vertices' own names are stored"))
     costs = f"{facts['bytes_per_vertex']:g} B a vertex, {facts['bytes_per_edge']:g} B an edge's end"
-    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB to compute with, at {costs}"))
+    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB while computing, at {costs}"))
     return _mesh_rows(facts["mesh"]) + graph_rows
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evener.cli.launch_options import LaunchOptions, add_launch_options, launch_options_from
+from evener.cli.commands.export import idle_devices
 from evener.cli.machines import MAX_ROWS, plan_in, platform_in
-from evener.cli.part_files import idle_devices
+from evener.cli.options import add_options, option, options_from
 from evener.errors import UsageError
+from evener.integrations.launching.launchers import KINDS
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -18,11 +20,60 @@ if TYPE_CHECKING:
     from evener.integrations.launching.launchers import Launcher
     from evener.integrations.launching.placing import RankPlace
 
-add_arguments = add_launch_options
+
+@dataclass(frozen=True)
+class LaunchOptions:
+    """What is to be started, by which launcher, and where its files go.
+
+    machine: a plan or a machine file. program: its words. mpirun: the launcher's program and its
+    options, or nothing. ranks: the number that a plan must have; None: any.
+    """
+
+    machine: str = option("a plan or a machine file", "machine", metavar="PLAN")
+    program: tuple[str, ...] = ()
+    run: bool = option("run the program, and return its exit code", default=False)
+    launcher: str | None = option(
+        f"{', '.join(KINDS)} (default: as mpirun identifies itself)",
+        "--with",
+        choices=KINDS,
+        metavar="LAUNCHER",
+    )
+    mpirun: tuple[str, ...] = option(
+        "the mpirun, mpiexec or srun to use, with its options, such as 'srun --mpi=pmix'",
+        default="",
+        metavar="WORDS",
+    )
+    hosts: str | None = option("a hostfile; only its hosts are used", metavar="FILE")
+    ranks: int | None = option(
+        "number of ranks; a plan for another number of devices is refused", type=int, metavar="K"
+    )
+    output: str | None = option(
+        "write the files to this folder", "-o", "--output", metavar="FOLDER"
+    )
+    force: bool = option("replace existing files", default=False)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options; the program's words come after `--`."""
+    add_options(parser, LaunchOptions)
+    parser.set_defaults(program=[])
+
+
+def launch_options_from(args: argparse.Namespace) -> LaunchOptions:
+    """Return the options. Raises UsageError without a program, and for an open quotation."""
+    if not args.program:
+        raise UsageError(
+            "no program is given", hint="Write it last: evener launch X.plan -- ./solver ARGUMENTS"
+        )
+    try:
+        mpirun = tuple(shlex.split(args.mpirun))
+    except ValueError as error:
+        raise UsageError(f"--mpirun {args.mpirun!r}: {error}") from error
+    return options_from(args, LaunchOptions, program=tuple(args.program), mpirun=mpirun)
 
 
 class Prepared(NamedTuple):
-    """A job, its launcher, its launch, and the files that are kept of it."""
+    """A job, its launcher, its launch, and the files of it that stay."""
 
     job: RankJob
     launcher: Launcher
@@ -39,11 +90,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     places = _places(options, out)
     for oddity in oddities(places):
         out.note(f"note: {oddity}")
-    if options.runs and options.output is None:
+    if options.run and options.output is None:
         with private_folder() as folder:
             return _run(_prepared(options, places, folder), out)
     prepared = _prepared(options, places)
-    if options.runs:
+    if options.run:
         return _run(prepared, out)
     out.result(_facts(prepared))
     _say(prepared, out)
@@ -57,7 +108,7 @@ def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
 
     if n_ranks() > 1:
         raise UsageError(
-            f"{n_ranks():,} ranks run this command: it starts the ranks itself",
+            f"this command starts the ranks itself, but {n_ranks():,} ranks run it",
             hint="Run it without mpirun, mpiexec or srun.",
         )
     from evener.plans.plan import Plan
@@ -68,8 +119,8 @@ def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
         out.note(idle)
     if options.ranks not in (None, platform.k):
         raise UsageError(
-            f"--ranks {options.ranks:,}, and {options.machine} is for {platform.k:,} devices",
-            hint="Each device has one rank: make a plan for so many devices.",
+            f"--ranks is {options.ranks:,}, but {options.machine} is for {platform.k:,} devices",
+            hint="Each device has one rank: make a plan for that many devices.",
         )
     places = placing.places_of(platform)
     if options.hosts is not None:
@@ -112,13 +163,13 @@ def _launcher(options: LaunchOptions) -> Launcher:
     """Return the launcher, which is there if it is to be run."""
     from evener.integrations.launching.launchers import PLAIN, launcher_of
 
-    if options.runs and options.launcher == PLAIN:
+    if options.run and options.launcher == PLAIN:
         raise UsageError(
             "a plain hostfile does not say what starts the ranks",
             hint="Leave out --run, or choose --with openmpi, mpich or slurm.",
         )
     launcher = launcher_of(options.launcher, options.mpirun[0] if options.mpirun else None)
-    if options.runs and not launcher.is_found:
+    if options.run and not launcher.is_found:
         raise UsageError(
             f"there is no {launcher.path} of {launcher.kind} in PATH",
             hint="Give its path by --mpirun, or leave out --run.",

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     flat.add_argument("--speeds", required=True, metavar="S,S,...", help="as 1,1,4")
     _add_grid(_kind(kinds, "grid", "a grid of devices, neighbours joined by links"))
     star = _kind(kinds, "star", "devices joined to one switch")
-    fat_tree = _kind(kinds, "fat-tree", "devices below switches, whose links up are the wider")
+    fat_tree = _kind(kinds, "fat-tree", "devices below switches, with wider links further up")
     for network in (star, fat_tree):
         network.add_argument("--k", type=int, required=True, metavar="K", help="devices in all")
         _add_link(network)
@@ -111,7 +111,7 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
         help="10^6 instructions a second of the devices, in turn, for stream graphs",
     )
     parser.add_argument(
-        "--vector-length", metavar="L,L,...", help="data that an instruction is for, in turn"
+        "--vector-length", metavar="L,L,...", help="values that an instruction processes, in turn"
     )
     parser.add_argument(
         "--alpha-us",

@@ -6,13 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.stream_options import (
+from evener.cli.filters import (
     add_search_seconds,
     add_stream_reading,
     print_loads,
     stream_figures,
 )
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.values import page, refuse_outputs, seed
 
 if TYPE_CHECKING:
@@ -38,23 +39,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
-    parser.add_argument("--seed", type=seed, default=7)
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=7,
+        help="random seed; the same seed gives the same plan (default 7)",
+    )
     parser.add_argument(
         "--bound",
         default="quick",
         metavar="NAME",
-        help="the lower bound beside the period: quick (default), or strong, which takes longer",
+        help="lower bound of the period: quick (default), or strong, which takes longer",
     )
     parser.add_argument(
         "--gpu-behind-host",
         action="store_true",
-        help="devices that the machine file gives a host are reached through its link alone",
+        help="reach devices that have a host in the machine file through the host's link only",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
     parser.add_argument(
         "--replicate",
         action="store_true",
-        help="filters without state may have copies on several devices, which share their data",
+        help="allow copies of stateless filters on several devices, which share the data",
     )
     add_machine_options(parser)
 
@@ -71,9 +77,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.app).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output, *filter(None, [args.report])], [args.app, args.machine])
-    options = MapOptions(args.method, args.seconds, args.seed, args.bound, args.replicate)
+    options = options_from(args, MapOptions)
     reading = reading_of(args.reading)
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.gpu_behind_host:
         platform = behind_hosts(platform)
     read = read_stream_graph(args.app)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.commands.measure_options import (
     MeasureOptions,
+    RatioOptions,
     TraceOptions,
     add_arguments,
     measure_options_from,
-    processes_in,
-    trace_options_from,
 )
 from evener.cli.commands.measured import show_links, show_records, show_surfaces
+from evener.cli.machines import speeds_of
+from evener.cli.options import options_from
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,17 +39,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_unwritable(args.output)
     if is_stdout(args.output) and not args.trace and args.kernel != "link":
         raise UsageError(
-            "a measurement keeps a journal beside its file: stdout has no place for one",
+            "a measurement writes a journal next to its file, so the file cannot be stdout",
             hint="Name a file with -o.",
         )
     if (args.kernel is None) != bool(args.trace):
-        raise UsageError("either a KERNEL is measured or a --trace FILE is read")
+        raise UsageError("give either a KERNEL or --trace FILE")
     if args.trace:
-        return _read_traces(trace_options_from(args), args.output, out)
+        return _read_traces(options_from(args, TraceOptions), args.output, out)
     if args.ratio:
-        return _measure_ratio(_ratio_options_from(args), out)
+        return _measure_ratio(options_from(args, RatioOptions), out)
     if args.machine is not None or args.fast:
-        raise UsageError("--machine and --fast go with --ratio")
+        raise UsageError("--machine and --fast work with --ratio only")
     options = measure_options_from(args)
     comm: Comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
@@ -66,8 +67,8 @@ def _read_traces(options: TraceOptions, output: str, out: Output) -> int:
     from evener.measuring.traces import read_traces
 
     trace = read_traces(
-        options.files,
-        options.loads,
+        options.trace,
+        [speeds_of(text, "--loads") for text in options.loads or ()],
         iterations=options.iterations,
         event=options.event,
         confidence=options.confidence,
@@ -98,27 +99,12 @@ def _measure_speeds(options: MeasureOptions, comm: Comm, out: Output) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _RatioOptions:
-    """What `--ratio` measures: with which kernel, on which devices, how long, to which file."""
-
-    kernel: str
-    fast: bool
-    output: str
-    machine: str | None
-    device: str | None
-
-
-def _ratio_options_from(args: argparse.Namespace) -> _RatioOptions:
-    return _RatioOptions(args.kernel, args.fast, args.output, args.machine, args.device)
-
-
-def _measure_ratio(options: _RatioOptions, out: Output) -> int:
+def _measure_ratio(options: RatioOptions, out: Output) -> int:
     """Fit r by arcs to PageRank on two devices, here or emulated; print and write it."""
     from evener.measuring.ratio import FEW_SCALES, SCALES, fit_ratio, ratio_points, write_ratio
 
     if options.kernel != "pagerank":
-        raise UsageError(f"--ratio is of pagerank, not of {options.kernel}")
+        raise UsageError(f"--ratio works with pagerank only, not with {options.kernel}")
     timed, names, how = _two_devices(options)
     with out.progress("Measuring r") as progress:
         points = ratio_points(timed, FEW_SCALES if options.fast else SCALES, tell=progress)
@@ -136,7 +122,7 @@ def _measure_ratio(options: _RatioOptions, out: Output) -> int:
     return 0
 
 
-def _two_devices(options: _RatioOptions) -> tuple[Timed, list[str], str]:
+def _two_devices(options: RatioOptions) -> tuple[Timed, list[str], str]:
     """Return what times the CPU and the GPU, their names, and whether they are here."""
     from evener.measuring.devices import devices_of
     from evener.measuring.ratio import emulated_timer, timer_here
@@ -146,7 +132,7 @@ def _two_devices(options: _RatioOptions) -> tuple[Timed, list[str], str]:
         from evener.io.machines.platforms import read_platform
 
         if options.device is not None:
-            raise UsageError("--machine is emulated: --device does not go along")
+            raise UsageError("--device does not work with --machine, which is emulated")
         platform = read_platform(options.machine)
         return emulated_timer(platform), list(platform.names), "emulated"
     devices = devices_of(options.device)
@@ -186,18 +172,17 @@ def _settings(options: MeasureOptions, comm: Comm) -> Settings:
     from evener.measuring.session import Settings
 
     adaptive, loads = options.loads()
-    devices = devices_here(
-        options.device, comm, processes_in(options.processes, options.device, options.kernel)
-    )
+    devices = devices_here(options.device, comm, options.processes_for(options.kernel))
     graph, source = _graph(options)
-    memory = options.memory
+    memory = options.own.memory
     return Settings(
         options.kernel,
         tuple(devices),
         tuple(loads),
         options.precision,
-        memory_here(comm, len(devices)) if memory is None else memory,
-        options.options | blas_of(options.kernel, [device.kind for device in devices]),
+        memory_here(comm, len(devices)) if memory is None else float(memory),
+        options.own.given_to(options.kernel)
+        | blas_of(options.kernel, [device.kind for device in devices]),
         together=options.together,
         graph=graph,
         source=source,

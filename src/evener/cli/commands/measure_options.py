@@ -3,237 +3,157 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.machines import speeds_of as numbers_of
+from evener.cli.options import add_options, option, options_from
 from evener.cli.values import LEAST_MEMORY, count, share, size_in_bytes
 from evener.errors import UsageError
+from evener.measuring.outcomes import Precision
 
 if TYPE_CHECKING:
-    from evener.measuring.outcomes import Precision
     from evener.platforms.processes import Process
 
+LOADS, KERNEL = "loads", "kernel"  # titles of groups in --help
+RATIO = "r, how many times as fast a GPU is as a CPU (pagerank)"
+TRACE = "times of a program's run, in place of a kernel"
 POINTS, MAX_ADAPTIVE, SIDE = 13, 20, 6  # default loads: of a grid; adaptive; heights, widths
 BLOCK = 64  # default width of a block of gemm
 BLOCKED = ("gemm", "gemm-streamed")  # kernels of blocks
 TOLERANCE = 0.02  # default share by which sizes may still change when adaptive measuring ends
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the kernel, the devices, the loads, and the precision."""
-    parser.add_argument(
-        "kernel",
-        metavar="KERNEL",
-        nargs="?",
-        help="spmv, jacobi, pagerank, axpy, triad, gemm, gemm-streamed (cuda), or your own as "
-        "module:name; or link",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the speeds file to write"
-    )
-    parser.add_argument(
-        "--device", metavar="D,D,...", help="such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
-    )
-    add_processes(parser)
-    parser.add_argument(
-        "--between",
-        choices=("cores", "threads", "ranks", "gpu"),
-        help="link: what exchanges messages (default cores; ranks under mpiexec)",
-    )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--together",
-        action="store_true",
-        help="measure all devices of a computer at once (default)",
-    )
-    how.add_argument("--alone", action="store_true", help="measure one device after the other")
-    _add_loads(parser)
-    add_precision(parser)
-    add_kernel_options(parser).add_argument(
-        "--graph", metavar="FILE", help="matrix of spmv, jacobi, pagerank (default: generated)"
-    )
-    _add_ratio_options(parser)
-    _add_trace_options(parser)
+@dataclass(frozen=True)
+class DeviceOptions:
+    """The devices that are measured, by name or in a process file; None: not given."""
 
-
-def _add_ratio_options(parser: argparse.ArgumentParser) -> None:
-    """Add --ratio, its machine and how much is measured."""
-    group = parser.add_argument_group("r, how many times as fast a GPU is as a CPU (pagerank)")
-    group.add_argument(
-        "--ratio", action="store_true",
-        help="r by arcs: parts of R-MAT graphs on the two devices of --device in turn",
-    )  # fmt: skip
-    group.add_argument(
-        "--machine", metavar="FILE", help="a machine of a CPU and a GPU to emulate, in arcs/s"
+    device: str | None = option(
+        "such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)", metavar="D,D,..."
     )
-    group.add_argument("--fast", action="store_true", help="smaller graphs")
-
-
-def _add_loads(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("loads")
-    group.add_argument(
-        "--range", default="1e3:1e6", metavar="LOW:HIGH", help="loads in units (default 1e3:1e6)"
-    )
-    group.add_argument(
-        "--second", metavar="LOW:HIGH",
-        help="measure surfaces, for `evener tile`: --range are heights, these widths",
-    )  # fmt: skip
-    group.add_argument(
-        "--points",
-        type=int,
-        metavar="P",
-        help=f"number (default {POINTS}); with --adaptive at most (default {MAX_ADAPTIVE}); "
-        f"with --second, of heights and of widths each (default {SIDE})",
-    )
-    group.add_argument(
-        "--adaptive", action="store_true", help="choose each load where the model is least certain"
-    )
-    group.add_argument(
-        "--n",
-        type=count,
-        metavar="N",
-        help="adaptive, around the sizes into which N units are divided",
-    )
-    group.add_argument(
-        "--tolerance", type=share, metavar="T",
-        help=f"adaptive: end when sizes change by less than this share (default {TOLERANCE})",
-    )  # fmt: skip
-    group.add_argument(
-        "--even", action="store_true", help="space loads evenly (default: by a constant factor)"
+    processes: str | None = option(
+        "take devices, bindings and options from a process file (`evener machine processes`)",
+        metavar="FILE",
     )
 
+    def processes_for(self, kernel: str) -> tuple[Process, ...]:
+        """Return the processes of --processes FILE; none where it is not given.
 
-def add_processes(parser: argparse._ActionsContainer) -> None:
-    """Add --processes."""
-    parser.add_argument(
-        "--processes", metavar="FILE",
-        help="devices, bindings and options by a process file (`evener machine processes`)",
-    )  # fmt: skip
+        Raises UsageError for options that the kernel does not take.
+        """
+        if self.processes is None:
+            return ()
+        if self.device is not None:
+            raise UsageError("--device does not work with --processes, which names the devices")
+        from evener.io.machines.processes import read_processes
+        from evener.measuring.kernels import refuse_options
 
-
-def processes_in(path: str | None, device: str | None, kernel: str) -> tuple[Process, ...]:
-    """Return the processes of --processes FILE; none where it is not given.
-
-    Raises UsageError for options that the kernel does not take.
-    """
-    if path is None:
-        return ()
-    if device is not None:
-        raise UsageError("--processes says what the devices are; --device does not go along")
-    from evener.io.machines.processes import read_processes
-    from evener.measuring.kernels import refuse_options
-
-    found = read_processes(path)
-    for process in found:
-        refuse_options(kernel, process.kind, process.options)
-    return found
-
-
-def add_precision(parser: argparse.ArgumentParser) -> None:
-    """Add when a load is measured well enough: interval, repetitions, seconds."""
-    from evener.measuring.outcomes import Precision
-
-    default = Precision()
-    group = parser.add_argument_group("when a point is measured well enough")
-    group.add_argument(
-        "--precision", type=share, default=default.precision, metavar="P",
-        help="half the confidence interval over the mean (default 0.025)",
-    )  # fmt: skip
-    group.add_argument(
-        "--confidence",
-        type=share,
-        default=default.confidence,
-        metavar="C",
-        help="level of that interval (default 0.95)",
-    )
-    group.add_argument(
-        "--repetitions",
-        type=int,
-        default=default.repetitions,
-        metavar="R",
-        help="max. repetitions of a load (default 100)",
-    )
-    group.add_argument(
-        "--time-limit", type=float, default=default.seconds, metavar="S",
-        help="for all repetitions of a load (default 5); a longer one is stopped",
-    )  # fmt: skip
-    group.add_argument(
-        "--slowest", type=float, default=default.slowest, metavar="SPEED",
-        help="units/s below which a repetition is stopped (default none)",
-    )  # fmt: skip
-
-
-def add_kernel_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add what a kernel takes, apart from its matrix; return the group."""
-    group = parser.add_argument_group("kernel")
-    group.add_argument(
-        "--block", type=int, metavar="B", help=f"gemm: width of a block (default {BLOCK})"
-    )
-    group.add_argument(
-        "--no-transfers",
-        action="store_true",
-        help="time a GPU without copying operands and results",
-    )
-    group.add_argument(
-        "--memory",
-        type=size_in_bytes,
-        metavar="SIZE",
-        help="memory that a device may use, as 4GiB (default: its share of what is free)",
-    )
-    return group
-
-
-def _add_trace_options(parser: argparse.ArgumentParser) -> None:
-    """Add --trace, and options for what its files do not record."""
-    group = parser.add_argument_group("times of a program's run, in place of a kernel")
-    group.add_argument(
-        "--trace", action="append", default=[], metavar="FILE",
-        help="file of times: CSV, JSON Lines or Paraver's .prv; may be repeated",
-    )  # fmt: skip
-    group.add_argument(
-        "--loads", action="append", default=[], metavar="L,L,...", help="loads of a .prv's ranks"
-    )
-    group.add_argument(
-        "--iterations", type=int, metavar="I", help="iterations that a .prv holds (default 1)"
-    )
-    group.add_argument(
-        "--event", type=int, metavar="TYPE", help="event that begins an iteration in a .prv"
-    )
+        found = read_processes(self.processes)
+        for process in found:
+            refuse_options(kernel, process.kind, process.options)
+        return found
 
 
 @dataclass(frozen=True)
-class MeasureOptions:
-    """What `evener measure` is asked for; None: not given.
+class KernelOptions:
+    """What a kernel takes, apart from its matrix; memory [B]: of each device."""
 
-    range, second: LOW:HIGH [units], as written. memory [B]: of each device. options: the kernel's.
-    """
+    block: int | None = option(
+        f"gemm: width of a block (default {BLOCK})", type=int, metavar="B", group=KERNEL
+    )
+    no_transfers: bool = option(
+        "time a GPU without copying operands and results", default=False, group=KERNEL
+    )
+    memory: int | None = option(
+        "memory that a device may use, as 4GiB (default: its share of what is free)",
+        type=size_in_bytes,
+        metavar="SIZE",
+        group=KERNEL,
+    )
 
-    kernel: str
-    output: str
-    device: str | None
-    processes: str | None
-    between: str | None
-    together: bool
-    range: str
-    second: str | None
-    points: int | None
-    adaptive: bool
-    n: int | None
-    tolerance: float
-    even: bool
-    precision: Precision
-    graph: str | None
-    memory: float | None
-    options: dict[str, Any]
+    def __post_init__(self) -> None:
+        """Raise UsageError for less than LEAST_MEMORY, as where its unit is missing."""
+        if self.memory is not None and self.memory < LEAST_MEMORY:
+            raise UsageError(
+                f"--memory {self.memory} is in bytes, and too small: give 1MiB or more, such as "
+                "4GiB"
+            )
+
+    def given_to(self, kernel: str) -> dict[str, Any]:
+        """Return the options as the kernel takes them."""
+        if self.block is not None and kernel not in BLOCKED:
+            raise UsageError("--block works with the kernel gemm only")
+        block = BLOCK if self.block is None else self.block
+        options: dict[str, Any] = {"block": block} if kernel in BLOCKED else {}
+        if kernel == "gemm-streamed" and self.memory is not None:
+            options["room"] = float(self.memory)
+        return options | ({"transfers": False} if self.no_transfers else {})
+
+
+@dataclass(frozen=True)
+class MeasureOptions(DeviceOptions):
+    """What `evener measure` is asked for; None: not given. range, second: LOW:HIGH [units]."""
+
+    kernel: str = option(
+        "spmv, jacobi, pagerank, axpy, triad, gemm, gemm-streamed (cuda), or your own as "
+        "module:name; or link",
+        "kernel",
+        metavar="KERNEL",
+        nargs="?",
+    )
+    output: str = option(
+        "the speeds file to write", "-o", "--output", metavar="FILE", required=True
+    )
+    between: str | None = option(
+        "link: what exchanges messages (default cores; ranks under mpiexec)",
+        choices=("cores", "threads", "ranks", "gpu"),
+    )
+    together: bool = True
+    range: str = option(
+        "loads in units (default 1e3:1e6)", default="1e3:1e6", metavar="LOW:HIGH", group=LOADS
+    )
+    second: str | None = option(
+        "measure surfaces for `evener tile`: --range are the heights, --second the widths",
+        metavar="LOW:HIGH",
+        group=LOADS,
+    )
+    points: int | None = option(
+        f"number of loads (default {POINTS}); with --adaptive the maximum (default "
+        f"{MAX_ADAPTIVE}); with --second, the number of heights and of widths (default {SIDE})",
+        type=int,
+        metavar="P",
+        group=LOADS,
+    )
+    adaptive: bool = option(
+        "choose each load where the model is least certain", default=False, group=LOADS
+    )
+    n: int | None = option(
+        "adaptive, near the sizes into which N units are divided",
+        type=count,
+        metavar="N",
+        group=LOADS,
+    )
+    tolerance: float = option(
+        f"adaptive: end when sizes change by less than this share (default {TOLERANCE})",
+        type=share,
+        metavar="T",
+        group=LOADS,
+    )
+    even: bool = option(
+        "space loads evenly (default: by a constant factor)", default=False, group=LOADS
+    )
+    graph: str | None = option(
+        "matrix of spmv, jacobi, pagerank (default: generated)", metavar="FILE"
+    )
+    own: KernelOptions = field(default_factory=KernelOptions)
+    precision: Precision = field(default_factory=Precision)
 
     def loads(self) -> tuple[int, list[int]]:
         """Return how many loads are chosen adaptively, 0 for none; and the loads of the grid."""
         from evener.measuring.loads import range_of
 
         if self.adaptive and self.second is not None:
-            raise UsageError("--second measures a grid: neither --adaptive nor --n goes with it")
+            raise UsageError("--second measures a grid: it does not work with --adaptive or --n")
         usual = MAX_ADAPTIVE if self.adaptive else POINTS if self.second is None else SIDE
         points = self.points if self.points is not None else usual
         if not 1 <= points <= 10_000:
@@ -260,76 +180,101 @@ class MeasureOptions:
 
 
 @dataclass(frozen=True)
+class RatioOptions:
+    """What `--ratio` measures: with which kernel, on which devices, how long, to which file."""
+
+    ratio: bool = option(
+        "measure r by arcs: run parts of R-MAT graphs on the two devices of --device in turn",
+        default=False,
+        group=RATIO,
+    )
+    machine: str | None = option(
+        "emulate this machine of a CPU and a GPU, with speeds in arcs/s",
+        metavar="FILE",
+        group=RATIO,
+    )
+    fast: bool = option("use smaller graphs", default=False, group=RATIO)
+    kernel: str = ""
+    output: str = ""
+    device: str | None = None
+
+
+@dataclass(frozen=True)
 class TraceOptions:
     """Trace files of a program's run, and what they do not record; loads: of the ranks of each."""
 
-    files: list[str]
-    loads: list[list[float]]
-    iterations: int | None
-    event: int | None
-    confidence: float
+    trace: Sequence[str] = option(
+        "file of times: CSV, JSON Lines or Paraver's .prv; may be repeated",
+        action="append",
+        metavar="FILE",
+        group=TRACE,
+    )
+    loads: Sequence[str] | None = option(
+        "loads of a .prv's ranks", action="append", metavar="L,L,...", group=TRACE
+    )
+    iterations: int | None = option(
+        "iterations that a .prv holds (default 1)", type=int, metavar="I", group=TRACE
+    )
+    event: int | None = option(
+        "event that begins an iteration in a .prv", type=int, metavar="TYPE", group=TRACE
+    )
+    confidence: float = 0.95
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the kernel, the devices, the loads, and the precision."""
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--together",
+        action="store_true",
+        help="measure all devices of a computer at once (default)",
+    )
+    how.add_argument("--alone", action="store_true", help="measure one device after the other")
+    add_options(parser, MeasureOptions)
+    add_precision(parser)
+    add_options(parser, KernelOptions)
+    add_options(parser, RatioOptions)
+    add_options(parser, TraceOptions)
+
+
+def add_precision(parser: argparse.ArgumentParser) -> None:
+    """Add when a load is measured well enough: interval, repetitions, seconds."""
+    default = Precision()
+    group = parser.add_argument_group("precision of a measured point")
+    group.add_argument(
+        "--precision", type=share, default=default.precision, metavar="P",
+        help="half the confidence interval over the mean (default 0.025)",
+    )  # fmt: skip
+    group.add_argument(
+        "--confidence",
+        type=share,
+        default=default.confidence,
+        metavar="C",
+        help="confidence level of that interval (default 0.95)",
+    )
+    group.add_argument(
+        "--repetitions",
+        type=int,
+        default=default.repetitions,
+        metavar="R",
+        help="maximum number of repetitions of a load (default 100)",
+    )
+    group.add_argument(
+        "--time-limit", dest="seconds", type=float, default=default.seconds, metavar="S",
+        help="seconds for all repetitions of a load (default 5); longer ones are stopped",
+    )  # fmt: skip
+    group.add_argument(
+        "--slowest", type=float, default=default.slowest, metavar="SPEED",
+        help="stop repetitions that are slower than this [units/s] (default: none)",
+    )  # fmt: skip
 
 
 def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
     """Return the options given. Raises UsageError for a memory or a precision out of range."""
     adaptive = args.adaptive or args.n is not None
     if args.tolerance is not None and not adaptive:
-        raise UsageError("--tolerance goes with --adaptive or --n")
-    return MeasureOptions(
-        kernel=args.kernel,
-        output=args.output,
-        device=args.device,
-        processes=args.processes,
-        between=args.between,
-        together=not args.alone,
-        range=args.range,
-        second=args.second,
-        points=args.points,
-        adaptive=adaptive,
-        n=args.n,
-        tolerance=TOLERANCE if args.tolerance is None else args.tolerance,
-        even=args.even,
-        precision=precision_from(args),
-        graph=args.graph,
-        memory=memory_from(args),
-        options=kernel_options_from(args, args.kernel),
+        raise UsageError("--tolerance works with --adaptive or --n only")
+    tolerance = TOLERANCE if args.tolerance is None else args.tolerance
+    return options_from(
+        args, MeasureOptions, together=not args.alone, adaptive=adaptive, tolerance=tolerance
     )
-
-
-def memory_from(args: argparse.Namespace) -> float | None:
-    """Return --memory [B]; UsageError for less than LEAST_MEMORY, as where its unit is missing."""
-    if args.memory is None:
-        return None
-    if args.memory < LEAST_MEMORY:
-        raise UsageError(f"--memory {args.memory} is in bytes: give 1MiB or more, as 4GiB")
-    return float(args.memory)
-
-
-def kernel_options_from(args: argparse.Namespace, kernel: str) -> dict[str, Any]:
-    """Return the kernel's own options, without its matrix."""
-    if args.block is not None and kernel not in BLOCKED:
-        raise UsageError("--block is of the kernel gemm")
-    block = BLOCK if args.block is None else args.block
-    options: dict[str, Any] = {"block": block} if kernel in BLOCKED else {}
-    if kernel == "gemm-streamed" and (memory := memory_from(args)) is not None:
-        options["room"] = memory
-    return options | ({"transfers": False} if args.no_transfers else {})
-
-
-def precision_from(args: argparse.Namespace) -> Precision:
-    """Return when a point is measured well enough."""
-    from evener.measuring.outcomes import Precision
-
-    return Precision(
-        args.precision,
-        args.confidence,
-        args.repetitions,
-        args.time_limit,
-        slowest=args.slowest,
-    )
-
-
-def trace_options_from(args: argparse.Namespace) -> TraceOptions:
-    """Return the trace options given."""
-    loads = [numbers_of(text, "--loads") for text in args.loads]
-    return TraceOptions(args.trace, loads, args.iterations, args.event, args.confidence)

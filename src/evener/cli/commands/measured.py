@@ -62,7 +62,7 @@ def _times(times: float, what: str) -> str:
 
 
 def _longer(ratio: float) -> str:
-    """Return a ratio of times in words: "23.0 % less time"."""
+    """Return a ratio of times as text: "23.0 % less time"."""
     return f"{percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} time"
 
 
@@ -72,18 +72,18 @@ def say_imprecise(points: Sequence[Point], out: Output) -> None:
     if marked:
         loads = f"{marked:,} of {len(points):,} loads" if len(points) > 1 else "the load"
         out.say(
-            f"{MARK} less precise than asked: {loads}; a longer --time-limit and more "
-            "--repetitions help, and so does a computer that does nothing else"
+            f"{MARK} less precise than requested: {loads}; a longer --time-limit, more "
+            "--repetitions or an otherwise idle computer help"
         )
 
 
 def is_imprecise(point: Point) -> bool:
-    """Whether a point was measured less precisely than asked for."""
+    """Whether a point was measured less precisely than requested."""
     return not point.reached and point.sample.status != "slower"
 
 
 def width_text(point: Point, share: float | None) -> str:
-    """Return half the confidence interval, with the mark if it is wider than asked for."""
+    """Return half the confidence interval, with a mark if it is wider than requested."""
     if point.sample.status == "slower":
         return ""
     return percent(share) + (f" {MARK}" if is_imprecise(point) else "")
@@ -128,9 +128,9 @@ def _remark(point: Point) -> str:
     if point.outliers:
         parts.append(f"{point.outliers} slow set aside")
     if point.slow:
-        parts.append("slower than asked for")
+        parts.append("slower than requested")
     if point.share < BUSY:
-        parts.append(f"others had the core {percent(1 - point.share)} of the time")
+        parts.append(f"other programs had the core {percent(1 - point.share)} of the time")
     if point.drift:
         parts.append(f"drift {signed_percent(point.drift)}")
     return ", ".join(parts)
@@ -186,7 +186,10 @@ def show_surfaces(
         if one.capacity < math.inf:
             out.say(f"{one.name} holds {one.capacity:,.0f} units; more did not fit.")
         if not one.heights:
-            out.note(f"note: no rectangle of {one.name} could be measured: it is not in the file")
+            out.note(
+                f"note: no rectangle of {one.name} could be measured; the file does not contain "
+                "this device"
+            )
         elif missing := one.surface()[1]:
             rectangles = plural(len(missing), "rectangle")
             out.note(

@@ -202,7 +202,7 @@ def _note_samples(device: DeviceSpeeds, out: Output) -> None:
     from evener.platforms.models.fitting import SLOWER
 
     if not device.samples:
-        out.note(f"note: {safe(device.name)} has no samples, so no model")
+        out.note(f"note: {safe(device.name)} has no samples, and therefore no model")
     stopped = sum(sample.status == "slower" for sample in device.samples)
     if stopped:
         of = plural(len(device.samples), "sample")

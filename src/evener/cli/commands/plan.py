@@ -12,7 +12,6 @@ from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
     graph_to_divide,
-    read_options_from,
     read_workload,
 )
 from evener.cli.judged import (
@@ -26,13 +25,13 @@ from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
     machine_of,
-    machine_options_from,
 )
 from evener.cli.oddities import notes_on
+from evener.cli.options import options_from
 from evener.cli.plan_cut import (
     add_cut_option,
     cut_to_dict,
-    refuse_beside_cut,
+    refuse_with_cut,
     split_for,
     without_vertices,
     write_edges,
@@ -73,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
     )
@@ -83,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only-used",
         action="store_true",
-        help="leave devices that the plan does not use out of it: nothing is exported, reserved or "
+        help="leave out devices that the plan does not use: nothing is exported, reserved or "
         "started for them",
     )
     add_machine_options(parser)
@@ -99,10 +98,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     comm = own_ranks()
     if comm is not None:
-        machine = machine_options_from(args)
+        machine = options_from(args, MachineOptions)
         asked = _words_from(args)
         return answered(comm, lambda: _run_on_ranks(asked, args.only_used, machine, comm, out))
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     options = plan_options_from(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
     report = Path(args.report) if args.report else None
@@ -111,9 +110,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         from evener.partitioning.tools import find_tool
 
         find_tool(args.versus)
-    how_read = read_options_from(args)
-    beside = {"--report": args.report, "--versus": args.versus}
-    refuse_beside_cut(args.cut, args.graph, beside | {"--only-used": args.only_used or None})
+    how_read = options_from(args, ReadOptions)
+    only_used = args.only_used or None
+    others = {"--report": args.report, "--versus": args.versus, "--only-used": only_used}
+    refuse_with_cut(args.cut, args.graph, others)
     words = slice_words_from(args)
     memory = memory_for(words, options, out)
     if memory is None:
@@ -194,7 +194,9 @@ def alone_options_from(args: argparse.Namespace) -> dict[str, object]:
 def _words_from(args: argparse.Namespace) -> RankWords:
     output = Path(args.output or _default_name(args.graph))
     options = plan_options_from(args, args.tool)
-    return RankWords(args.graph, output, read_options_from(args), options, alone_options_from(args))
+    return RankWords(
+        args.graph, output, options_from(args, ReadOptions), options, alone_options_from(args)
+    )
 
 
 def _run_on_ranks(
@@ -273,7 +275,7 @@ def _refuse_sliced_tool(tool: str) -> None:
 
 
 def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Output) -> Plan:
-    """Return the plan with that of another partitioner beside it."""
+    """Return the plan together with that of another partitioner."""
     from evener.planning.compare import own_cpu_seconds, rival_of
 
     with out.progress("Comparing") as progress:
@@ -339,7 +341,7 @@ def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str
 
 
 def _sent(made: Plan) -> str:
-    """Return what is lowered beside time: the cut and the volumes, by the names of evaluate."""
+    """Return the edge cut and the volumes as text, by the names that evaluate uses."""
     figures = figures_of(made.evaluation, made.platform)
     names = "edge cut", "total volume", "largest volume"
     text = ", ".join(f"{name} {figures[name]}" for name in names)

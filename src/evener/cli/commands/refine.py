@@ -15,21 +15,22 @@ from evener.cli.commands.evaluate import (
     judging_terms,
 )
 from evener.cli.graph_options import (
+    ReadOptions,
     add_reading_options,
     graph_to_divide,
     read_as,
-    read_options_from,
     recorded_options,
 )
 from evener.cli.judged import (
+    WorkloadOptions,
     add_judging_options,
     evaluation_to_dict,
     figures_of,
     partition_in,
     print_time_remarks,
-    workload_options_from,
 )
-from evener.cli.machines import add_machine_options, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options
+from evener.cli.options import options_from
 from evener.cli.plan_options import add_effort_options
 from evener.cli.values import refuse_outputs
 from evener.errors import UsageError
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
-        "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json or a plan"
+        "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json, or a plan"
     )
     parser.add_argument(
         "--as", dest="plan", metavar="X.plan",
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser)
     parser.add_argument(
         "--objective", choices=("cut", "total_volume", "max_volume"), default="cut",
-        help="what is lowered, or stays, within the contract (default cut); other figures, as "
+        help="what to minimise within the contract (default cut); other figures, such as "
         "predicted seconds, may get worse",
     )  # fmt: skip
     parser.add_argument(
@@ -86,10 +87,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
         [args.output], [args.graph, args.part, args.machine, args.coords, args.fixed, args.plan]
     )
     asked = AskedTerms(args.epsilon, args.shares)
-    platform, promise = judging_devices(machine_options_from(args), args.plan, args.part, out)
-    workload = workload_options_from(args).workload(promise.workload if promise else None)
+    platform, promise = judging_devices(
+        options_from(args, MachineOptions), args.plan, args.part, out
+    )
+    workload = options_from(args, WorkloadOptions).workload(promise.workload if promise else None)
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
-    reading = read_as(args.graph, recorded, read_options_from(args), out)
+    reading = read_as(args.graph, recorded, options_from(args, ReadOptions), out)
     graph = graph_to_divide(reading, out)
     workload = workload.settled(reading.exchange)
     given = partition_in(args.part, graph, platform.k)
@@ -103,7 +106,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     with out.progress("Refining") as progress:
         progress("refining", 0.1)
         kept, best = _refined(
-            (graph, workload), given, terms, effort_from(args, fixed), platform.names
+            (graph, workload),
+            given,
+            terms,
+            options_from(args, RefineEffort, fixed=fixed),
+            platform.names,
         )
     before, after = (
         evaluate(graph, partition, platform, terms.contract, workload=workload)
@@ -111,13 +118,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
     write_part(args.output, best.part, args.to, graph=graph, devices=platform.names)
     _print(before, after, platform, out)
-    out.say(f"Judged by {terms.said}.")
+    out.say(f"Judged by {terms.source}.")
     if kept.moved:
-        out.say(f"Before that, {kept.moved:,} vertices moved to keep every contract.")
+        out.say(f"Before that, {kept.moved:,} vertices moved to meet every contract.")
     out.say(f"Written: {args.output}")
     moved = int((best.part != given.part).sum())
     out.result({"objective": args.objective, "moved": moved, "repaired": kept.moved,
-                "judged_by": terms.said, "written": args.output,
+                "judged_by": terms.source, "written": args.output,
                 "before": evaluation_to_dict(before, platform),
                 "after": evaluation_to_dict(after, platform)})  # fmt: skip
     return 0
@@ -127,7 +134,7 @@ def _refuse_plan(output: str, to: str) -> None:
     """Raise UsageError for the name of a plan, which the other commands would read as one."""
     if output.lower().endswith(".plan"):
         raise UsageError(
-            f"{output} would be no plan: a partition is written, in the format {to}",
+            f"{output} would not be a plan: refine writes a partition in the format {to}",
             hint="Name it X.part, for example. `evener evaluate GRAPH X.part --as OLD.plan` judges "
             "it by the plan it comes from.",
         )
@@ -135,18 +142,13 @@ def _refuse_plan(output: str, to: str) -> None:
 
 @dataclass(frozen=True)
 class RefineEffort:
-    """What is lowered, and how: arguments of `evener.refine`."""
+    """What to minimise, and how: arguments of `evener.refine`; fixed (n,): vertices that stay."""
 
     objective: str
     preset: str
     seed: int
     threads: int
     fixed: BoolArray | None
-
-
-def effort_from(args: argparse.Namespace, fixed: BoolArray | None) -> RefineEffort:
-    """Return the options given, and flags (n,) of vertices that keep their block."""
-    return RefineEffort(args.objective, args.preset, args.seed, args.threads, fixed)
 
 
 def _refined(

@@ -7,18 +7,26 @@ import json
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.differences import SHOWN, differing_entries, only_known, say_replayed
-from evener.cli.edge_files import edge_file_options_from, replay_edges
+from evener.cli.differences import (
+    SHOWN,
+    differing_entries,
+    differing_parts,
+    digests,
+    only_known,
+    say_replayed,
+)
+from evener.cli.edges import edge_file_options_from, replay_edges
+from evener.cli.filters import replay_filters, stream_file_options_from
 from evener.cli.graph_options import (
+    ReadOptions,
     add_rereading_options,
     read_again,
-    read_options_from,
     recorded_options,
     recorded_reading,
 )
 from evener.cli.oddities import notes_on
+from evener.cli.options import options_from
 from evener.cli.plan_in_slices import SliceWords, planned_in_slices, recorded_memory
-from evener.cli.stream_files import replay_filters, stream_file_options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -31,7 +39,7 @@ WITH_OWN_MESSAGE = ("versions", "inputs")  # entries of a plan's record
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file or a decision log")
     parser.add_argument("graph", nargs="?", metavar="GRAPH", help="the file a plan was made from")
     add_rereading_options(parser)
 
@@ -53,16 +61,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return replay_edges(edges, out)
     old = read_plan(args.plan)
     if args.graph is None:
-        raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
+        raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
     options = options_of(old, args.plan)
     _refuse_of_ranks(old, args.plan)
     memory = recorded_memory(old, args.plan)
     if memory is not None:
         given = recorded_options(recorded_reading(old), args.plan)
-        words = SliceWords.again(args.graph, given, read_options_from(args), memory)
+        words = SliceWords.again(args.graph, given, options_from(args, ReadOptions), memory)
         new = planned_in_slices(words, memory, None, options, old.platform, out)
-        return _said(old, new, args.plan, args.graph, out)
-    reading = read_again(args.graph, old, read_options_from(args), out, args.plan)
+        return _say_replayed(old, new, args.plan, args.graph, out)
+    reading = read_again(args.graph, old, options_from(args, ReadOptions), out, args.plan)
     with out.progress("Planning") as progress:
         new = plan(
             reading.graph,
@@ -74,31 +82,31 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress=progress,
         )
         new = _with_rival(old, new, reading.undirected, options)
-    return _said(old, new, args.plan, args.graph, out)
+    return _say_replayed(old, new, args.plan, args.graph, out)
 
 
 def _refuse_of_ranks(old: Plan, file: str) -> None:
-    """Raise UsageError for a plan that ranks made: one process would make other blocks.
+    """Raise UsageError for a plan made on ranks: one process would make other blocks.
 
-    Its record says that the graph was divided in slices, and nothing of how they were read.
+    Its record says that the graph was divided in slices, but not how they were read.
     """
     from evener.errors import UsageError
 
     if old.options.get("sliced") == {}:
         raise UsageError(
-            "was made on ranks of mpiexec; replay, which is one process, cannot make it again",
+            "was made on ranks of mpiexec; replay runs in one process and cannot repeat it",
             file=file,
-            hint="`mpiexec -n 2 evener plan` does, with the same options; `evener evaluate` "
+            hint="Run `mpiexec -n 2 evener plan` with the same options; `evener evaluate` "
             "recounts this plan.",
         )
 
 
-def _said(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
+def _say_replayed(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
     """Say whether two plans, the old one of `file`, are identical; return the exit code."""
     from evener.io.plans.plan import manifest_in
 
     differences = _differences(old, new, manifest_in(file))
-    same_input = _digests(old) == _digests(new)
+    same_input = digests(old) == digests(new)
     return say_replayed(file, graph, differences, out, is_its_input=same_input)
 
 
@@ -108,7 +116,7 @@ def _decisions(file: str, graph: str | None, out: Output) -> int:
     from evener.rebalancing.decision_log import read_decisions, replay
 
     if graph is not None:
-        raise UsageError("decisions are made again from their file", hint=f"Leave out {graph}.")
+        raise UsageError("a decision log is repeated from its own file", hint=f"Leave out {graph}.")
     log = read_decisions(file)
     made = replay(log)
     out.result({"identical": not made.differences, "differences": made.differences,
@@ -145,10 +153,6 @@ def options_of(old: Plan, file: str) -> PlanOptions:
         raise InputError(f"holds invalid options: {error}", file=file) from error
 
 
-def _digests(plan: Plan) -> list[str]:
-    return sorted(str(digest) for digest in plan.inputs.values())
-
-
 def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
     """Remove from both records what the version that made the old plan did not predict."""
     if not any(then["prediction"]["interior"]):
@@ -182,19 +186,12 @@ def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
     from evener.io.plans.manifest import manifest_text
     from evener.planning.evaluate import differing
 
-    found = []
-    if _digests(old) != _digests(new):
-        found.append("the input files differ (SHA-256)")
+    parts = old.partition.part, new.partition.part
+    found = differing_parts((old, new), parts, "vertices", "in another block")
     if old.partition.n != new.partition.n:
-        return [*found, f"{old.partition.n:,} vertices then, {new.partition.n:,} now"]
-    moved = int((old.partition.part != new.partition.part).sum())
-    if moved:
-        found.append(f"{moved:,} of {new.partition.n:,} vertices are in another block")
+        return found
     then, now = (json.loads(manifest_text(plan)) for plan in (old, new))
     _leave_out_unknown(then, now)
-    for name, version in then["versions"].items():
-        if now["versions"].get(name) != version:
-            found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
     for record in (then, now, stored):
         for key in WITH_OWN_MESSAGE:
             record.pop(key, None)

@@ -6,15 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.edge_files import edge_file_options_from, report_edges
+from evener.cli.edges import edge_file_options_from, report_edges
+from evener.cli.filters import report_filters, stream_file_options_from
 from evener.cli.graph_options import (
+    ReadOptions,
     add_rereading_options,
     read_again,
-    read_options_from,
     refuse_other_input,
 )
 from evener.cli.judged import say_bottleneck
-from evener.cli.stream_files import report_filters, stream_file_options_from
+from evener.cli.options import options_from
 from evener.cli.values import page, refuse_outputs
 from evener.files.opening import is_stdin
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file or a decision log")
     parser.add_argument(
         "mesh", nargs="?", metavar="MESH", help="the file it was made from, for the picture"
     )
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     plan = read_plan(args.plan)
     graph = mesh = None
     if args.mesh is not None:
-        reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
+        reading = read_again(args.mesh, plan, options_from(args, ReadOptions), out, args.plan)
         refuse_other_input(plan, reading.inputs, args.mesh)
         graph, mesh = reading.undirected, reading.mesh
         refuse_forged(plan, graph, args.plan)
@@ -81,7 +82,7 @@ def _of_decisions(file: str, mesh: str | None, output: str, out: Output) -> int:
     from evener.reporting.decisions import write_decisions
 
     if mesh is not None:
-        raise UsageError("the report of decisions shows no mesh", hint=f"Leave out {mesh}.")
+        raise UsageError("the report of a decision log shows no mesh", hint=f"Leave out {mesh}.")
     verdict = write_decisions(output, read_decisions(file))
     out.say(f"{verdict}.")
     out.say(f"Written: {output}")

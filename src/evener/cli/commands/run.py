@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import (
     Division,
-    add_policy_options,
     divisions_of,
-    refuse_beside_plan,
+    refuse_with_plan,
 )
 from evener.cli.edge_divisions import bytes_of_division, edge_division
 from evener.cli.graph_options import (
-    add_directed_option,
-    add_rereading_options,
     is_its_input,
     read_again,
+    read_options_of,
     read_workload,
 )
-from evener.cli.rank_parts import read_by_ranks
 from evener.cli.ranks import answered, own_ranks
 from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
 from evener.cli.run_records import (
-    add_record_options,
     records_asked,
     stood_in_for,
     write_records,
@@ -41,7 +37,9 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
+    from evener.plans.plan import Plan
     from evener.rebalancing.run_rebalancer import RunRebalancer
+    from evener.running.apps.registry import App
     from evener.running.devices import Cuda
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
@@ -50,13 +48,7 @@ if TYPE_CHECKING:
     from evener.running.slicing import RankParts
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    add_run_options(parser)
-    add_record_options(parser)
-    add_policy_options(parser)
-    add_directed_option(parser)
-    add_rereading_options(parser)
+add_arguments = add_run_options
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -76,16 +68,16 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
     if not speaks:
         out.is_json, out.is_quiet = False, True
     written = [*([] if options.output is None else [options.output]), *records_asked(options)]
-    refuse_outputs(written, [options.plan, options.graph, options.machine])
+    refuse_outputs(written, [options.plan, options.graph, options.machines.machine])
     devices = None if options.devices is None else devices_of(options.devices, comm)
     if options.emulate and (comm is not None or devices is not None):
-        raise UsageError("an emulated machine has neither ranks nor devices of this computer")
+        raise UsageError("--emulate does not work with --devices or under mpiexec")
     if (options.checkpoint or options.resume) and (options.emulate or options.plan is None):
-        raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
+        raise UsageError("--checkpoint and --resume need a plan, and do not work with --emulate")
     if options.rebalance and (options.emulate or options.plan is None):
-        raise UsageError("runs of a plan are rebalanced, on this computer or under MPI")
+        raise UsageError("--rebalance needs a plan, and does not work with --emulate")
     if options.locality != "off" and options.emulate:
-        raise UsageError("vertices are ordered for locality where a run takes real seconds")
+        raise UsageError("--locality does not work with --emulate")
     graph, divisions = _divided(options, asked, comm, out)
     if comm is not None:
         _describe(comm, divisions[0].platform.names, options)
@@ -118,7 +110,7 @@ def _divided(
 ) -> tuple[Graph | DirectedGraph | RankParts, list[Division]]:
     """Return the graph, and the blocks to be run: of the plan, or those made for the machine.
 
-    Of a plan's graph, ranks read their own parts alone where that is possible.
+    With a plan, each rank reads only its own part of the graph where that is possible.
     """
     if options.plan is None:
         graph = read_workload(options.graph, options.reading, out).graph
@@ -127,7 +119,7 @@ def _divided(
     from evener.io.plans.plan import read_plan
     from evener.running.on_edges import refuse_on_edges
 
-    refuse_beside_plan(options)
+    refuse_with_plan(options)
     if is_edge_plan(options.plan):
         refuse_on_edges(asked.program)
         whole, division = edge_division(options.plan, options, out, is_rank=comm is not None)
@@ -146,7 +138,7 @@ def _divided(
 
 
 def _whole(graph: Graph | DirectedGraph | RankParts) -> Graph | DirectedGraph:
-    """Return the graph, where it is not the parts that ranks have read: `read_by_ranks` says."""
+    """Return the graph, which is not the parts that ranks read: see `read_by_ranks`."""
     from evener.running.slicing import RankParts
 
     assert not isinstance(graph, RankParts)
@@ -220,7 +212,7 @@ def _watch(
 def _adviser(
     options: RunOptions, graph: Graph | DirectedGraph | RankParts, division: Division
 ) -> RunRebalancer | None:
-    """Return who is asked whether vertices are to change device, if that is asked for."""
+    """Return what decides whether vertices change device, or None without --rebalance."""
     from evener.rebalancing.run_rebalancer import RunRebalancer
 
     if not options.rebalance or division.plan is None:
@@ -282,7 +274,7 @@ def _write(
     played: Sequence[str],
     out: Output,
 ) -> dict[str, Any]:
-    """Write what is asked for of a run; print what would make it faster, and return it."""
+    """Write the requested files of a run; print what would make it faster, and return it."""
     import numpy as np
 
     from evener.files.writing import atomic_write
@@ -297,3 +289,56 @@ def _write(
     advice = write_records(options, asked.program, graph, division, run, played)
     out.say(f"{advice.sentence}: {advice.command}" if advice.command else advice.sentence)
     return {"advice": advice._asdict()}
+
+
+def read_by_ranks(
+    options: RunOptions,
+    plan: Plan,
+    run: tuple[App | None, VertexProgram | Solver],
+    comm: MpiComm,
+    out: Output,
+) -> RankParts | None:
+    """Return the parts of this rank's devices; None where each rank must read the whole file.
+
+    run: the app, if it is one, and its program. A note says why the whole file is read. All ranks
+    call. Raises InputError for what is wrong in the file.
+    """
+    from evener.io.graphs.streams import WholeNeeded
+    from evener.io.streaming import digest_of, open_stream
+    from evener.running.hybrid import devices_of_process
+    from evener.running.on_device import wanted_arcs
+    from evener.running.slicing import read_parts
+
+    app, program = run
+    devices_of_process(comm, plan.partition.k)  # refuses more ranks than devices
+    asked = read_options_of(plan, options.reading, str(options.plan))
+    try:
+        _refuse_to_divide(options, app)
+        with out.progress(f"Reading {options.graph}") as progress:
+            progress("pieces", 0.0)
+            stream = open_stream(options.graph, plan.partition.n, asked)
+            parts = read_parts(stream, plan.partition, comm, want=wanted_arcs(program))
+    except WholeNeeded as reason:
+        out.note(f"note: each rank reads all of {options.graph}: {reason}")
+        return None
+    for note in parts.notes:
+        out.note(f"note: {note}")
+    if plan.inputs and comm.rank == 0:
+        name = stream.source.name
+        if not is_its_input(plan, {name: digest_of(options.graph)}):
+            out.note(f"note: the plan was not made from {options.graph}")
+    return parts
+
+
+def _refuse_to_divide(options: RunOptions, app: App | None) -> None:
+    """Raise WholeNeeded where something else than the run needs the graph."""
+    from evener.io.graphs.streams import WholeNeeded
+
+    if options.verify:
+        raise WholeNeeded("--verify compares with another algorithm on one computer")
+    if options.checkpoint is not None or options.resume is not None:
+        raise WholeNeeded("a checkpoint records its graph")
+    if options.rebalance:
+        raise WholeNeeded("vertices that change device take their arcs from it")
+    if app is not None and app.program_for is not None:
+        raise WholeNeeded(f"the type of {app.program.name}'s values depends on all weights")

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from evener.cli.commands.sizes_measuring_options import (
+from evener.cli.commands.sizes_by_curves import CurveOptions, run_by_level, run_curves
+from evener.cli.commands.sizes_by_measuring import (
     add_measuring_options,
     matrix_block_from,
     measuring_options_from,
@@ -20,19 +21,18 @@ from evener.cli.graph_options import (
     LoadOptions,
     add_reading_options,
     graph_to_divide,
-    load_options_from,
     read_workload,
 )
 from evener.cli.machines import (
     MAX_ROWS,
-    SPEEDS_HELP,
+    MachineOptions,
     add_machine_options,
     equal_runs,
     is_speeds_file,
     machine_of,
-    machine_options_from,
     run_name,
 )
+from evener.cli.options import add_options, options_from
 from evener.cli.values import count, share_below_one
 from evener.errors import UsageError
 from evener.wording import plural, time_of, units
@@ -45,17 +45,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the machine, and the load: a number of vertices, or a graph."""
-    add_machine_options(parser, SPEEDS_HELP)
-    load = parser.add_argument_group("load (--n or --graph)")
-    load.add_argument("--n", type=count, metavar="N", help="vertices, each of weight 1")
-    load.add_argument(
-        "--edges", type=count, default=0, metavar="M", help="edges, for memory (default 0)"
-    )
-    load.add_argument("--graph", metavar="FILE", help="a graph: its vertices, edges and weights")
-    load.add_argument(
-        "--matrix", type=count, metavar="N",
-        help="with --hierarchical: a matrix of N x N entries in blocks of --block (default 64)",
-    )  # fmt: skip
+    add_machine_options(parser)
+    add_options(parser.add_argument_group("load (--n or --graph)"), LoadOptions)
     parser.add_argument(
         "--epsilon",
         type=share_below_one,
@@ -68,59 +59,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="size the levels of the machine's tree in turn: nodes (INPA), then devices (IDPA)",
     )
+    parser.add_argument(
+        "--matrix",
+        type=count,
+        metavar="N",
+        help="with --hierarchical: a matrix of N x N entries in blocks of --block (default 64)",
+    )
     add_reading_options(parser)
-    curves = parser.add_argument_group("with --speeds FILE")
-    curves.add_argument(
-        "--method", metavar="NAME", help="constant, gpa, npa, exact or auto (default auto)"
-    )
-    curves.add_argument(
-        "--low", metavar="U,U,...", help="least size, one for all or one each (default 0)"
-    )
-    curves.add_argument(
-        "--high",
-        metavar="U,U,...",
-        help="largest size, one for all or one each (default: the capacity)",
-    )
-    curves.add_argument(
-        "--fixed-seconds",
-        metavar="S,S,...",
-        help="time that taking part costs a device, one for all or one each",
-    )
-    curves.add_argument(
-        "--shared-seconds",
-        metavar="S,S,...",
-        help="time that each device taking part costs all devices",
-    )
-    curves.add_argument(
-        "--explain", action="store_true", help="add a column: why a device gets nothing, or no more"
-    )
+    add_options(parser.add_argument_group("with --speeds FILE"), CurveOptions)
     add_measuring_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes."""
-    machine = machine_options_from(args)
+    machine = options_from(args, MachineOptions)
     measuring = measuring_options_from(args)
     if measuring is not None:
         from evener.cli.commands.sizes_by_measuring import run_measuring
 
-        return run_measuring(measuring, machine, load_options_from(args), out)
+        return run_measuring(measuring, machine, options_from(args, LoadOptions), out)
+    options = options_from(args, CurveOptions, method=args.method or "auto")
     if args.matrix is not None:
-        from evener.cli.commands.sizes_by_curves import curve_options_from
         from evener.cli.commands.sizes_of_matrix import run_matrix
 
-        block = matrix_block_from(args)
-        return run_matrix(machine, args.matrix, block, curve_options_from(args), out)
+        return run_matrix(machine, args.matrix, matrix_block_from(args), options, out)
+    load = options_from(args, LoadOptions)
     if args.hierarchical or is_speeds_file(args.speeds):
-        from evener.cli.commands.sizes_by_curves import curve_options_from, run_by_level, run_curves
-
         run_sizes = run_by_level if args.hierarchical else run_curves
-        return run_sizes(machine, load_options_from(args), curve_options_from(args), out)
+        return run_sizes(machine, load, options, out)
     for option in ("method", "low", "high", "fixed_seconds", "shared_seconds", "explain"):
         if getattr(args, option):
             name = option.replace("_", "-")
-            raise UsageError(f"--{name} goes with --speeds FILE, a file of speed curves")
-    load = load_options_from(args)
+            raise UsageError(f"--{name} works only with --speeds FILE, a file of speed curves")
     platform = machine_of(machine)
     sizes = _sizes(load, platform, args.epsilon, out)
     _show(platform, sizes, out)
@@ -144,7 +114,7 @@ def _sizes(load: LoadOptions, platform: Platform, epsilon: float, out: Output) -
     from evener.sizing import contract_for, target_sizes
 
     if load.graph is None:
-        n, per_unit = load.count()
+        n, per_unit = load.of_units()
         return target_sizes(platform, n, epsilon=epsilon, bytes_per_unit=per_unit)
     graph = graph_to_divide(read_workload(load.graph, load.reading, out), out)
     return contract_for(graph, platform, epsilon)[1]

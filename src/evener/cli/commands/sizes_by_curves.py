@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,6 +16,7 @@ from evener.cli.machines import (
     run_name,
     safe,
 )
+from evener.cli.options import option
 from evener.errors import UsageError
 from evener.wording import duration, percent, plural, units
 
@@ -30,13 +30,22 @@ if TYPE_CHECKING:
 class CurveOptions:
     """How curves become sizes; limits and seconds as written, one number for all or one each."""
 
-    method: str
-    epsilon: float
-    low: str | None
-    high: str | None
-    fixed_seconds: str | None
-    shared_seconds: str | None
-    explain: bool
+    method: str = option("constant, gpa, npa, exact or auto (default auto)", metavar="NAME")
+    low: str | None = option("minimum size, one for all or one each (default 0)", metavar="U,U,...")
+    high: str | None = option(
+        "maximum size, one for all or one each (default: the capacity)", metavar="U,U,..."
+    )
+    fixed_seconds: str | None = option(
+        "time that each iteration costs a device that takes part, one for all or one each",
+        metavar="S,S,...",
+    )
+    shared_seconds: str | None = option(
+        "time that each device that takes part costs all devices", metavar="S,S,..."
+    )
+    explain: bool = option(
+        "add a column that says why a device gets nothing, or no more", default=False
+    )
+    epsilon: float = 0.03
 
     def terms(self, devices: CurvedDevices, n: int) -> Terms:
         """Return the options as numbers, one a device; fixed seconds else from the curves."""
@@ -57,19 +66,6 @@ class Terms(NamedTuple):
     shared: list[float]
 
 
-def curve_options_from(args: argparse.Namespace) -> CurveOptions:
-    """Return the options given."""
-    return CurveOptions(
-        args.method or "auto",
-        args.epsilon,
-        args.low,
-        args.high,
-        args.fixed_seconds,
-        args.shared_seconds,
-        args.explain,
-    )
-
-
 def run_curves(
     machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
 ) -> int:
@@ -77,7 +73,9 @@ def run_curves(
     from evener.sizing import explain_sizes, solve_sizes
 
     if machine.machine is None and load_options.says_bytes:
-        raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
+        raise UsageError(
+            "--edges and bytes work only with a machine; a file of curves has capacities"
+        )
     devices = curved_devices(machine, out)
     load = load_of(load_options, out)
     devices = devices.holding(load.bytes_per_unit)
@@ -152,7 +150,7 @@ def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float])
     if chosen is None or not any(shared):
         return reasons
     return [
-        reason if used or not cost else f"not worth the {duration(cost)} that it costs all"
+        reason if used or not cost else f"not worth the {duration(cost)} that it costs all others"
         for reason, used, cost in zip(reasons, chosen.used.tolist(), shared, strict=True)
     ]
 
@@ -214,7 +212,10 @@ def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
         return
     if chosen.used.all():
         if chosen.makespan > makespan:
-            out.say(f"With what taking part costs all: {duration(chosen.makespan)} an iteration")
+            out.say(
+                f"With the time that devices cost all others: {duration(chosen.makespan)} an "
+                "iteration"
+            )
         return
     used, k = int(chosen.used.sum()), chosen.used.size
     if math.isinf(chosen.makespan_of_all):
@@ -247,15 +248,15 @@ def run_by_level(
     from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
 
     if options.shared_seconds or options.explain:
-        raise UsageError("--shared-seconds and --explain go with sizes for all devices at once")
+        raise UsageError("--shared-seconds and --explain do not work with --hierarchical")
     if options.epsilon == 0:
-        raise UsageError("--hierarchical needs an --epsilon above zero: times agree to that")
+        raise UsageError("--hierarchical needs an --epsilon above zero, to which times must agree")
     devices = curved_devices(machine, out)
     platform = devices.platform
     places = [] if platform is None else _places(platform)
     if platform is None or not places:
         raise UsageError(
-            "hierarchical goes along the machine's tree, and no device says where it is",
+            "hierarchical needs the machine's tree, but no device has a place in it",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     load = load_of(load_options, out)

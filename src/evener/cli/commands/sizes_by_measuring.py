@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.commands.measure_options import processes_in
+from evener.cli.commands.measure_options import (
+    BLOCK,
+    DeviceOptions,
+    KernelOptions,
+    add_precision,
+)
 from evener.cli.commands.sizes_by_curves import limit_of
 from evener.cli.graph_options import LoadOptions, graph_to_divide, load_of, read_workload
 from evener.cli.machines import MAX_ROWS, MachineOptions, is_speeds_file
+from evener.cli.options import add_options, option, options_from
+from evener.cli.values import count
 from evener.errors import UsageError
+from evener.measuring.outcomes import Precision
 from evener.wording import duration, percent, plural, units
 
 if TYPE_CHECKING:
-    from evener.cli.commands.sizes_measuring_options import MeasuringOptions
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.measuring.dynamic_sizes import DynamicTerms, MeasuredSizes
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
     from evener.platforms.models.samples import Sample
     from evener.running.comm import Comm
     from evener.sizing.dynamic import Observed
+
 
 SHOWN = 4  # devices whose loads and times a line of a step shows
 
@@ -40,9 +50,9 @@ def run_measuring(
     if options.output is not None:
         refuse_unwritable(options.output)
         if is_stdout(options.output):
-            raise UsageError("-o keeps a journal beside its file: stdout has no place for one")
+            raise UsageError("-o writes a journal next to its file, so the file cannot be stdout")
     samples = _samples(machine)
-    n, graph = _load(options.kernel, load, out)
+    n, graph = _load(options.measure, load, out)
     comm: Comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
         out = Output(quiet=True)  # rank 0 prints for all ranks
@@ -63,7 +73,7 @@ def _samples(machine: MachineOptions) -> dict[str, Sequence[Sample]]:
     """Return the samples of --speeds FILE by device; none where there is no file."""
     if machine.machine is not None or machine.k is not None:
         raise UsageError(
-            "--measure measures the devices that are here: --machine and --k do not go along"
+            "--measure measures this computer, and does not work with --machine or --k"
         )
     if machine.speeds is None:
         return {}
@@ -96,17 +106,16 @@ def _settings(
     from evener.measuring.processes import devices_here, memory_here
     from evener.measuring.session import Settings
 
-    devices = devices_here(
-        options.device, comm, processes_in(options.processes, options.device, options.kernel)
-    )
+    devices = devices_here(options.device, comm, options.processes_for(options.measure))
     memory = memory_here(comm, len(devices))
     return Settings(
-        options.kernel,
+        options.measure,
         tuple(devices),
         (n,),
         options.precision,
-        memory if options.memory is None else options.memory,
-        options.options | blas_of(options.kernel, [device.kind for device in devices]),
+        memory if options.own.memory is None else float(options.own.memory),
+        options.own.given_to(options.measure)
+        | blas_of(options.measure, [device.kind for device in devices]),
         graph=graph,
         source="" if source is None else Path(source).name,
         total=n,
@@ -193,3 +202,95 @@ def _step_dict(seen: Observed) -> dict[str, Any]:
         "seconds": [s if math.isfinite(s) else None for s in seen.seconds.tolist()],
         "imbalance": seen.spread if math.isfinite(seen.spread) else None,
     }
+
+
+ALONE = (
+    "output",
+    "device",
+    "processes",
+    "max_steps",
+    "block",
+    "memory",
+    "no_transfers",
+)  # go with --measure
+NEVER = ("matrix", "hierarchical", "fixed_seconds", "shared_seconds", "explain")  # do not
+
+
+def given_from(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
+    """Return those of the options that are given, as they are written."""
+    return [f"--{name.replace('_', '-')}" for name in options if getattr(args, name)]
+
+
+def matrix_block_from(args: argparse.Namespace) -> int:
+    """Return the side of the blocks of --matrix; UsageError for what does not go with it."""
+    if not args.hierarchical:
+        raise UsageError(
+            "--matrix works with --hierarchical only: nodes first, then the devices of each",
+            hint="`evener tile` divides a matrix over all devices at once.",
+        )
+    _refuse("does not work with --matrix", *given_from(args, ("n", "graph", "edges")))
+    block = BLOCK if args.block is None else int(args.block)
+    if args.matrix < 1 or not 1 <= block <= args.matrix:
+        raise UsageError(f"a matrix of side {args.matrix} has no blocks of side {block}")
+    return block
+
+
+def _refuse(why: str, *given: str) -> None:
+    if given:
+        raise UsageError(f"{given[0]} {why}")
+
+
+@dataclass(frozen=True)
+class MeasuringOptions(DeviceOptions):
+    """What `--measure --dynamic` is asked for; None: not given."""
+
+    measure: str = option(
+        "spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name", metavar="KERNEL"
+    )
+    dynamic: bool = option(
+        "with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
+        default=False,
+    )
+    max_steps: int | None = option(
+        "maximum number of measurements (default 40)", type=count, metavar="S"
+    )
+    output: str | None = option(
+        "write the samples as a speeds file; FILE.journal is kept until all is done",
+        "-o",
+        "--output",
+        metavar="FILE",
+    )
+    epsilon: float = 0.03
+    method: str = "auto"
+    low: str | None = None
+    high: str | None = None
+    own: KernelOptions = field(default_factory=KernelOptions)
+    precision: Precision = field(default_factory=Precision)
+
+
+def add_measuring_options(parser: argparse.ArgumentParser) -> None:
+    """Add the kernel that is measured, the devices, and when a step is measured well enough."""
+    group = parser.add_argument_group("by measuring this computer, or all ranks of mpiexec")
+    add_options(group, MeasuringOptions)
+    add_precision(parser)
+    add_options(parser, KernelOptions)
+
+
+def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
+    """Return the options given; None where nothing is to be measured.
+
+    Raises UsageError for options that go with others, and for numbers out of range.
+    """
+    if args.measure is None and not args.dynamic:
+        alone = [name for name in ALONE if name != "block" or args.matrix is None]
+        _refuse("works with --measure KERNEL --dynamic only", *given_from(args, alone))
+        return None
+    if args.measure is None or not args.dynamic:
+        raise UsageError(
+            "--measure KERNEL and --dynamic must be given together",
+            hint="`evener measure` makes a file of speeds for sizes of many loads.",
+        )
+    _refuse("does not work with --measure", *given_from(args, NEVER))
+    if args.epsilon == 0:
+        raise UsageError("--dynamic needs an --epsilon above zero, to which times must agree")
+    return options_from(args, MeasuringOptions, method=args.method or "auto")

@@ -33,9 +33,9 @@ def run_matrix(
                         (options.shared_seconds, "--shared-seconds"),
                         (options.explain, "--explain")):  # fmt: skip
         if given:
-            raise UsageError(f"{name} does not go with --matrix")
+            raise UsageError(f"{name} does not work with --matrix")
     if options.epsilon == 0:
-        raise UsageError("--matrix needs an --epsilon above zero: times agree to that")
+        raise UsageError("--matrix needs an --epsilon above zero, to which times must agree")
     devices = curved_devices(machine, out)
     nodes = _nodes(devices)
     fixed = options.terms(devices, 1).fixed
@@ -61,7 +61,7 @@ def _nodes(devices: CurvedDevices) -> list[MatrixNode]:
     at = [device.at for device in devices.platform.devices] if devices.platform else []
     if not any(at):
         raise UsageError(
-            "--matrix goes along the machine's tree, and no device says where it is",
+            "--matrix needs the machine's tree, but no device has a place in it",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     found: dict[str, list[int]] = {}

@@ -6,15 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.edge_options import (
+from evener.cli.edges import (
+    EdgeOptions,
     add_edge_options,
     edge_figures,
-    edge_options_from,
     print_blocks,
     read_edges_as,
 )
 from evener.cli.judged import add_epsilon
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import MachineOptions, add_machine_options, machine_of
+from evener.cli.options import options_from
 from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, seed, size_in_bytes
 from evener.errors import UsageError
 
@@ -38,34 +39,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "stream, 2ps, hdrf, greedy, greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, "
         "bourse, mtkahypar",
     )
-    parser.add_argument("--preset", default="default", choices=("fast", "default", "strong"))
+    parser.add_argument(
+        "--preset",
+        default="default",
+        choices=("fast", "default", "strong"),
+        help="effort (default: default)",
+    )
     add_epsilon(parser)
-    parser.add_argument("--seed", type=seed, default=7)
+    parser.add_argument(
+        "--seed",
+        type=seed,
+        default=7,
+        help="random seed; the same seed gives the same plan (default 7)",
+    )
     parser.add_argument(
         "--order",
         default="auto",
         choices=("auto", "neighbour", "degree", "block", "coordinate"),
-        help="in which spac-path, -ring and -contracted join clones (default: by neighbour)",
+        help="order in which spac-path, -ring and -contracted join clones (default: by neighbour)",
     )
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="divide the lines of an edge list, or an .npy array (m, 2), as they are read, never "
-        "all in memory; methods: stream (default), hep, 2ps, hdrf, greedy, dbh, random, order",
+        help="divide the lines of an edge list, or an .npy array (m, 2), while reading, without "
+        "holding all in memory; methods: stream (default), hep, 2ps, hdrf, greedy, dbh, "
+        "random, order",
     )
     parser.add_argument(
         "--buffer",
         type=count,
         metavar="EDGES",
-        help="edges that wait in memory, of --stream --method stream, 70 bytes each (default: a "
+        help="with --stream --method stream: edges held in memory, 70 bytes each (default: a "
         "million, or an eighth of all)",
     )
     parser.add_argument(
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="for edges in memory, as 4GiB, of --stream --method hep: those between hubs stay in "
-        "the file (default: hubs have 10 times the mean degree)",
+        help="with --stream --method hep: memory for edges, such as 4GiB; edges between hubs stay "
+        "in the file (default: hubs have 10 times the mean degree)",
     )
     add_machine_options(parser)
     add_edge_options(parser)
@@ -80,19 +92,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or f"{Path(args.graph).name.split('.')[0]}.plan")
     refuse_binary(output)
     refuse_outputs([output], [args.graph, args.machine, args.coords])
-    platform = machine_of(machine_options_from(args), out)
+    platform = machine_of(options_from(args, MachineOptions), out)
     if args.stream:
         if args.of != "graph" or args.weighted or args.preset != "default" or args.order != "auto":
-            raise UsageError(
-                "--stream takes lines as they are: no --as, --weighted, --preset, --order"
-            )
+            raise UsageError("--stream does not work with --as, --weighted, --preset or --order")
         made = _streamed(args.graph, platform, stream_options_from(args), output, out)
         _say(made, made.notes, output, out)
         return 0
     if args.buffer is not None or args.memory is not None:
-        raise UsageError("--buffer and --memory are of --stream")
-    options = SplitOptions(args.method or "spac", args.preset, args.epsilon, args.seed, args.order)
-    reading = read_edges_as(args.graph, edge_options_from(args), out)
+        raise UsageError("--buffer and --memory work with --stream only")
+    options = options_from(args, SplitOptions, method=args.method or "spac")
+    reading = read_edges_as(args.graph, options_from(args, EdgeOptions), out)
     with out.progress("Splitting") as progress:
         progress(options.method, 0.1)
         made = split(reading, platform, options)
@@ -106,8 +116,10 @@ def stream_options_from(args: argparse.Namespace) -> StreamOptions:
     from evener.planning.split_file import StreamOptions
 
     if args.memory is not None and args.memory < LEAST_MEMORY:
-        raise UsageError(f"--memory {args.memory} is in bytes: give 1MiB or more, as 4GiB")
-    return StreamOptions(args.method or "stream", args.epsilon, args.seed, args.buffer, args.memory)
+        raise UsageError(
+            f"--memory {args.memory} is in bytes, and too small: give 1MiB or more, such as 4GiB"
+        )
+    return options_from(args, StreamOptions, method=args.method or "stream")
 
 
 def _streamed(
@@ -119,12 +131,12 @@ def _streamed(
     from evener.io.plans.edge_plan import write_edge_plan
     from evener.planning.split_file import split_file
 
-    beside = None if is_stdout(output) else output.absolute().parent
-    with private_folder(beside) as folder, out.progress("Splitting") as progress:
+    parent = None if is_stdout(output) else output.absolute().parent
+    with private_folder(parent) as folder, out.progress("Splitting") as progress:
         progress(options.method, 0.1)
         try:
             made = split_file(path, platform, options, part_file=folder / "part")
-        except OSError as error:  # beside the plan its blocks are kept, as large as it will be
+        except OSError as error:  # the blocks are in the plan's folder, as large as the plan
             raise refusal(error, output) from error
         write_edge_plan(output, made, level=0)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,9 +15,9 @@ from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
     curved_devices,
-    machine_options_from,
     safe,
 )
+from evener.cli.options import add_options, option, options_from
 from evener.cli.values import count, refuse_outputs, refuse_picture, sides
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
@@ -35,23 +35,65 @@ SIZES = ("exact", "gpa", "npa")
 METHODS = ("auto", "kl", "br", "1.5d", "fpm-kl", "guillotine", "hierarchical")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the machine, the matrix, and how it is divided."""
-    add_machine_options(parser)
-    matrix = parser.add_argument_group("matrix")
-    matrix.add_argument(
-        "--size", required=True, metavar="N", help="rows and columns, or ROWSxCOLUMNS"
+def columns_of(text: str) -> int | list[int]:
+    """Return a number of columns, or the numbers of devices of each."""
+    return [count(word) for word in text.split(",")] if "," in text else count(text)
+
+
+@dataclass(frozen=True)
+class TileOptions:
+    """How the matrix is divided, and what is written; columns: how many, or devices of each."""
+
+    size: str = option(
+        "rows and columns, or ROWSxCOLUMNS", required=True, metavar="N", group="matrix"
     )
-    matrix.add_argument(
-        "--block",
+    block: int = option(
+        "divide into blocks of B x B elements (default 1)",
         type=count,
         default=1,
         metavar="B",
-        help="divide into blocks of B x B elements (default 1)",
+        group="matrix",
     )
-    parser.add_argument(
-        "--method", choices=METHODS, default="auto", help="algorithm (default auto)"
+    method: str = option("algorithm (default auto)", choices=METHODS, default="auto")
+    columns: int | Sequence[int] | None = option(
+        "kl and fpm-kl: number of columns, or of devices in each column, such as 3,2,2",
+        type=columns_of,
+        metavar="C",
     )
+    sizes: str = option(
+        "1.5d, guillotine and hierarchical: how areas follow speed models (default exact)",
+        choices=SIZES,
+        default="exact",
+    )
+    slices: bool = option("hierarchical: divide each node into columns only", default=False)
+    bytes_per_element: float = option(
+        "bytes of memory for an element (default 24, for A, B and C)",
+        type=float,
+        default=24.0,
+        metavar="B",
+    )
+    output: str | None = option(
+        "write the rows and columns of each device, in elements",
+        "-o",
+        "--output",
+        metavar="FILE.csv",
+    )
+    picture: str | None = option("draw the rectangles, as .png or .svg", metavar="FILE")
+    machine: MachineOptions = field(default_factory=MachineOptions)
+
+    def __post_init__(self) -> None:
+        if self.block < 1:
+            raise UsageError(f"--block must be above zero, not {self.block}")
+        if not 0 < self.bytes_per_element < float("inf"):
+            raise UsageError(
+                f"--bytes-per-element must be above zero, not {self.bytes_per_element}"
+            )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the machine, the matrix, and how it is divided."""
+    add_machine_options(parser)
+    add_options(parser, TileOptions)
     parser.add_argument(
         "--hierarchical",
         dest="method",
@@ -59,51 +101,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="hierarchical",
         help="nodes of the machine's tree first, then the devices of each: --method hierarchical",
     )
-    parser.add_argument(
-        "--columns",
-        type=_columns,
-        metavar="C",
-        help="kl and fpm-kl: how many columns, or how many devices each has, as 3,2,2",
-    )
-    parser.add_argument(
-        "--sizes",
-        choices=SIZES,
-        default="exact",
-        help="1.5d, guillotine and hierarchical: how areas follow speed models (default exact)",
-    )
-    parser.add_argument(
-        "--slices", action="store_true", help="hierarchical: cut each node into columns only"
-    )
-    parser.add_argument(
-        "--bytes-per-element",
-        type=float,
-        default=24.0,
-        metavar="B",
-        help="memory that a device needs for an element (default 24: of A, B and C)",
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE.csv",
-        help="write the rows and columns of each device, in elements",
-    )
-    parser.add_argument("--picture", metavar="FILE", help="draw the rectangles, as .png or .svg")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Divide the matrix; print and draw the rectangles."""
-    if args.block < 1:
-        raise UsageError(f"--block must be above zero, not {args.block}")
-    if not 0 < args.bytes_per_element < float("inf"):
-        raise UsageError(f"--bytes-per-element must be above zero, not {args.bytes_per_element}")
-    shape = _shape(args.size)
-    inputs = [args.machine, args.speeds]
-    if args.picture is not None:
-        refuse_picture(args.picture, inputs)
-    refuse_outputs([name for name in (args.output, args.picture) if name is not None], inputs)
-    bytes_per_unit = args.bytes_per_element * args.block**2
-    devices = _devices(machine_options_from(args), bytes_per_unit, out)
-    tiled = _tiled(tile_options_from(args), shape, devices)
+    options = options_from(args, TileOptions)
+    shape = _shape(options.size)
+    inputs = [options.machine.machine, options.machine.speeds]
+    if options.picture is not None:
+        refuse_picture(options.picture, inputs)
+    refuse_outputs([name for name in (options.output, options.picture) if name], inputs)
+    devices = _devices(options.machine, options.bytes_per_element * options.block**2, out)
+    tiled = _tiled(options, shape, devices)
     if devices.curves:
         from evener.sizing import curve_notes
 
@@ -111,21 +120,21 @@ def run(args: argparse.Namespace, out: Output) -> int:
         tiled = replace(tiled, notes=(*tiled.notes, *guessed))
     _show(devices, tiled, out)
     shared = _between_nodes(devices, tiled, out)
-    if args.output is not None:
+    if options.output is not None:
         from evener.files.writing import write_text
 
-        write_text(args.output, _csv(devices.names, tiled.tiling, shape))
-        out.say(f"Written: {args.output}")
-    if args.picture is not None:
+        write_text(options.output, _csv(devices.names, tiled.tiling, shape))
+        out.say(f"Written: {options.output}")
+    if options.picture is not None:
         from evener.reporting.tilings import draw_tiling
 
         title = f"{tiled.method}: half-perimeters {tiled.ratio:.3f} of the bound"
         groups = _nodes(devices) if tiled.method == "hierarchical" else None
-        draw_tiling(args.picture, tiled.tiling, devices.names, title=title, groups=groups)
-        out.say(f"Written: {args.picture}")
+        draw_tiling(options.picture, tiled.tiling, devices.names, title=title, groups=groups)
+        out.say(f"Written: {options.picture}")
     out.result(
-        _json(devices.names, tiled, args.picture)
-        | {"nodes_half_perimeter": shared, "file": args.output}
+        _json(devices.names, tiled, options.picture)
+        | {"nodes_half_perimeter": shared, "file": options.output}
     )
     return 0
 
@@ -166,28 +175,12 @@ def _devices(machine: MachineOptions, bytes_per_unit: float, out: Output) -> _De
     )
 
 
-@dataclass(frozen=True)
-class TileOptions:
-    """How the matrix is divided; n_columns: of kl and fpm-kl, or devices of each; None: chosen."""
-
-    method: str
-    block: int
-    n_columns: int | list[int] | None
-    slices: bool
-    sizes: str
-
-
-def tile_options_from(args: argparse.Namespace) -> TileOptions:
-    """Return the options given."""
-    return TileOptions(args.method, args.block, args.columns, args.slices, args.sizes)
-
-
 def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> Tiled:
     from evener.sizing.tiling.methods import tile
 
     if options.method == "hierarchical" and not any(devices.places):
         raise UsageError(
-            "hierarchical goes along the machine's tree, and no device says where it is",
+            "hierarchical needs the machine's tree, but no device has a place in it",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     return tile(
@@ -196,7 +189,7 @@ def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> T
         method=options.method,
         block=options.block,
         places=devices.places,
-        n_columns=options.n_columns,
+        n_columns=options.columns,
         slices=options.slices,
         sizes=options.sizes,
         fixed_seconds=devices.fixed,
@@ -218,13 +211,8 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
     if not any(devices.places):
         return None
     shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
-    out.say(f"Nodes as wholes need {shared:,} rows and columns of blocks in a step")
+    out.say(f"Whole nodes need {shared:,} rows and columns of blocks in a step")
     return shared
-
-
-def _columns(text: str) -> int | list[int]:
-    """Return a number of columns, or the numbers of devices of each."""
-    return [count(word) for word in text.split(",")] if "," in text else count(text)
 
 
 def _shape(text: str) -> tuple[int, int]:

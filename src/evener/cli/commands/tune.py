@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evener.cli.graph_options import (
+    ReadOptions,
     add_rereading_options,
     read_again,
-    read_options_from,
     recorded_reading,
 )
 from evener.cli.machines import MAX_ROWS
+from evener.cli.options import add_options, option, options_from
 from evener.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
@@ -36,19 +37,36 @@ class TuneOptions:
     case, {plan} in place of its file; None: one measurement, and the new plan is not tried.
     """
 
-    plan: str
-    graph: str | None
-    program: tuple[str, ...]
-    output: str | None
-    samples: str | None
-    prepare: str | None
-    rounds: int
-    seconds: float | None
-    step_every: int | None
-    folder: str | None
+    plan: str = option("the plan whose blocks the program uses", "plan", metavar="PLAN")
+    graph: str | None = option(
+        "the file the plan was made from (default: as the plan records it)",
+        "graph", nargs="?", metavar="GRAPH",
+    )  # fmt: skip
+    program: tuple[str, ...] = ()
+    output: str | None = option("write the new plan to this file", "-o", "--output", metavar="FILE")
+    samples: str | None = option("write a speeds file, for `evener plan --speeds`", metavar="FILE")
+    prepare: str | None = option(
+        "puts a plan into the program's case; {plan} stands for the plan's file. New plans are "
+        "then measured, and taken only if they are faster", metavar="COMMAND",
+    )  # fmt: skip
+    rounds: int = option(
+        f"max. new plans to measure, with --prepare (default {ROUNDS})",
+        type=int, default=ROUNDS, metavar="R",
+    )  # fmt: skip
+    seconds: float | None = option(
+        "end each run after S seconds, by SIGTERM", type=float, metavar="S"
+    )
+    step_every: int | None = option(
+        "a step is N calls of MPI_Allreduce (default: recognised)", type=int, metavar="N"
+    )
+    folder: str | None = option(
+        "folder for the measurements of all ranks, which must share it (default: temporary)",
+        metavar="FOLDER",
+    )
+    reading: ReadOptions = field(default_factory=ReadOptions)
 
 
-class Round(NamedTuple):
+class TunedRound(NamedTuple):
     """A plan, and what the program did on its blocks."""
 
     plan: Plan
@@ -56,38 +74,9 @@ class Round(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments; the words of the program come after `--`."""
-    parser.add_argument("plan", metavar="PLAN", help="the plan whose blocks the program uses")
-    parser.add_argument(
-        "graph", nargs="?", metavar="GRAPH",
-        help="the file the plan was made from (default: as the plan records it)",
-    )  # fmt: skip
+    """Add the options; the words of the launcher's command come after `--`."""
+    add_options(parser, TuneOptions)
     parser.set_defaults(program=[])
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the new plan there")
-    parser.add_argument(
-        "--samples", metavar="FILE", help="write a speeds file, for `evener plan --speeds`"
-    )
-    parser.add_argument(
-        "--prepare", metavar="COMMAND",
-        help="put a plan into the program's case; {plan} stands for its file. New plans are then "
-        "measured, and taken only if they are faster",
-    )  # fmt: skip
-    parser.add_argument(
-        "--rounds", type=int, default=ROUNDS, metavar="R",
-        help=f"new plans to try at most, with --prepare (default {ROUNDS})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seconds", type=float, metavar="S", help="end each run after S seconds, by SIGTERM"
-    )
-    parser.add_argument(
-        "--step-every", type=int, metavar="N",
-        help="a step is N calls of MPI_Allreduce (default: recognised)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--folder",
-        metavar="FOLDER",
-        help="where ranks write what is measured: for ranks on other computers, a shared folder",
-    )
     add_rereading_options(parser)
 
 
@@ -108,10 +97,7 @@ def _options_from(args: argparse.Namespace) -> TuneOptions:
             "--prepare does not name the plan's file",
             hint="Write {plan} in its place: --prepare './prepare.sh {plan}'.",
         )
-    return TuneOptions(
-        args.plan, args.graph, tuple(args.program), args.output, args.samples, args.prepare,
-        args.rounds, args.seconds, args.step_every, args.folder,
-    )  # fmt: skip
+    return options_from(args, TuneOptions, program=tuple(args.program))
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -128,22 +114,22 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError("tune works for plans of vertices", file=options.plan)
     path = options.graph or _recorded_file(plan, options.plan)
     with private_folder(options.folder) as folder:
-        best = Round(plan, _measured(plan, options, folder / "0", out))
+        best = TunedRound(plan, _measured(plan, options, folder / "0", out))
         rounds, speeds = [best], best.measured.samples(plan.platform)
         _say(best, out)
         reading: Reading | None = None
         for number in range(1, options.rounds + 1):
             if best.measured.is_even:
                 break
-            reading = reading or read_again(path, plan, read_options_from(args), out, options.plan)
+            reading = reading or read_again(path, plan, options.reading, out, options.plan)
             new = _planned_again(plan, reading, speeds, options.plan, out)
             if options.prepare is None:
-                best = Round(new, best.measured)
+                best = TunedRound(new, best.measured)
                 break
             file = folder / f"{number}.plan"
             write_plan(file, new)
             _prepare(options.prepare, file, out)
-            tried = Round(new, _measured(new, options, folder / str(number), out))
+            tried = TunedRound(new, _measured(new, options, folder / str(number), out))
             rounds.append(tried)
             speeds = joined(speeds, tried.measured.samples(plan.platform))
             _say(tried, out)
@@ -223,7 +209,7 @@ def _prepare(command: str, plan: Path, out: Output) -> None:
 
 
 def _put_back(
-    best: Round, rounds: list[Round], options: TuneOptions, folder: Path, out: Output
+    best: TunedRound, rounds: list[TunedRound], options: TuneOptions, folder: Path, out: Output
 ) -> None:
     """Put the best plan into the case again."""
     assert options.prepare is not None
@@ -232,7 +218,7 @@ def _put_back(
     _prepare(options.prepare, file, out)
 
 
-def _say(one: Round, out: Output) -> None:
+def _say(one: TunedRound, out: Output) -> None:
     """Print what each rank did in a step."""
     measured, steps = one.measured, one.measured.steps
     if steps.mark is None:
@@ -256,7 +242,7 @@ def _say(one: Round, out: Output) -> None:
         out.say(f"  {reason}")
 
 
-def _end(best: Round, rounds: list[Round], options: TuneOptions, out: Output) -> None:
+def _end(best: TunedRound, rounds: list[TunedRound], options: TuneOptions, out: Output) -> None:
     """Say what came of it."""
     first = rounds[0]
     out.result({
@@ -277,7 +263,7 @@ def _end(best: Round, rounds: list[Round], options: TuneOptions, out: Output) ->
         out.say(f"Written: {options.output}")
 
 
-def _facts(one: Round) -> dict[str, Any]:
+def _facts(one: TunedRound) -> dict[str, Any]:
     """Return what --json says of a round."""
     measured = one.measured
     gain, low, high = measured.gain

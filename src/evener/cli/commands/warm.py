@@ -1,6 +1,6 @@
 """`evener warm`: compile all kernels now, so that later commands start at once.
 
---pack puts them into one file besides, which Evener finds in the user's own folder or in a wheel.
+--pack also puts them into one file, which Evener finds in the user's own folder or in a wheel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first",
         action="store_true",
-        help="only what the first plan of a mesh needs: a quarter of the time",
+        help="compile only what the first plan of a mesh needs, in a quarter of the time",
     )
     parser.add_argument(
         "--pack",
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError(f"--processes must be one or more, not {args.processes}")
     if args.level and not args.pack:
         raise UsageError(
-            "--level is for --pack: commands look for machine code of this very processor",
+            "--level works with --pack only: commands look for machine code of this processor",
             hint="Name the pack's folder: --pack FOLDER.",
         )
     if args.pack and not Path(args.pack).is_dir():
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     else:
         which = "The kernels of a first plan" if args.first else f"All {done.n_kernels} kernels"
         out.say(f"{which} were compiled already.")
-    out.say(f"Kept in {done.folder} ({_whose(done.place)}).")
+    out.say(f"Stored in {done.folder} ({_whose(done.place)}).")
     pack = write_pack(args.pack, done.used) if args.pack else None
     if pack is not None:
         out.say(f"Written: {pack}, {plural(len(done.used), 'combination')} of kernels and types.")

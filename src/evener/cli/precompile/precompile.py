@@ -180,7 +180,7 @@ class _Worker:
         if not answer:
             raise ToolError(
                 f"a process that compiled {name!r} ended before it was done",
-                hint="With one process, `evener warm --processes 1`, it shows why.",
+                hint="Run `evener warm --processes 1` to see why.",
             )
         return _Done(*json.loads(answer))
 

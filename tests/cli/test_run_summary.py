@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evener.cli import main
-from evener.cli.run_locality import say_reorderings
+from evener.cli.run_summary import say_reorderings
 from evener.graphs.generating.grid import grid
 from evener.io import write_graph
 from evener.running.engine.recording import Reordering
@@ -36,7 +36,7 @@ def test_a_good_order_is_kept_and_told(files, how, capsys):
 
 def test_what_does_not_go_together_is_refused(files, capsys):
     assert run(files, "--app", "cg", "--locality", "on", "--emulate") == 2
-    assert "where a run takes real seconds" in capsys.readouterr().err
+    assert "--locality does not work with --emulate" in capsys.readouterr().err
     assert run(files, "--app", "cg", "--locality", "auto", "--rebalance") == 2
     assert "not both" in capsys.readouterr().err
 
@@ -54,8 +54,8 @@ class Said:
 @pytest.mark.parametrize(
     ("one", "sentence", "break_even"),
     [
-        (Reordering(0.0), "was kept; the run was too short to look for a better one", None),
-        (Reordering(2.0), "the order of its vertices was kept; looking", None),
+        (Reordering(0.0), "keep their order; the run was too short to look for a better one", None),
+        (Reordering(2.0), "vertices keep their order; looking", None),
         (Reordering(2.0, 0), "in another order before the run, which took 2", None),
         (Reordering(2.0, 7, 0.5, 0.1), "after superstep 7: computing 500 ms a superstep", 5.0),
         (Reordering(2.0, 7, 0.1, 0.5, is_kept=False), "was slower", None),

@@ -154,10 +154,10 @@ def test_methods_side_by_side(evener, here):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--edges", "--objective", "max_volume"], "--objective is of divided vertices"),
+        (["--edges", "--objective", "max_volume"], "--objective applies to blocks of vertices"),
         (["--edges", "--no-map"], "--no-map"),
         (["--edges", "--with", "metis"], "method"),
-        (["--as", "arcs"], "go with --edges"),
+        (["--as", "arcs"], "work with --edges"),
     ],
 )
 def test_options_of_vertices_are_refused(evener, here, words, reason):
@@ -177,7 +177,7 @@ def test_options_of_vertices_are_refused(evener, here, words, reason):
 def test_inputs_are_not_written_over(evener, here, words):
     before = (here / words[-1]).read_bytes()
     said = evener(*words)
-    assert (said.code, "is an input" in said.err) == (2, True)
+    assert (said.code, "is also an input" in said.err) == (2, True)
     assert (here / words[-1]).read_bytes() == before
 
 

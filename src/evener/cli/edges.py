@@ -1,0 +1,516 @@
+"""What commands do with blocks of edges: read, evaluate, compare, replay, export, report."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from evener.cli.differences import differing_entries, differing_parts, say_replayed
+from evener.cli.graph_options import (
+    ReadOptions,
+    add_reading_options,
+    is_its_input,
+    located,
+    recorded_options,
+    refuse_other_input,
+)
+from evener.cli.judged import OWN
+from evener.cli.machines import MachineOptions, machine_of
+from evener.cli.options import add_options, given_options_from, option, options_from
+from evener.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.io.edges import EdgeReading
+    from evener.planning.compare_edges import EdgeComparison
+    from evener.plans.edge_partition import EdgePartition
+    from evener.plans.edge_plan import EdgePlan
+    from evener.plans.partition import Contract
+    from evener.platforms.platform import Platform
+
+
+KINDS = ("graph", "arcs", "matrix")
+SHOWN = 40  # devices in a table
+
+
+@dataclass(frozen=True)
+class EdgeOptions:
+    """What of a file is divided: of and weighted as of `read_edges`; reading: as of `read`."""
+
+    of: str = option(
+        "divide each edge once (graph, default), each arc (arcs: lines and entries have a "
+        "direction), or the stored entries of a matrix (matrix)",
+        "--as",
+        default="graph",
+        choices=KINDS,
+    )
+    weighted: bool = option(
+        "the work of an edge is its weight, that of an entry its value (default: one unit)",
+        default=False,
+    )
+    reading: ReadOptions = field(default_factory=ReadOptions)
+
+
+def add_edge_options(parser: argparse.ArgumentParser) -> None:
+    """Add --as and --weighted, and the options by which a graph is read."""
+    add_options(parser, EdgeOptions)
+    add_reading_options(parser)
+
+
+def read_edges_as(
+    path: str, options: EdgeOptions, out: Output, *, has_notes: bool = True
+) -> EdgeReading:
+    """Read `path` as the options say, with a progress bar; notes on the file go to stderr.
+
+    has_notes: False where the same file was read before, and they are known.
+    """
+    from evener.io.edges import read_edges
+
+    with out.progress(f"Reading {path}") as progress:
+        given = {key: value for key, value in asdict(options.reading).items() if value is not None}
+        reading = read_edges(
+            path, of=options.of, weighted=options.weighted, progress=progress, **given
+        )
+    for note in reading.notes if has_notes else ():
+        out.note(f"note: {note}")
+    return reading
+
+
+def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) -> EdgeOptions:
+    """Return how `plan`, read from `file`, read its edges, for reading them again from `path`.
+
+    Options in `given` come first. Raises InputError where the plan holds unknown read options.
+    """
+    record = plan.options.get("reading", {})
+    recorded = recorded_options(record if isinstance(record, Mapping) else {}, file)
+    chosen = {key: value for key, value in asdict(given).items() if value is not None}
+    reading = replace(recorded, **{**located(path, recorded), **chosen})
+    return EdgeOptions(plan.of, bool(plan.options.get("weighted", False)), reading)
+
+
+def print_blocks(plan: EdgePlan, out: Output) -> None:
+    """Print a row for each device: its work, how far off its target it is, vertices, memory."""
+    from evener.wording import memory, signed_percent
+
+    relative, metrics = plan.relative_loads, plan.metrics
+    rows = [
+        [
+            name,
+            f"{metrics.loads[b]:,.6g}" if metrics.loads[b] % 1 else f"{metrics.loads[b]:,.0f}",
+            signed_percent(relative[b] - 1),
+            f"{metrics.vertices[b]:,}",
+            memory(metrics.bytes[b]),
+        ]
+        for b, name in enumerate(plan.platform.names)
+    ]
+    what = "work" if plan.options.get("weighted") else "edges"
+    columns = ("device", what, "off target", "vertices", "memory")
+    out.table(columns, rows, most=SHOWN, what="devices")
+
+
+def edge_figures(plan: EdgePlan) -> dict[str, Any]:
+    """Return the figures of an edge plan for --json; lists have an entry for each device."""
+    relative, metrics = plan.relative_loads, plan.metrics
+    return {
+        "copies": metrics.copies,
+        "replication": metrics.replication,
+        "smallest": float(relative.min()),
+        "largest": float(relative.max()),
+        "most_vertices": metrics.most_vertices,
+        "exchanged_bytes": metrics.exchanged_bytes(),
+        "n_edges": plan.partition.m,
+        "n_vertices": int(plan.graph["touched"]),
+        "loads": metrics.loads.tolist(),
+        "edges": metrics.edges.tolist(),
+        "vertices": metrics.vertices.tolist(),
+        "bytes": metrics.bytes.tolist(),
+        "holds": bool(plan.holds.all()),
+        "of": plan.of,
+        "verdict": plan.verdict(),
+    }
+
+
+EPSILON = 0.03
+ORDERS = (*KINDS, "file")  # of the blocks in a partition file
+
+
+@dataclass(frozen=True)
+class EdgeEvaluationOptions:
+    """What is evaluated, on which machine, by what terms; None and "": not given.
+
+    plan: the edge plan whose machine, contract and reading options count, with its file.
+    """
+
+    graph: str
+    part: str
+    plan: str
+    of: str
+    weighted: bool
+    epsilon: float | None
+    bytes_per_value: float | None
+    machine: MachineOptions = field(default_factory=MachineOptions)
+    reading: ReadOptions = field(default_factory=ReadOptions)
+
+
+def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOptions | None:
+    """Return the options where edges are divided; None where vertices are.
+
+    Edges are where --edges says so, or PART or the plan of --as is an edge plan.
+    """
+    from evener.io.plans.edge_plan import is_edge_plan
+
+    named = args.plan if args.plan and args.plan not in ORDERS else None
+    plan = next((one for one in (named, args.part) if one and is_edge_plan(one)), "")
+    if not args.edges and not plan:
+        return None
+    if named and plan != named:
+        raise UsageError(f"--as: {named} is neither an edge plan nor one of {', '.join(ORDERS)}")
+    of = args.plan if args.plan in ORDERS else ""
+    return options_from(args, EdgeEvaluationOptions, plan=plan, of=of)
+
+
+def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
+    """Read both, judge, print; the exit code does not depend on whether the contract holds."""
+    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.plans.edge_partition import BYTES_PER_VALUE
+
+    plan = read_edge_plan(options.plan) if options.plan else None
+    asked = EdgeOptions(options.of or "graph", options.weighted, options.reading)
+    if plan is not None:
+        asked = edge_options_of(plan, options.reading, options.graph, options.plan)
+    judge = _judge_of_file if asked.of == "file" else _judge
+    judged, own = judge(options, plan, asked, out)
+    said = OWN if own else f"sizes of least time, within {_epsilon(options, plan):.3g} of each"
+    each = options.bytes_per_value
+    _print(judged, BYTES_PER_VALUE if each is None else each, out)
+    out.say(judged.verdict())
+    out.say(f"Judged by {said}.")
+    figures = edge_figures(judged)
+    if each is not None:
+        figures["exchanged_bytes"] = judged.metrics.exchanged_bytes(each)
+    out.result({**figures, "judged_by": said})
+    return 0
+
+
+def _judge(
+    options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
+) -> tuple[EdgePlan, bool]:
+    """Return the blocks with their figures, and whether the plan's own contract judges them."""
+    from evener.planning.evaluate_edges import evaluate_edges
+
+    reading = read_edges_as(options.graph, asked, out)
+    platform, epsilon = _platform(options, plan, out), _epsilon(options, plan)
+    partition = _partition(options.part, reading.edges.m, platform.k)
+    contract = _own_contract(options, plan, reading.inputs)
+    judged = evaluate_edges(reading, partition, platform, contract, epsilon=epsilon)
+    return judged, contract is not None
+
+
+def _judge_of_file(
+    options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
+) -> tuple[EdgePlan, bool]:
+    """Return what `_judge` does, of a file that is read in pieces, twice, not into memory."""
+    from evener.planning.split_file import SurveyedFile, evaluate_file
+
+    if asked.weighted:
+        raise UsageError("--weighted does not work with --as file")
+    with out.progress(f"Reading {options.graph}") as progress:
+        progress("edges", 0.1)
+        file = SurveyedFile.at(options.graph)
+        platform, epsilon = _platform(options, plan, out), _epsilon(options, plan)
+        partition = _partition(options.part, file.survey.m, platform.k)
+        contract = _own_contract(options, plan, file.inputs)
+        progress("copies", 0.5)
+        judged = evaluate_file(file, partition, platform, contract, epsilon=epsilon)
+    for note in judged.notes:
+        out.note(f"note: {note}")
+    return judged, contract is not None
+
+
+def _platform(options: EdgeEvaluationOptions, plan: EdgePlan | None, out: Output) -> Platform:
+    if plan is not None and not options.machine.given:
+        return plan.platform
+    return machine_of(options.machine, out)
+
+
+def _own_contract(
+    options: EdgeEvaluationOptions, plan: EdgePlan | None, inputs: Mapping[str, str]
+) -> Contract | None:
+    """Return the plan's contract where its own file is judged by its own terms."""
+    if plan is None or options.epsilon is not None or options.machine.given:
+        return None
+    return plan.contract if is_its_input(plan, inputs) else None
+
+
+def _partition(file: str, m: int, k: int) -> EdgePartition:
+    """Return the blocks of m edges that a file of any tool holds."""
+    from evener.errors import InputError
+    from evener.io.plans.edge_plan import read_edge_part
+    from evener.plans.edge_partition import EdgePartition
+
+    try:
+        return EdgePartition.of(read_edge_part(file, m), k)
+    except InputError as error:
+        error.file = error.file or file
+        raise
+
+
+def _epsilon(options: EdgeEvaluationOptions, plan: EdgePlan | None) -> float:
+    if options.epsilon is not None:
+        return options.epsilon
+    return EPSILON if plan is None else float(plan.options.get("epsilon", EPSILON))
+
+
+def _print(judged: EdgePlan, bytes_per_value: float, out: Output) -> None:
+    """Print the figures of all blocks together, then those of each."""
+    from evener.wording import memory
+
+    metrics, relative = judged.metrics, judged.relative_loads
+    rows = [
+        ["copies of vertices", f"{metrics.copies:,}"],
+        ["replication", f"{metrics.replication:.3f}"],
+        ["exchanged in an iteration", memory(metrics.exchanged_bytes(bytes_per_value))],
+        ["most vertices in a block", f"{metrics.most_vertices:,}"],
+        ["most memory of a block", memory(float(metrics.bytes.max()))],
+        ["smallest block / target", f"{relative.min():.3f}"],
+        ["largest block / target", f"{relative.max():.3f}"],
+        ["blocks within contract", f"{int(judged.holds.sum()):,} of {judged.platform.k:,}"],
+    ]
+    out.table(["measure", "value"], rows)
+    out.say("")
+    print_blocks(judged, out)
+
+
+# Options of `evener compare` that apply to blocks of vertices only.
+OF_VERTICES = {
+    "objective", "sizing", "connected", "mapping", "threads", "time_limit", "shares", "kernel",
+    "overlap", "bytes_per_value",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EdgeComparisonOptions:
+    """What is compared, how, and how the file is read; methods: None for all; report: a page."""
+
+    graph: str
+    methods: list[str] | None
+    preset: str
+    epsilon: float
+    seed: int
+    report: str | None
+    edges: EdgeOptions = field(default_factory=EdgeOptions)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options of all methods, as a page shows them."""
+        shown = {"preset": self.preset, "epsilon": self.epsilon, "seed": self.seed}
+        reading = self.edges.reading.recorded() | {"as": self.edges.of}
+        return shown | {"weighted": self.edges.weighted, "reading": reading}
+
+
+def edge_comparison_options_from(
+    args: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], object]
+) -> EdgeComparisonOptions:
+    """Return the options of a comparison of edge partitions.
+
+    Raises UsageError for those that apply to blocks of vertices only.
+    """
+    for name, flag in given_options_from(args, add_arguments).items():
+        if name in OF_VERTICES:
+            raise UsageError(f"{flag} applies to blocks of vertices, not to --edges")
+    methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
+    return options_from(args, EdgeComparisonOptions, methods=methods)
+
+
+def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out: Output) -> int:
+    """Run every method with the same targets and limits; exit 0 also where one of them fails."""
+    from evener.planning.compare_edges import compare_edges
+
+    reading = read_edges_as(options.graph, options.edges, out)
+    with out.progress("Comparing") as progress:
+        results = compare_edges(
+            reading,
+            platform,
+            options.methods,
+            preset=options.preset,
+            epsilon=options.epsilon,
+            seed=options.seed,
+            progress=progress,
+        )
+    columns = ("method", "copies", "replication", "(load/target)", "most vertices", "exchanged",
+               "holds", "CPU s")  # fmt: skip
+    out.table(columns, [_row(one) for one in results if one.plan is not None])
+    for one in results:
+        if one.note:
+            out.say(f"{one.method}: {one.note}")
+    if options.report is not None:
+        from evener.reporting.edge_comparisons import write_edge_comparison
+
+        write_edge_comparison(
+            options.report, results, reading, platform, options=options.recorded()
+        )
+        out.say(f"Written: {options.report}")
+    out.result({"methods": [_json(one) for one in results]})
+    return 0
+
+
+def _row(result: EdgeComparison) -> list[str]:
+    from evener.wording import memory
+
+    assert result.plan is not None
+    metrics, relative = result.plan.metrics, result.plan.relative_loads
+    return [
+        result.method,
+        f"{metrics.copies:,}",
+        f"{metrics.replication:.3f}",
+        f"{relative.min():.3f} to {relative.max():.3f}",
+        f"{metrics.most_vertices:,}",
+        memory(metrics.exchanged_bytes()),
+        "yes" if result.plan.holds.all() else "no",
+        f"{result.cpu_seconds:.2f}",
+    ]
+
+
+def _json(result: EdgeComparison) -> dict[str, Any]:
+    figures = {} if result.plan is None else edge_figures(result.plan)
+    return {
+        "method": result.method,
+        **figures,
+        "cpu_seconds": result.cpu_seconds,
+        "note": result.note,
+    }
+
+
+Chosen = TypeVar("Chosen")
+
+
+@dataclass(frozen=True)
+class EdgeFileOptions:
+    """An edge plan's file, the file that it was made from, if it is given, and how that is read."""
+
+    plan: str
+    graph: str | None
+    reading: ReadOptions
+
+
+def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeFileOptions | None:
+    """Return the options where the plan named is an edge plan; None for all other files."""
+    from evener.io.plans.edge_plan import is_edge_plan
+
+    if not is_edge_plan(args.plan):
+        return None
+    return EdgeFileOptions(args.plan, graph, options_from(args, ReadOptions))
+
+
+def replay_edges(options: EdgeFileOptions, out: Output) -> int:
+    """Make an edge plan again; 3 where the input differs, 5 where only the result does."""
+    from evener.io.plans.edge_plan import read_edge_plan
+
+    if options.graph is None:
+        raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
+    old = read_edge_plan(options.plan)
+    with out.progress("Splitting") as progress:
+        progress(str(old.options.get("method", "")), 0.1)
+        new = _made_again(old, options, out)
+    same_input = is_its_input(old, new.inputs)
+    return say_replayed(
+        options.plan, options.graph, _differences(old, new), out, is_its_input=same_input
+    )
+
+
+def export_edges(options: EdgeFileOptions, to: str, output: str, out: Output) -> int:
+    """Write the block of each edge as asked; with the graph its ends, too."""
+    from evener.io.plans.edge_exports import EdgeEnds, write_edge_part
+    from evener.io.plans.edge_plan import read_edge_plan
+
+    plan = read_edge_plan(options.plan)
+    ends = None
+    if options.graph is not None:
+        reading = _checked_again(plan, options, out)
+        ends = EdgeEnds(reading.ends, reading.edges.weights)
+    written = write_edge_part(output, plan, to, ends=ends)
+    out.say(f"Written: {output}")
+    out.result({"written": output, "files": written, "format": to, "edges": plan.partition.m})
+    return 0
+
+
+def report_edges(options: EdgeFileOptions, output: str, out: Output) -> int:
+    """Write the page of an edge plan; with the graph, how its vertices are copied."""
+    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.reporting.edge_report import write_edge_report
+
+    plan = read_edge_plan(options.plan)
+    reading = None
+    if options.graph is not None:
+        reading = _checked_again(plan, options, out)
+    with out.progress("Drawing the report") as progress:
+        progress("report", 0.1)
+        write_edge_report(output, plan, None if reading is None else reading.edges)
+    out.say(plan.verdict())
+    out.say(f"Written: {output}")
+    if reading is None:
+        out.note("note: not recounted: no graph given")
+    out.result({"verdict": plan.verdict(), "written": output, "picture": reading is not None})
+    return 0
+
+
+def _read_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
+    assert options.graph is not None
+    how = edge_options_of(plan, options.reading, options.graph, options.plan)
+    return read_edges_as(options.graph, how, out)
+
+
+def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
+    """Return the plan's edges. Raises InputError for another file, and where the plan is forged."""
+    from evener.planning.evaluate_edges import refuse_forged_edges
+
+    reading = _read_again(plan, options, out)
+    refuse_other_input(plan, reading.inputs, str(options.graph))
+    refuse_forged_edges(plan, reading, options.plan)
+    return reading
+
+
+def _made_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgePlan:
+    """Return the plan made with the options of `plan`, of a file that is read in pieces or not."""
+    from evener.planning.split import SplitOptions, split
+    from evener.planning.split_file import StreamOptions, split_file
+
+    assert options.graph is not None
+    if plan.options.get("stream"):
+        streamed = _options_in(plan, StreamOptions, options.plan)
+        return split_file(options.graph, plan.platform, streamed)
+    how = _options_in(plan, SplitOptions, options.plan)
+    return split(_read_again(plan, options, out), plan.platform, how)
+
+
+def _options_in(plan: EdgePlan, kind: type[Chosen], file: str) -> Chosen:
+    """Return the options the plan was made with. Raises InputError where they are not valid."""
+    chosen: dict[str, Any] = {}
+    for one in fields(kind):  # type: ignore[arg-type] # SplitOptions or StreamOptions
+        value = plan.options.get(one.name, one.default)
+        if isinstance(one.default, float) and type(value) is int:
+            value = float(value)
+        known = int if one.default is None else type(one.default)
+        if value is not None and type(value) is not known:
+            raise InputError(f"holds an invalid option: {one.name}", file=file)
+        chosen[one.name] = value
+    try:
+        return kind(**chosen)
+    except (TypeError, UsageError) as error:
+        raise InputError(f"holds invalid options: {error}", file=file) from error
+
+
+def _differences(old: EdgePlan, new: EdgePlan) -> list[str]:
+    """Return what differs, most important first."""
+    from evener.io.plans.edge_plan import edge_manifest
+
+    parts = old.partition.part, new.partition.part
+    found = differing_parts((old, new), parts, "edges", "in another block")
+    if old.partition.m != new.partition.m:
+        return found
+    then, now = (json.loads(json.dumps(edge_manifest(plan))) for plan in (old, new))
+    for record in (then, now):
+        del record["inputs"], record["versions"]
+    return found + list(differing_entries(then, now))
