@@ -99,6 +99,11 @@ COMMANDS = {
         "run a graph application on the devices of a plan",
         "evener run web.plan web.graph --app pagerank",
     ),
+    "tune": Command(
+        "evener.cli.commands.tune",
+        "measure an MPI program as it runs, and plan again at its speeds",
+        "evener tune wing.plan -o next.plan -- mpirun -n 4 ./solver case.in",
+    ),
     "launch": Command(
         "evener.cli.commands.launch",
         "start an MPI program, each rank on the device of its block",

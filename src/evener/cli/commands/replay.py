@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     old = read_plan(args.plan)
     if args.graph is None:
         raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
-    options = _options_of(old, args.plan)
+    options = options_of(old, args.plan)
     _refuse_of_ranks(old, args.plan)
     memory = recorded_memory(old, args.plan)
     if memory is not None:
@@ -128,7 +128,7 @@ def _decisions(file: str, graph: str | None, out: Output) -> int:
     return 0
 
 
-def _options_of(old: Plan, file: str) -> PlanOptions:
+def options_of(old: Plan, file: str) -> PlanOptions:
     """Return the options the plan was made with. Raises InputError where they are not valid."""
     from evener.errors import InputError, UsageError
     from evener.planning.options import PlanOptions

@@ -20,7 +20,7 @@ PROGRAMS = {
 }
 _VERSION = r"(\d+)\.(\d+)(?:\.(\d+))?"
 _SAYS = (
-    (OPENMPI, re.compile(rf"\(Open MPI\)\s+{_VERSION}")),
+    (OPENMPI, re.compile(rf"\((?:Open MPI|OpenRTE)\)\s+{_VERSION}")),
     (MPICH, re.compile(rf"HYDRA build details:\s+Version:\s+{_VERSION}")),
     (SLURM, re.compile(rf"^slurm\S*\s+{_VERSION}", re.MULTILINE)),
 )

@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 
 from evener.errors import ToolError
 
@@ -17,23 +18,38 @@ _running: list[subprocess.Popen[bytes]] = []
 _starting = threading.Lock()  # held until what is started is among those that run
 
 
-def run_to_end(words: Sequence[str], *, stdout_to_stderr: bool = False) -> int:
+def run_to_end(
+    words: Sequence[str],
+    *,
+    stdout_to_stderr: bool = False,
+    output: Path | None = None,
+    seconds: float | None = None,
+) -> int | None:
     """Run a command on this process's streams; return its exit code, 128 + n for signal n.
 
-    stdout_to_stderr: what it prints goes to stderr, because stdout holds something else. Raises
+    stdout_to_stderr: what it prints goes to stderr, because stdout holds something else. output: a
+    file for all that it prints. seconds: after which it gets SIGTERM, and None is returned. Raises
     ToolError where it cannot be started.
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    with _starting:
+    with _starting, nullcontext() if output is None else output.open("wb") as file:
         try:
-            process = subprocess.Popen(list(words), stdout=2 if stdout_to_stderr else None)
+            process = subprocess.Popen(
+                list(words),
+                stdin=None if file is None else subprocess.DEVNULL,
+                stdout=file or (2 if stdout_to_stderr else None),
+                stderr=file,
+            )
         except OSError as error:
             reason = error.strerror or str(error)
             raise ToolError(f"{words[0]} cannot be started: {reason}") from error
         _running.append(process)
     try:
-        code = process.wait()
+        code = process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return None
     finally:
         _running.remove(process)
     return code if code >= 0 else 128 - code
@@ -46,9 +62,15 @@ def end_all() -> None:
     for process in ours:
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE)
-        if process.poll() is None:
-            process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(LAST_PATIENCE)
-        if process.poll() is None:
-            process.kill()
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Send SIGTERM to a command that runs, and kill it where it goes on."""
+    if process.poll() is None:
+        process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(LAST_PATIENCE)
+    if process.poll() is None:
+        process.kill()
+        process.wait()

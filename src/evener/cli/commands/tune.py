@@ -1,0 +1,282 @@
+"""`evener tune`: measure an MPI program on a plan's blocks, and plan again at the speeds found."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evener.cli.graph_options import (
+    ReadOptions,
+    add_rereading_options,
+    read_again,
+    recorded_reading,
+)
+from evener.cli.machines import MAX_ROWS
+from evener.cli.options import add_options, option, options_from
+from evener.errors import ToolError, UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.io.read import Reading
+    from evener.plans.plan import Plan
+    from evener.platforms.models.samples import DeviceSpeeds
+    from evener.tuning.measured import Measured
+
+ROUNDS = 3
+FASTER = 0.99  # times the seconds of a step, below which a plan counts as faster
+
+
+@dataclass(frozen=True)
+class TuneOptions:
+    """What is measured, how often, and where results go.
+
+    program: words of the launcher's command. prepare: a command that puts a plan into the program's
+    case, {plan} in place of its file; None: one measurement, and the new plan is not tried.
+    """
+
+    plan: str = option("the plan whose blocks the program uses", "plan", metavar="PLAN")
+    graph: str | None = option(
+        "the file the plan was made from (default: as the plan records it)",
+        "graph", nargs="?", metavar="GRAPH",
+    )  # fmt: skip
+    program: tuple[str, ...] = ()
+    output: str | None = option("write the new plan to this file", "-o", "--output", metavar="FILE")
+    samples: str | None = option("write a speeds file, for `evener plan --speeds`", metavar="FILE")
+    prepare: str | None = option(
+        "puts a plan into the program's case; {plan} stands for the plan's file. New plans are "
+        "then measured, and taken only if they are faster", metavar="COMMAND",
+    )  # fmt: skip
+    rounds: int = option(
+        f"max. new plans to measure, with --prepare (default {ROUNDS})",
+        type=int, default=ROUNDS, metavar="R",
+    )  # fmt: skip
+    seconds: float | None = option(
+        "end each run after S seconds, by SIGTERM", type=float, metavar="S"
+    )
+    step_every: int | None = option(
+        "a step is N calls of MPI_Allreduce (default: recognised)", type=int, metavar="N"
+    )
+    folder: str | None = option(
+        "folder for the measurements of all ranks, which must share it (default: temporary)",
+        metavar="FOLDER",
+    )
+    reading: ReadOptions = field(default_factory=ReadOptions)
+
+
+class TunedRound(NamedTuple):
+    """A plan, and what the program did on its blocks."""
+
+    plan: Plan
+    measured: Measured
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options; the words of the launcher's command come after `--`."""
+    add_options(parser, TuneOptions)
+    parser.set_defaults(program=[])
+    add_rereading_options(parser)
+
+
+def _options_from(args: argparse.Namespace) -> TuneOptions:
+    """Return the options. Raises UsageError where they are not valid."""
+    if not args.program:
+        raise UsageError(
+            "no program is given",
+            hint="Write the command last: evener tune X.plan -- mpirun -n 4 ./solver",
+        )
+    for name, value in (("rounds", args.rounds), ("step-every", args.step_every)):
+        if value is not None and value < 1:
+            raise UsageError(f"--{name} must be above zero, not {value:,}")
+    if args.seconds is not None and not 0 < args.seconds < float("inf"):
+        raise UsageError(f"--seconds must be above zero, not {args.seconds:g}")
+    if args.prepare is not None and "{plan}" not in args.prepare:
+        raise UsageError(
+            "--prepare does not name the plan's file",
+            hint="Write {plan} in its place: --prepare './prepare.sh {plan}'.",
+        )
+    return options_from(args, TuneOptions, program=tuple(args.program))
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Measure, plan again, and with --prepare measure the new plan, until blocks are even."""
+    from evener.files.temporary import private_folder
+    from evener.io.machines.speeds import write_speeds
+    from evener.io.plans.plan import read_plan, write_plan
+    from evener.plans.plan import Plan
+    from evener.tuning.measured import joined
+
+    options = _options_from(args)
+    plan = read_plan(options.plan)
+    if not isinstance(plan, Plan):
+        raise UsageError("tune works for plans of vertices", file=options.plan)
+    path = options.graph or _recorded_file(plan, options.plan)
+    with private_folder(options.folder) as folder:
+        best = TunedRound(plan, _measured(plan, options, folder / "0", out))
+        rounds, speeds = [best], best.measured.samples(plan.platform)
+        _say(best, out)
+        reading: Reading | None = None
+        for number in range(1, options.rounds + 1):
+            if best.measured.is_even:
+                break
+            reading = reading or read_again(path, plan, options.reading, out, options.plan)
+            new = _planned_again(plan, reading, speeds, options.plan, out)
+            if options.prepare is None:
+                best = TunedRound(new, best.measured)
+                break
+            file = folder / f"{number}.plan"
+            write_plan(file, new)
+            _prepare(options.prepare, file, out)
+            tried = TunedRound(new, _measured(new, options, folder / str(number), out))
+            rounds.append(tried)
+            speeds = joined(speeds, tried.measured.samples(plan.platform))
+            _say(tried, out)
+            if tried.measured.seconds > FASTER * best.measured.seconds:
+                out.note("note: the new plan is not faster: the one before is kept")
+                _put_back(best, rounds, options, folder, out)
+                break
+            best = tried
+        if options.samples is not None:
+            write_speeds(options.samples, speeds)
+        if options.output is not None and best.plan is not plan:
+            write_plan(options.output, best.plan)
+    _end(best, rounds, options, out)
+    return 0
+
+
+def _recorded_file(plan: Plan, file: str) -> str:
+    """Return the file that a plan was made from, beside the plan or here."""
+    name = next(iter(plan.inputs), None)
+    if name is not None:
+        for place in (Path(file).parent / name, Path(name)):
+            if place.exists():
+                return str(place)
+    raise UsageError(
+        f"the file that {file} was made from is not found{'' if name is None else f': {name}'}",
+        hint="Give it after the plan: evener tune X.plan GRAPH -- mpirun ...",
+    )
+
+
+def _measured(plan: Plan, options: TuneOptions, folder: Path, out: Output) -> Measured:
+    """Run the program with its ranks measured."""
+    from evener.tuning.measured import Measured
+    from evener.tuning.running import run_measured
+    from evener.tuning.steps import steps_of
+
+    folder.mkdir()
+    k = plan.platform.k
+    with out.progress("Running the program"):
+        traces, code = run_measured(options.program, k, folder, options.seconds)
+    if code:
+        last = (folder / "output.log").read_text(errors="replace").strip().split("\n")[-1][:200]
+        raise ToolError(f"the program ended with exit code {code}: {last}")
+    steps = steps_of(traces, options.step_every)
+    return Measured(steps, plan.certificate.weights)
+
+
+def _planned_again(
+    plan: Plan, reading: Reading, speeds: list[DeviceSpeeds], file: str, out: Output
+) -> Plan:
+    """Return a plan by the options of an older one, at the speeds that were measured."""
+    from evener.cli.commands.replay import options_of
+    from evener.cli.oddities import notes_on
+    from evener.planning.in_memory import plan as planned
+    from evener.platforms.with_curves import with_curves
+
+    platform, _ = with_curves(plan.platform, speeds)
+    with out.progress("Planning") as progress:
+        return planned(
+            reading.graph, platform, options_of(plan, file), inputs=reading.inputs,
+            reading=recorded_reading(plan), notes=(*reading.notes, *notes_on(reading)),
+            progress=progress,
+        )  # fmt: skip
+
+
+def _prepare(command: str, plan: Path, out: Output) -> None:
+    """Run the user's command that puts a plan into the case. Raises ToolError where it fails."""
+    import subprocess
+
+    words = command.replace("{plan}", shlex.quote(str(plan)))
+    with out.progress("Preparing the case"):
+        done = subprocess.run(
+            words, shell=True, capture_output=True, text=True, errors="replace", check=False
+        )
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().split("\n")[-1][:200]
+        raise ToolError(f"--prepare ended with exit code {done.returncode}: {last}")
+
+
+def _put_back(
+    best: TunedRound, rounds: list[TunedRound], options: TuneOptions, folder: Path, out: Output
+) -> None:
+    """Put the best plan into the case again."""
+    assert options.prepare is not None
+    number = next(i for i, one in enumerate(rounds) if one.plan is best.plan)
+    file = Path(options.plan) if number == 0 else folder / f"{number}.plan"
+    _prepare(options.prepare, file, out)
+
+
+def _say(one: TunedRound, out: Output) -> None:
+    """Print what each rank did in a step."""
+    measured, steps = one.measured, one.measured.steps
+    if steps.mark is None:
+        out.note(
+            "note: no steps were recognised by collective calls: seconds are those of "
+            f"{len(steps.seconds)} equal pieces of the run; --step-every N states what a step is"
+        )
+    rows = [
+        [rank, device.name, f"{measured.units[rank]:,.0f}", f"{measured.computing[rank]:.3g}",
+         f"{measured.half_widths[rank]:.1g}", f"{measured.waiting[rank]:.3g}",
+         f"{measured.speeds[rank]:,.4g}" if measured.units[rank] else ""]
+        for rank, device in enumerate(one.plan.platform.devices)
+    ]  # fmt: skip
+    columns = "rank", "device", "units", "computing, s", "+-", "in MPI, s", "units/s"
+    out.table(columns, rows, most=MAX_ROWS, what="ranks")
+    gain, low, high = measured.gain
+    marked = "" if steps.mark is None else f" ({steps.found:,} steps; one is {steps.mark})"
+    out.say(f"A step takes {measured.seconds:.4g} s{marked}.")
+    out.say(f"Blocks by these speeds: {gain:.2f} times as fast ({low:.2f} to {high:.2f}).")
+    for reason in measured.reasons:
+        out.say(f"  {reason}")
+
+
+def _end(best: TunedRound, rounds: list[TunedRound], options: TuneOptions, out: Output) -> None:
+    """Say what came of it."""
+    first = rounds[0]
+    out.result({
+        "rounds": [_facts(one) for one in rounds],
+        "taken": next((i for i, one in enumerate(rounds) if one.plan is best.plan), None),
+        "output": options.output if best.plan is not first.plan else None,
+        "samples": options.samples,
+    })  # fmt: skip
+    if best.plan is first.plan:
+        out.say("The plan stays as it is.")
+        return
+    if options.prepare is None:
+        out.say("The new plan is not measured: put it into the case and run evener tune again.")
+    else:
+        ratio = first.measured.seconds / best.measured.seconds
+        out.say(f"The new plan is {ratio:.2f} times as fast as the first, as measured.")
+    if options.output is not None:
+        out.say(f"Written: {options.output}")
+
+
+def _facts(one: TunedRound) -> dict[str, Any]:
+    """Return what --json says of a round."""
+    measured = one.measured
+    gain, low, high = measured.gain
+    return {
+        "step": measured.steps.mark, "steps": measured.steps.found,
+        "left_out": measured.steps.left_out, "seconds": measured.seconds,
+        "gain": gain, "gain_low": low, "gain_high": high, "reasons": measured.reasons,
+        "devices": [
+            {"name": device.name, "units": float(measured.units[rank]),
+             "computing": float(measured.computing[rank]),
+             "half_width": float(measured.half_widths[rank]),
+             "in_mpi": float(measured.waiting[rank]),
+             "without_core": float(measured.without_core[rank])}
+            for rank, device in enumerate(one.plan.platform.devices)
+        ],
+    }  # fmt: skip

@@ -1,0 +1,164 @@
+"""Measured: how fast each device was in a program's steps, and what even blocks can gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Platform
+from evener.tuning.steps import Steps
+
+# Blocks count as even where the slowest device computes so many times the mean at most, or where
+# the confidence interval of the gain begins below WORTH.
+EVEN, WORTH = 1.03, 1.02
+GROUPS = 8  # of consecutive steps, by whose means intervals are made
+T_95 = 2.36  # Student's t for a confidence of 95 % with 7 degrees of freedom
+SHARED = 0.1  # of the time, from which a device without a core is reported
+IDLE = 0.3  # of the time, from which waiting of all ranks is reported
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A run of a program on the blocks of a plan.
+
+    steps: of the run; units (k,): in each device's block.
+    """
+
+    steps: Steps
+    units: FloatArray
+
+    def __post_init__(self) -> None:
+        if not (self.computing[self.units > 0] > 0).all():
+            raise InputError("a rank with a block spent no time outside MPI: it was not measured")
+
+    @cached_property
+    def seconds(self) -> float:
+        """Seconds of a step."""
+        return float(self.steps.seconds.mean())
+
+    @cached_property
+    def computing(self) -> FloatArray:
+        """(k,) Seconds of a step outside MPI."""
+        return np.asarray(self.steps.computing.mean(axis=0))
+
+    @property
+    def waiting(self) -> FloatArray:
+        """(k,) Seconds of a step in MPI."""
+        return np.asarray((self.steps.exchanging + self.steps.collective).mean(axis=0))
+
+    @property
+    def without_core(self) -> FloatArray:
+        """(k,) Share of the time in which a rank was ready and had no core."""
+        return np.asarray(self.steps.delayed.mean(axis=0) / self.seconds)
+
+    @property
+    def half_widths(self) -> FloatArray:
+        """(k,) Of the confidence intervals of `computing` [s]."""
+        return _half_width(self.steps.computing)
+
+    @property
+    def speeds(self) -> FloatArray:
+        """(k,) Units a second of computing; NaN of a device without a block."""
+        return np.where(self.units > 0, self.units / np.maximum(self.computing, 1e-300), np.nan)
+
+    @cached_property
+    def gain(self) -> tuple[float, float, float]:
+        """How many times as fast even blocks would be, and its confidence interval."""
+        whole = self._gain(self.steps.seconds, self.steps.computing)
+        groups = min(GROUPS, len(self.steps.seconds))
+        pieces = [
+            self._gain(seconds, computing)
+            for seconds, computing in zip(
+                np.array_split(self.steps.seconds, groups),
+                np.array_split(self.steps.computing, groups),
+                strict=True,
+            )
+        ]
+        half = float(_half_width(np.array(pieces)[:, None])[0])
+        return whole, whole - half, whole + half
+
+    def _gain(self, seconds: FloatArray, computing: FloatArray) -> float:
+        step, own = seconds.mean(), computing.mean(axis=0)
+        busy = self.units > 0
+        even = self.units.sum() / (self.units[busy] / own[busy]).sum()
+        return float(step / (step - own.max() + even))
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why another plan cannot gain, or will gain less than the speeds say; empty: nothing."""
+        said = []
+        busy = self.units > 0
+        even = self.units.sum() / self.speeds[busy].sum()
+        slowest = float(self.computing.max())
+        if slowest <= EVEN * even:
+            said.append(
+                f"computing is even: the slowest rank computes {slowest / even - 1:.1%} longer "
+                "than it would with even blocks"
+            )
+        elif self.gain[1] <= WORTH:
+            said.append("the gain is within the noise of the measurement, or below 2 %")
+        if (self.waiting / self.seconds).min() > IDLE:
+            said.append(
+                f"all ranks spend {(self.waiting / self.seconds).min():.0%} of the time in MPI or "
+                "more: messages, or cores that are shared, limit the program, not the blocks"
+            )
+        return said + [
+            f"rank {rank} was ready and had no core for {self.without_core[rank]:.0%} of the time: "
+            "other programs use its core, which looks like a slow device"
+            for rank in np.flatnonzero(self.without_core > SHARED)
+        ]
+
+    @property
+    def is_even(self) -> bool:
+        """Whether there is nothing to gain beyond noise."""
+        busy = self.units > 0
+        even = self.units.sum() / self.speeds[busy].sum()
+        return float(self.computing.max()) <= EVEN * even or self.gain[1] <= WORTH
+
+    def samples(self, platform: Platform) -> list[DeviceSpeeds]:
+        """Return a sample for each device of the platform.
+
+        A device without a block gets the speed that the platform states, times the median by
+        which the others are faster than stated.
+        """
+        busy = self.units > 0
+        stated = np.array([device.speed for device in platform.devices])
+        ratio = float(np.median(self.speeds[busy] / stated[busy]))
+        mean = float(self.units[busy].mean())
+        found = []
+        for rank, device in enumerate(platform.devices):
+            if busy[rank]:
+                sample = Sample(
+                    float(self.units[rank]), float(self.computing[rank]),
+                    float(self.half_widths[rank]), len(self.steps.seconds),
+                )  # fmt: skip
+            else:
+                sample = Sample(mean, mean / (stated[rank] * ratio))
+            found.append(DeviceSpeeds(device.name, (sample,)))
+        return found
+
+
+def _half_width(values: FloatArray) -> FloatArray:
+    """Return (k,) half of the confidence intervals of the means of values (s, k)."""
+    groups = np.array(
+        [part.mean(axis=0) for part in np.array_split(values, min(GROUPS, len(values)))]
+    )
+    if len(groups) < 2:
+        return np.full(values.shape[1], np.inf)
+    return np.asarray(T_95 * groups.std(axis=0, ddof=1) / np.sqrt(len(groups)))
+
+
+def joined(older: list[DeviceSpeeds], newer: list[DeviceSpeeds]) -> list[DeviceSpeeds]:
+    """Return the samples of both, of each device by load; at the same load the newer ones."""
+    by_name = {device.name: device for device in older}
+    found = []
+    for device in newer:
+        known = by_name[device.name].samples if device.name in by_name else ()
+        samples = {sample.load: sample for sample in (*known, *device.samples)}
+        found.append(DeviceSpeeds(device.name, tuple(samples[load] for load in sorted(samples))))
+    return found

@@ -1,0 +1,148 @@
+"""Runs a launcher's command with waits.c preloaded into the ranks, and reads what they wrote.
+
+waits.c is compiled when it is first needed, by the C compiler of the ranks' MPI.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from evener.errors import InputError, ToolError
+from evener.integrations.launching.launchers import MPICH, OPENMPI, Launcher, launcher_of
+from evener.integrations.launching.running import run_to_end
+from evener.machine_code.packs import users_folder
+from evener.tuning.traces import RankTrace, read_traces
+
+SOURCE, CALLS = (Path(__file__).with_name(name) for name in ("waits.c", "counted_calls.h"))
+FLAGS = ("-O2", "-shared", "-fPIC")
+_COMPILING = 60.0  # [s]
+_INSTALL = (
+    "Debian: apt install gcc, and libopenmpi-dev or libmpich-dev; a cluster: load its MPI module."
+)
+_LINES = 5  # of the program's output that an error shows
+
+
+class MeasuredRun(NamedTuple):
+    """The traces of all ranks, and the launcher's exit code; None: ended when its time was over."""
+
+    traces: list[RankTrace]
+    exit_code: int | None
+
+
+def run_measured(
+    words: Sequence[str], ranks: int, folder: Path, seconds: float | None = None
+) -> MeasuredRun:
+    """Run a command such as `mpirun -n 4 solver`, and return the traces of its ranks.
+
+    ranks: how many there are to be. folder: an empty one; with ranks on other computers, one that
+    they share. seconds: after which the program gets SIGTERM. Raises ToolError where the command is
+    not of a launcher known here, and where ranks wrote nothing; InputError for another number of
+    ranks.
+    """
+    launcher = launcher_of(program=words[0])
+    preload = {"LD_PRELOAD": str(shim_for(launcher)), "EVENER_TUNE": str(folder)}
+    if own := os.environ.get("LD_PRELOAD"):
+        preload["LD_PRELOAD"] += f":{own}"
+    log = folder / "output.log"
+    code = run_to_end(_with(preload, words, launcher.kind), output=log, seconds=seconds)
+    traces = read_traces(folder)
+    if not traces:
+        raise ToolError(_nothing(code, log), hint=_WHY_NOTHING)
+    if traces[0].size != ranks:
+        raise InputError(
+            f"the program has {traces[0].size:,} ranks, and the plan {ranks:,} devices",
+            hint=f"Start {ranks:,} ranks: rank r computes block r.",
+        )
+    if len(traces) < ranks:
+        missing = sorted(set(range(ranks)) - {trace.rank for trace in traces})
+        raise ToolError(
+            f"{len(missing):,} of {ranks:,} ranks were not measured, first rank {missing[0]}",
+            hint="Ranks on other computers need a shared folder: give one by --folder.",
+        )
+    return MeasuredRun(traces, code)
+
+
+_WHY_NOTHING = (
+    "The program may not use MPI, be linked statically, use another MPI than the launcher's, or "
+    "have ended before MPI_Init."
+)
+
+
+def _nothing(code: int | None, log: Path) -> str:
+    """Return the message for a program of which no rank was measured."""
+    lines = log.read_text(errors="replace").strip().split("\n")[-_LINES:] if log.exists() else []
+    ended = "" if not code else f"; the launcher ended with exit code {code}"
+    printed = f"; its last output: {' / '.join(lines)}" if any(lines) else ""
+    return f"no rank was measured{ended}{printed}"
+
+
+def _with(variables: dict[str, str], words: Sequence[str], kind: str) -> list[str]:
+    """Return the command whose ranks get the environment variables."""
+    pairs = [f"{key}={value}" for key, value in variables.items()]
+    if kind == OPENMPI:  # of each program, where several are started by one command
+        options = [word for pair in pairs for word in ("-x", pair)]
+        made = [words[0], *options]
+        for word in words[1:]:
+            made += [word, *options] if word == ":" else [word]
+        return made
+    if kind == MPICH:
+        options = [word for key, value in variables.items() for word in ("-genv", key, value)]
+        return [words[0], *options, *words[1:]]
+    return [words[0], f"--export=ALL,{','.join(pairs)}", *words[1:]]
+
+
+def shim_for(launcher: Launcher) -> Path:
+    """Return the library to preload into the ranks of a launcher, compiled unless it is there.
+
+    The compiler is the mpicc beside the launcher, else the one in PATH. The cache's file name holds
+    a digest of the source, the compiler and its options. Raises ToolError without a compiler, and
+    where compiling fails.
+    """
+    compiler = _compiler(launcher)
+    options = _ran([compiler, "-show"]).stdout
+    said = "\n".join([SOURCE.read_text(), CALLS.read_text(), compiler, options, *FLAGS])
+    folder = users_folder() or Path(tempfile.gettempdir())
+    made = folder / "tune" / f"waits-{hashlib.sha256(said.encode()).hexdigest()[:16]}.so"
+    if made.is_file():
+        return made
+    made.parent.mkdir(parents=True, exist_ok=True)
+    file, name = tempfile.mkstemp(suffix=".so", dir=made.parent)
+    os.close(file)
+    try:
+        done = _ran([compiler, *FLAGS, "-o", name, str(SOURCE), "-ldl"])
+        if done.returncode:
+            reason = done.stderr.strip().split("\n")[0][:200] or f"exit code {done.returncode}"
+            raise ToolError(f"{compiler} cannot compile {SOURCE.name}: {reason}", hint=_INSTALL)
+        os.replace(name, made)  # noqa: PTH105 - another process may have been faster
+    finally:
+        Path(name).unlink(missing_ok=True)
+    return made
+
+
+def _compiler(launcher: Launcher) -> str:
+    """Return the path of mpicc."""
+    beside = Path(launcher.path).with_name("mpicc")
+    if beside.is_file():
+        return str(beside)
+    if (found := shutil.which("mpicc")) is not None:
+        return found
+    raise ToolError(
+        "measuring an MPI program needs its C compiler mpicc, which is not in PATH", hint=_INSTALL
+    )
+
+
+def _ran(words: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+            timeout=_COMPILING, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ToolError(f"{words[0]} does not work: {error}", hint=_INSTALL) from error

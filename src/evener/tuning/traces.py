@@ -1,0 +1,86 @@
+"""RankTrace: what waits.c wrote of one rank; its layout is stated there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+
+MAGIC = b"EVTUNE1"
+_HEAD = np.dtype(
+    [("magic", "S8")]
+    + [(key, "<i8") for key in (
+        "rank", "size", "capacity", "pid", "ended", "events", "marks", "calls", "now",
+        "exchanging", "collective", "delayed", "sent")]
+)  # fmt: skip
+_PEER = np.dtype([("calls", "<i8"), ("bytes", "<i8")])
+SUMS = ("exchanging", "collective", "delayed", "sent")
+_EVENT = np.dtype([("at", "<i8"), ("kind", "<i8")] + [(key, "<i8") for key in SUMS])
+_MOST = 1 << 20  # ranks, events
+
+
+@dataclass(frozen=True, eq=False)
+class RankTrace:
+    """The newest events of a rank, oldest first.
+
+    rank, size: as MPI numbers it. calls: MPI calls that were timed. seconds: from MPI_Init to the
+    last call. has_ended: whether it called MPI_Finalize. at (e,): when collective calls began [s];
+    kind (e,) int64: which, 0 for moments between calls. sums (e, 4): until then, of SUMS: [s] in
+    point-to-point calls, [s] in collective ones, [s] ready without a core, bytes sent. first:
+    number of the first collective call among the events. peers (size, 2): messages and bytes to
+    each rank.
+    """
+
+    rank: int
+    size: int
+    calls: int
+    seconds: float
+    has_ended: bool
+    at: FloatArray
+    kind: npt.NDArray[np.int64]
+    sums: FloatArray
+    first: int
+    peers: npt.NDArray[np.int64]
+
+
+def read_traces(folder: Path) -> list[RankTrace]:
+    """Return the traces of all ranks that wrote one, by rank. Raises InputError for bad files."""
+    traces = [_trace(path) for path in folder.glob("rank.*")]
+    traces.sort(key=lambda trace: trace.rank)
+    return traces
+
+
+def _trace(path: Path) -> RankTrace:
+    data = path.read_bytes()
+    if len(data) < _HEAD.itemsize:
+        raise _damaged(path)
+    head = np.frombuffer(data, _HEAD, 1)[0]
+    size, capacity, events, marks = (
+        int(head[key]) for key in ("size", "capacity", "events", "marks")
+    )
+    begin = _HEAD.itemsize + _PEER.itemsize * size
+    is_whole = (
+        head["magic"] == MAGIC and 0 < size <= _MOST and 0 < capacity <= _MOST
+        and 0 <= int(head["rank"]) < size and 0 <= marks <= events
+        and len(data) >= begin + _EVENT.itemsize * capacity
+    )  # fmt: skip
+    if not is_whole:
+        raise _damaged(path)
+    peers = np.frombuffer(data, np.int64, 2 * size, _HEAD.itemsize).reshape(-1, 2)
+    ring = np.frombuffer(data, _EVENT, capacity, begin)
+    kept = np.roll(ring, -(events % capacity)) if events > capacity else ring[:events]
+    sums = np.column_stack([kept[key] for key in SUMS]).astype(float)
+    sums[:, :3] *= 1e-9
+    return RankTrace(
+        int(head["rank"]), size, int(head["calls"]), int(head["now"]) * 1e-9, bool(head["ended"]),
+        kept["at"] * 1e-9, kept["kind"], sums, marks - int(np.count_nonzero(kept["kind"])), peers,
+    )  # fmt: skip
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError("is damaged: it does not hold what a measured rank writes", file=path)
