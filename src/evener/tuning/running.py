@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +52,9 @@ def run_measured(
     if own := os.environ.get("LD_PRELOAD"):
         preload["LD_PRELOAD"] += f":{own}"
     log = folder / "output.log"
-    code = run_to_end(_with(preload, words, launcher.kind), output=log, seconds=seconds)
+    code: int | None = None
+    with suppress(subprocess.TimeoutExpired):
+        code = run_to_end(_with(preload, words, launcher.kind), output=log, seconds=seconds)
     traces = read_traces(folder)
     if not traces:
         raise ToolError(_nothing(code, log), hint=_WHY_NOTHING)

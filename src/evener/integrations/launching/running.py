@@ -24,12 +24,12 @@ def run_to_end(
     stdout_to_stderr: bool = False,
     output: Path | None = None,
     seconds: float | None = None,
-) -> int | None:
+) -> int:
     """Run a command on this process's streams; return its exit code, 128 + n for signal n.
 
     stdout_to_stderr: what it prints goes to stderr, because stdout holds something else. output: a
-    file for all that it prints. seconds: after which it gets SIGTERM, and None is returned. Raises
-    ToolError where it cannot be started.
+    file for all that it prints. seconds: after which it gets SIGTERM; then TimeoutExpired is raised.
+    Raises ToolError if it cannot be started.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -49,7 +49,7 @@ def run_to_end(
         code = process.wait(seconds)
     except subprocess.TimeoutExpired:
         _end(process)
-        return None
+        raise
     finally:
         _running.remove(process)
     return code if code >= 0 else 128 - code
