@@ -85,7 +85,7 @@ def test_page_samples_and_trace(case, tmp_path):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--app", "cg"], "cg runs on blocks of vertices, not of edges"),
+        (["--app", "cg"], "cg runs on blocks of vertices only"),
         (["--app", "bfs", "--rebalance"], "--rebalance works with blocks of vertices"),
         (["--app", "bfs", "--locality", "on"], "--locality works with blocks of vertices"),
     ],

@@ -117,7 +117,7 @@ def test_an_edge_that_only_one_of_its_ends_has_is_named_with_the_file(files):
 def test_what_only_one_process_can_do(files):
     done = run_words(2, "-m", "evener", *words_of(files), "--report", str(files / "x.html"))
     assert done.returncode == 2
-    assert "--report is for one process" in done.stderr
+    assert "--report does not work on the ranks" in done.stderr
 
 
 @pytest.mark.slow

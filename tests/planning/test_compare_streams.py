@@ -22,7 +22,7 @@ def test_the_shortest_period_is_first_and_failures_are_last():
     )
     assert found[0].plan.period == min(one.plan.period for one in found if one.method == "exact")
     assert found[-1].method == "metis"  # fewer filters than processors
-    why = "makes no 4 blocks" if metis.library() else "libmetis is not installed"
+    why = "cannot make 4 blocks" if metis.library() else "libmetis is not installed"
     assert why in found[-1].note
     periods = [one.plan.period for one in found[:-1]]
     assert periods == sorted(periods)

@@ -65,5 +65,5 @@ def test_a_block_outside_of_its_limits_is_named(monkeypatch, listed):
         return found
 
     monkeypatch.setattr(module, "split_pieces", skewed)
-    with pytest.raises(NotFoundError, match="'dev0' ends with 150 edges, of 97 to 103"):
+    with pytest.raises(NotFoundError, match="'dev0' has 150 edges instead of 97 to 103"):
         split_file(listed, [1, 2])

@@ -378,7 +378,7 @@ def test_bytes_are_no_reason_to_read_a_binary_file_as_a_whole(tmp_path):
     [
         (lambda data: data[:300], "cut short"),
         (lambda data: b"", "x.ecsr"),
-        (lambda data: data[:2000] + b"\xff\xff\xff\x7f" + data[2004:], "no such one among 90"),
+        (lambda data: data[:2000] + b"\xff\xff\xff\x7f" + data[2004:], "but there are 90 vertices"),
     ],
 )
 def test_bad_files_are_refused_on_all_ranks(tmp_path, change, words):

@@ -140,7 +140,7 @@ def test_stream_graphs(convert, tmp_path):
     ("words", "said"),
     [
         (["a.dot", "b.toml", "--by", "points"], "--by does not apply to stream graphs"),
-        (["a.dot", "b.npz", "--stream"], "of no format that stream graphs are written in"),
+        (["a.dot", "b.npz", "--stream"], "is not that of a format for stream graphs"),
         (["a.dot", "b.npz", "--stream", "--to", "npz"], "there is no format 'npz'"),
     ],
 )

@@ -105,7 +105,7 @@ def test_no_such_kernel(evener, grid_file, part_file):
     ("text", "message"),
     [
         ("0\n" * 119, "contains blocks of 119 vertices; 120 are needed"),
-        ("0\n" * 119 + "2\n", "vertex 119 is in block 2: with 2 blocks"),
+        ("0\n" * 119 + "2\n", "vertex 119 is in block 2, but 2 blocks"),
         ("0\n" * 119 + "-1\n", "x.part:120: the block -1 is below 0"),
         ("0\n" * 119 + "x\n", "x.part:120"),
         ("", "is empty"),
@@ -136,8 +136,8 @@ def test_a_plan_for_seconds_is_held_to_its_own_contract(evener, grid_file, tmp_p
     [
         (None, "x.plan: cannot be read"),
         (b"", "x.plan: is empty"),
-        (b"0\n1\n", "x.plan: is not a readable plan file:"),
-        (b"PK\3\4 damaged", "x.plan: is not a readable plan file:"),
+        (b"0\n1\n", "x.plan: is not a plan file"),
+        (b"PK\3\4 damaged", "x.plan: is not a readable plan file"),
     ],
 )
 def test_a_plan_that_cannot_be_read_is_said_to_be_so(evener, grid_file, tmp_path, content, message):

@@ -114,7 +114,7 @@ def test_this_computer(evener, tmp_path):
         ("grid --shape 2x2 --speeds 1,2,3", "3 speeds"),
         ("grid --shape 2x2 --mips 0", "--mips: entry 1 is '0'"),
         ("star --k 1", "a network joins 2 to"),
-        ("fat-tree --k 4 --arity 1", "arity of 2 or more"),
+        ("fat-tree --k 4 --arity 1", "the arity of a fat tree must be >= 2"),
         ("grid --shape 2x2 --alpha-us x", "--alpha-us"),
     ],
 )

@@ -127,7 +127,7 @@ def test_infeasible_writes_nothing(evener, grid_file, small_machine, tmp_path, m
 @pytest.mark.parametrize(
     ("name", "code", "message"),
     [
-        ("missing/x", 3, "no folder"),
+        ("missing/x", 3, "folder missing does not exist"),
         (".", 3, "is a folder"),
         ("grid.graph", 2, "is also an input"),
         ("grid.graph.xyz", 2, "is also an input"),

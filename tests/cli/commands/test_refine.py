@@ -93,9 +93,9 @@ def test_fixed_vertices_stay(evener, grid_file, part_file, tmp_path, form):
 
 @pytest.mark.parametrize(
     ("text", "said_so"),
-    [("1\n0\n", "holds 2 flags; 120 are needed"), ("2\n" * 120, "0 and 1 alone"),
+    [("1\n0\n", "contains 2 flags; 120 are needed"), ("2\n" * 120, "0 and 1 alone"),
      ("1\n" * 120, "vertices fixed there weigh 60"), ("0 1\n" * 120, "1 dimension"),
-     ("# none\n", "holds no flags")],
+     ("# none\n", "contains no flags")],
 )  # fmt: skip
 def test_wrong_flags_are_named(evener, grid_file, part_file, tmp_path, text, said_so):
     file, output = tmp_path / "x.fixed", tmp_path / "y.part"

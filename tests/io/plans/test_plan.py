@@ -83,7 +83,7 @@ def test_weighted_sizes_stay_real(tmp_path):
 )
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "x.plan").write_bytes(content)
-    with pytest.raises(InputError, match=r"x\.plan: is not a readable plan file:"):
+    with pytest.raises(InputError, match=r"x\.plan: is not a (readable )?plan file"):
         read_plan(tmp_path / "x.plan")
 
 

@@ -61,7 +61,7 @@ def test_it_is_the_product(tiling, columns, kinds):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [([[9, 13], [23, 0]], "2 whole numbers, one for each device, whose sum is 23"),
-     ([[24, -1], [23, 0]], "sum to 23"), ([[9, 7, 7], [23, 0]], "2 whole numbers")],
+     ([[24, -1], [23, 0]], "whose sum is 23"), ([[9, 7, 7], [23, 0]], "2 whole numbers")],
 )  # fmt: skip
 def test_columns_that_do_not_fit_are_refused(columns, message):
     with pytest.raises(InputError, match=message):

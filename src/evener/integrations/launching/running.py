@@ -28,7 +28,7 @@ def run_to_end(
     """Run a command on this process's streams; return its exit code, 128 + n for signal n.
 
     stdout_to_stderr: what it prints goes to stderr, because stdout holds something else. output: a
-    file for all that it prints. seconds: after which it gets SIGTERM; then TimeoutExpired is raised.
+    file for all that it prints. seconds: after which it gets SIGTERM, and TimeoutExpired is raised.
     Raises ToolError if it cannot be started.
     """
     sys.stdout.flush()
