@@ -34,7 +34,7 @@ def test_measure_keeps_its_journal(tmp_path):
     """What was measured is not lost, and the same command goes on."""
     first = limited(MEASURE, 2000, tmp_path)
     assert first.returncode == 6
-    assert "s.toml.journal: the journal cannot be kept: File too large" in first.stderr
+    assert "s.toml.journal: the journal cannot be written: File too large" in first.stderr
     assert "s.toml.journal keeps" in first.stderr
     kept = (tmp_path / "s.toml.journal").read_bytes()
     assert kept.count(b"\n") >= 3

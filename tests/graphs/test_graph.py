@@ -13,7 +13,13 @@ from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from tests.assertions import path, random_graphs
 from tests.examples import with_examples
 
-REASONS = ("no such", "own neighbour", "more than once", "not the other way", "different weights")
+REASONS = (
+    "but there are",
+    "own neighbour",
+    "more than once",
+    "not the other way",
+    "different weights",
+)
 
 
 def reasons_of(lists, weights):
@@ -22,7 +28,7 @@ def reasons_of(lists, weights):
     for v, neighbours in enumerate(lists):
         for i, u in enumerate(neighbours):
             if not 0 <= u < n:
-                found.add("no such")
+                found.add("but there are")
             elif u == v:
                 found.add("own neighbour")
             elif v not in lists[u]:

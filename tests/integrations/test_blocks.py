@@ -41,7 +41,7 @@ def test_what_is_no_plan(tmp_path):
     wrong = [
         (None, UsageError, "rank 0 got no plan"),
         (tmp_path / "other.npz", InputError, "other.npz: is an archive without `part`"),
-        (tmp_path / "terms.npz", InputError, "terms.npz: contains invalid terms"),
+        (tmp_path / "terms.npz", InputError, "terms.npz: contains an invalid contract"),
         (tmp_path / "x.part", UsageError, "does not state its number of vertices"),
         ([0, -1], InputError, "part must hold a block number"),
         ([[0, 1]], InputError, "dimension"),

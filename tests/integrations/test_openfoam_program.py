@@ -254,7 +254,7 @@ def test_constraints_do_not_go_with_a_list(case, capsys):
     constraint = 'constraints { zones { type preserveFaceZones; zones (".*"); enabled true; } }\n'
     settings.write_text(settings.read_text() + constraint)
     assert exported(case, "--force") == 0
-    assert "has constraints, which no list can keep" in capsys.readouterr().err
+    assert "has constraints, which decomposePar refuses" in capsys.readouterr().err
     assert "Not implemented" in foam(case, "decomposePar", fails=True)
 
 

@@ -382,11 +382,11 @@ ONES = np.ones(K)
         (lambda p: p.rebalancer.observe(ONES, left=on_one(p, 1, -1)), "iterations left"),
         (
             lambda p: p.rebalancer.observe(ONES, numbers=on_one(p, p.mine, p.mine[:-1])),
-            "vertex 1499 is held by no rank",
+            "vertex 1499 is on no rank",
         ),
         (
             lambda p: p.rebalancer.observe(ONES, numbers=np.zeros(p.mine.size, int)),
-            "vertex 0 is held by rank 0 and rank 0",
+            "vertex 0 is on rank 0 and rank 0",
         ),
         (
             lambda p: p.rebalancer.observe(ONES, numbers=p.mine + 1),

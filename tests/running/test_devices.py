@@ -33,7 +33,7 @@ def test_devices_of_each_device():
         ("cpu:0-9999,cpu:9999", "core 9999 belongs to two devices"),
         ("cuda:99999999", "'cuda:99999999' is not a device"),
         ("cpu:0,cuda", "'cuda' is not a device"),
-        ("cpu:0,cuda:99", "no CUDA device 99"),
+        ("cpu:0,cuda:99", "CUDA device 99 does not exist"),
         ("cuda:0,cuda:0", "a CUDA device occurs twice"),
     ],
 )

@@ -39,7 +39,7 @@ def test_rows_of_numbers_and_back():
 
 @pytest.mark.parametrize(
     ("second", "words"),
-    [([1, 0], "vertex 0 is held by rank 0 and rank 1"), ([1, 1], "vertex 2 is held by no rank")],
+    [([1, 0], "vertex 0 is on rank 0 and rank 1"), ([1, 1], "vertex 2 is on no rank")],
 )
 def test_vertices_of_two_ranks_or_none(second, words):
     def work(comm):

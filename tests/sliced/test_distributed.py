@@ -175,7 +175,7 @@ def on(rank, name, index, value):
         (lambda r, g: g.update(vtxdist=[1, 21, 41]), "vtxdist must begin with 0, not 1"),
         (lambda r, g: g.update(vtxdist=[0, 40]), "vtxdist has 2 entries, not"),
         (lambda r, g: g.update(vtxdist=[0, 20 + r, 40]), "rank 1: vtxdist differs from rank 0's"),
-        (lambda r, g: g.update(numbers=np.arange(20)), "vertex 0 is held by rank 0 and rank 1"),
+        (lambda r, g: g.update(numbers=np.arange(20)), "vertex 0 is on rank 0 and rank 1"),
         (lambda r, g: g.update(numbers=np.arange(20) + 21 * r), "row 19 is for vertex 40"),
         (lambda r, g: r and g.update(numbers=np.arange(20)), "rank 1 passes numbers, but rank 0"),
     ],

@@ -41,8 +41,8 @@ class EdgeOptions:
     """What of a file is divided: of and weighted as of `read_edges`; reading: as of `read`."""
 
     of: str = option(
-        "divide each edge once (graph, default), each arc (arcs: lines and entries have a "
-        "direction), or the stored entries of a matrix (matrix)",
+        "what to divide. graph (default): undirected edges, each once; arcs: directed edges, one "
+        "for each line or entry; matrix: the stored entries of a matrix",
         "--as",
         default="graph",
         choices=KINDS,

@@ -99,7 +99,9 @@ def recorded_options(record: Mapping[str, Any], file: str) -> ReadOptions:
     """
     for key, value in record.items():
         if key not in _TYPES:
-            raise InputError(f"holds an unknown read option: {key!r:.60}", file=file)
+            raise InputError(
+                f"contains an unknown option for reading a graph: {key!r:.60}", file=file
+            )
         if not isinstance(value, _TYPES[key]):
             raise InputError(f"holds {value!r:.60} for the read option {key!r}", file=file)
     return ReadOptions(**record)

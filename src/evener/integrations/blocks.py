@@ -107,7 +107,9 @@ def _of_archive(data: bytes) -> RankBlocks:
         terms = loads(str(arrays[KEY][()]))
         k = len(terms["contract"]["target"])
     except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"contains invalid terms of a plan ({error!r:.60})") from error
+        raise InputError(
+            f"contains an invalid contract or invalid options of a plan ({error!r:.60})"
+        ) from error
     promise = promise_from_dict(terms, k)
     return RankBlocks(part, k, by=str(promise.reading.get("by", "cells")), inputs=promise.inputs)
 

@@ -65,9 +65,9 @@ class Dealing:
         vertex = int(np.argmax(count != 1))
         rows = np.flatnonzero(self.place == vertex)
         who = [f"rank {self.sender_of(int(row))}" for row in rows[:2]]
-        where = f"held by {' and '.join(who)}" if len(who) > 1 else "held by no rank"
+        where = " and ".join(who) if len(who) > 1 else "no rank"
         raise InputError(
-            f"{' and '.join(who) or 'no rank'}: vertex {first + vertex} is {where}",
+            f"vertex {first + vertex} is on {where}; each vertex must be on one rank",
             hint="Every vertex of the graph must belong to exactly one rank.",
         )
 

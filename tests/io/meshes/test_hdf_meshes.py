@@ -169,7 +169,7 @@ def test_mpas_and_ugrid(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words", "way"),
     [
-        ("a.cgns", b"\xc0\xa8\xa3\xa9ADF Database Version A02011>", "old form ADF", "adf2hdf"),
+        ("a.cgns", b"\xc0\xa8\xa3\xa9ADF Database Version A02011>", "old format ADF", "adf2hdf"),
         ("a.g", b"CDF\x05" + bytes(40), "CDF-5", "nccopy"),
         ("a.g", b"once upon", "cannot read as exodus", "ParaView"),
         ("a.cgns", b"once upon", "cannot read as cgns", "ParaView"),

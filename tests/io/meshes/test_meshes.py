@@ -318,7 +318,7 @@ _PLY = (
     ("name", "content", "words"),
     [
         # Its reader waits for more lines at the end of the file, for ever.
-        ("hang.mdpax", "Begin Nodes\n1 0 0 0\n", "busy too long"),
+        ("hang.mdpax", "Begin Nodes\n1 0 0 0\n", "reader of mdpa too long"),
         ("huge.ply", _PLY, "cannot read as ply|code"),
         ("text.vtk", "once upon a time", "does not begin with `# vtk"),
         ("bytes.vtu", "\0\1\2", "cannot read as vtu"),

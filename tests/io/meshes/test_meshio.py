@@ -33,7 +33,7 @@ def test_a_mesh_that_names_what_is_no_file(tmp_path, kind):
         name = str(tmp_path / "pipe")
         os.mkfifo(name)
     (tmp_path / "a.xdmf").write_text(XDMF.format(file=name))
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="is not a regular file"):
         read(tmp_path / "a.xdmf")
 
 

@@ -186,7 +186,10 @@ def it_halts():
 
 def refused():
     assert devices_of("cpu:0,cuda:0") == [[0], Cuda(0)]
-    for words, reason in (("cuda:99", "no CUDA device 99"), ("cuda:0,cuda:0", "named twice")):
+    for words, reason in (
+        ("cuda:99", "CUDA device 99 does not exist"),
+        ("cuda:0,cuda:0", "occurs twice"),
+    ):
         try:
             devices_of(words)
         except UsageError as error:
@@ -200,7 +203,7 @@ def refused():
     try:
         cuda_engine(falling, whole(loop(9)), CudaDevice(0)).advance(1)
     except InputError as error:
-        assert "falling: a message was of a lower priority" in error.message
+        assert "falling: a message had a lower priority" in error.message
     else:
         raise AssertionError
 

@@ -115,8 +115,8 @@ def refused():
         pass
 
     cases = (
-        (pair(None), "filter 'a' has no function for CUDA devices, and is on p0"),
-        (pair(nothing, state=[1]), "the state of filter 'b' on p0 is no array"),
+        (pair(None), "filter 'a' has no function for CUDA devices, but the plan places it on p0"),
+        (pair(nothing, state=[1]), "the state of filter 'b' on p0 is not an array"),
         (pair(nothing, shape=(0,)), "carries no bytes"),
         (pair(fails), "filter 'a' on p0 failed in iteration 0: ValueError: too hot"),
         (pair(lambda *_: 3), "filter 'a' on p0 returned a value, but"),

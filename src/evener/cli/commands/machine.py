@@ -60,10 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
     fast, rest = (24, "24 or 48") if name == "topo3" else (8, "any number up to K")
     parser.add_argument(
-        "--k", type=int, default=96, metavar="K", help="devices in all (default 96)"
+        "--k", type=int, default=96, metavar="K", help="number of devices (default 96)"
     )
     parser.add_argument(
-        "--fast", type=int, default=fast, metavar="F", help=f"fast devices, {rest} (default {fast})"
+        "--fast",
+        type=int,
+        default=fast,
+        metavar="F",
+        help=f"number of fast devices: {rest} (default {fast})",
     )
     _add_fast_speed(parser)
     parser.add_argument(

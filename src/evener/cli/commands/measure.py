@@ -113,9 +113,9 @@ def _measure_ratio(options: RatioOptions, out: Output) -> int:
     rows = [(p.scale, f"{p.arcs:,.0f}", f"{p.r:.2f}", f"{p.deviation:.2f}") for p in points]
     out.table(("scale", "arcs", "r", "deviation"), rows)
     a, b = fit.ends
-    out.say(f"r of {names[1]} to {names[0]}, {how}: {fit.offset:.3g} + {1e6 * fit.slope:.3g} for "
-            f"each million arcs up to {a:,.0f}; {fit.middle:.3g} up to {b:,.0f}; then "
-            f"{fit.large:.3g}.")  # fmt: skip
+    out.say(f"r, the speed of {names[1]} over that of {names[0]}, {how}: up to {a:,.0f} arcs "
+            f"{fit.offset:.3g} + {1e6 * fit.slope:.3g} per million arcs; up to {b:,.0f} arcs "
+            f"{fit.middle:.3g}; above, {fit.large:.3g}.")  # fmt: skip
     out.say(f"Written: {options.output}")
     out.result({"written": options.output, "kernel": "pagerank", "devices": names, "how": how,
                 "fit": asdict(fit), "points": [asdict(point) for point in points]})  # fmt: skip

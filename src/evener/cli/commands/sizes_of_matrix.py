@@ -49,8 +49,8 @@ def run_matrix(
     done = f"balanced to {options.epsilon:g}" if found.converged else "the best found"
     out.say(
         f"{side:,} x {side:,} entries in blocks of {block} on {plural(len(nodes), 'node')}: a step "
-        f"takes {duration(found.makespan)}, {done} after {plural(len(found.rounds), 'round')}, "
-        f"{found.measurements:,} measurements of nodes' devices"
+        f"takes {duration(found.makespan)}. Sizes: {done} after "
+        f"{plural(len(found.rounds), 'round')} and {found.measurements:,} measurements of devices."
     )
     out.result(_result(devices, nodes, found, spans))
     return 0

@@ -94,8 +94,8 @@ def _options_from(args: argparse.Namespace) -> TuneOptions:
         raise UsageError(f"--seconds must be above zero, not {args.seconds:g}")
     if args.prepare is not None and "{plan}" not in args.prepare:
         raise UsageError(
-            "--prepare does not name the plan's file",
-            hint="Write {plan} in its place: --prepare './prepare.sh {plan}'.",
+            "the command of --prepare must contain {plan}",
+            hint="{plan} stands for the plan's file: --prepare './prepare.sh {plan}'.",
         )
     return options_from(args, TuneOptions, program=tuple(args.program))
 

@@ -116,7 +116,8 @@ def _refuse_shared(
             f"{tables.titled(table, 'device')} has {len(nodes):,} devices, of one computer, and "
             f"one {key} for all",
             "device", index, key,
-            hint=f"Write one for each: {key} = {_EXAMPLES[key]}; or a table for each device.",
+            hint=f"Give one value for each device, {key} = {_EXAMPLES[key]}, or write one "
+            "[[device]] table for each device.",
         )  # fmt: skip
 
 

@@ -57,7 +57,9 @@ class FileRows:
         if len(self) < n:
             found = f"{len(self):,} of the declared {n:,} {what}"
             end = int(self.place[-1]) if len(self) else None
-            raise self.source.error(f"ends or changes to other content after {found}", offset=end)
+            raise self.source.error(
+                f"contains only {found}: the file ends there, or other content follows", offset=end
+            )
         if len(self) > n:
             self.refuse(n, f"the file declares {n:,} {what} but contains more")
         return self

@@ -36,7 +36,9 @@ def read(source: Source) -> Mesh:
     head, cells = _counted(of_cells, "cells")
     size = head[1] if len(head) > 1 else 0
     if (dim, size) not in _KINDS:
-        raise of_cells.error(f"has cells of {size} points in {dim} dimensions", line=1)
+        raise of_cells.error(
+            f"has cells of {size} points in {dim} dimensions, which Evener does not read", line=1
+        )
     kind = _KINDS[dim, size]
     attributes = cells.columns(1 + size, 2 + size, at_most=2**20) if sum(head[2:3]) else None
     nodes = cells.whole_columns(1, 1 + size, "the number of a point", at_most=2**20)

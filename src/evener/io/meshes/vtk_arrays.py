@@ -392,11 +392,15 @@ class _Legacy:
         heads, at = np.empty(n, np.int64), 0
         for cell in range(n):
             if at >= size or stream[at] < 0:
-                raise VtkUnreadError("has lists of corners that do not end where declared")
+                raise VtkUnreadError(
+                    "has cells whose lists of points do not add up to the declared size"
+                )
             heads[cell] = at
             at += 1 + int(stream[at])
         if at != size:
-            raise VtkUnreadError("has lists of corners that do not end where declared")
+            raise VtkUnreadError(
+                "has cells whose lists of points do not add up to the declared size"
+            )
         counts = stream[heads]
         return {"offsets": np.cumsum(counts), "connectivity": np.delete(stream, heads)}
 

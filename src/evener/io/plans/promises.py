@@ -89,7 +89,9 @@ def promise_from_dict(data: Any, k: int) -> Promise:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"holds invalid terms of a plan ({error!r:.60})") from error
+        raise InputError(
+            f"contains an invalid contract or invalid options of a plan ({error!r:.60})"
+        ) from error
 
 
 def promise_in(path: str | Path, k: int | None) -> Promise | None:

@@ -46,7 +46,7 @@ def check_cuda(index: int) -> None:
         raise UsageError(f"CUDA does not work here: {error}") from error
     if not 0 <= index < count:
         raise UsageError(
-            f"there is no CUDA device {index}: {count} found",
+            f"CUDA device {index} does not exist: {count} found",
             hint="nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide some; CUDA needs "
             "pip install 'evener[cuda13]' or [cuda12].",
         )
