@@ -210,7 +210,7 @@ class Jacobi(Spmv):
 
 
 class Pagerank(Spmv):
-    """x = (1 - c) / n + c A x and the sum of changes; columns are far apart, some frequent."""
+    """x = (1 - c) / n + c A x and the sum of changes; A's columns are random, some frequent."""
 
     def initialize(self, d: int) -> None:
         """Create A, scaled so that x does not grow."""

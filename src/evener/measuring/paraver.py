@@ -32,10 +32,10 @@ def read_paraver(
     """Return the computing times of each rank, one per iteration [s].
 
     event: type of the event that a rank records when an iteration begins; time before the first and
-    after the last does not count. If None, there is one time per rank: its total over `iterations`
-    (1). Of several threads of a rank, the busiest counts. An incomplete last line is ignored.
-    Raises InputError with file and line if the file is not a trace, if a rank never computes, or if
-    it has fewer than two such events.
+    after the last does not count. If None, there is one time per rank: its total divided by
+    `iterations` (by default 1). Of several threads of a rank, the busiest counts. An incomplete
+    last line is ignored. Raises InputError with file and line if the file is not a trace, if a rank
+    never computes, or if it has fewer than two such events.
     """
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations must be one or more, not {iterations}")

@@ -45,7 +45,7 @@ _FEATURES = (("avx512f", 8), ("avx", 4), ("sve", 4), ("sse2", 2), ("asimd", 2))
 
 
 class Core(NamedTuple):
-    """A physical core by one of its CPUs, and the socket it is on."""
+    """A physical core, given by the number of one of its CPUs, and its socket."""
 
     cpu: int
     socket: int
@@ -272,7 +272,7 @@ def text_in(path: Path) -> str:
 
 
 def number_in(path: Path) -> int | None:
-    """Return the integer that a file contains, or None."""
+    """Return the integer that a file contains, or None if it contains no integer."""
     text = text_in(path).strip()
     return int(text) if re.fullmatch(r"-?\d{1,20}", text) else None
 

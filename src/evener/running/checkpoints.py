@@ -48,9 +48,9 @@ _HINT = "Start the run anew, without --resume."
 class Checkpoints:
     """Where and how often a run is saved, and how long that took on the first device.
 
-    steps: number of supersteps between checkpoints. seconds: time between checkpoints [s]; writing
-    takes at most MOST_SHARE of the run's time. identity: the result of `identity_of`. written, took
-    [s]: number of checkpoints, and time spent on them.
+    steps: number of supersteps between checkpoints. seconds: time between checkpoints [s], longer
+    if writing would otherwise take more than MOST_SHARE of the run's time. identity: the result of
+    `identity_of`. written, took [s]: number of checkpoints, and time spent on them.
     """
 
     folder: Path

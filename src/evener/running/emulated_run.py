@@ -1,11 +1,11 @@
 """Runs a vertex program here for its values; a virtual clock gives the times on another machine.
 
 Threads of this computer execute the program, one for each device of the machine, however many it
-has. The arcs visited and the bytes sent between each two devices are counted in every superstep,
-and the platform model turns these counts into times. No measured time enters the clock, so the same
-seed gives the same times. A superstep of the virtual machine consists of computing, then
-exchanging, with the waiting times of evener.plans.exchange_costs; the next superstep begins when
-all devices are done.
+has. The arcs visited and the bytes sent between each pair of devices are counted in every
+superstep, and the platform model turns these counts into times. No measured time enters the clock,
+so the same seed gives the same times. A superstep of the virtual machine consists of computing,
+then exchanging, with the waiting times of evener.plans.exchange_costs; the next superstep begins
+when all devices are done.
 """
 
 from __future__ import annotations

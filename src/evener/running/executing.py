@@ -186,7 +186,7 @@ def run_app(
     most: int | None,
     **how: Any,
 ) -> ProgramRun:
-    """Run an app by `run` (run_program or run_on_edges); return its values as `-o` writes them.
+    """Run an app by `run` (run_program or run_on_edges); convert its values as `-o` does.
 
     divided, most, how: arguments of `run`. Raises UsageError for an unknown app.
     """

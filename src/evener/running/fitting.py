@@ -156,7 +156,7 @@ def _bytes_of_part(
 
 
 def _cuda_bytes(size: PartSize, graph: GraphSize, program: VertexProgram) -> RunBytes:
-    """Return the bytes that CudaEngine allocates on its device; messages are in host memory."""
+    """Return the bytes that CudaEngine allocates on its device, without messages."""
     from evener.running.engine.cuda_engine import device_bytes
 
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)

@@ -142,7 +142,10 @@ class Guard:
             os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
 
     def ends_in_order(self) -> None:
-        """Declare that this rank will end normally; called late, as a kill before is reported."""
+        """Declare that this rank will end normally.
+
+        Called as late as possible, because a kill is reported only before this call.
+        """
         self._is_in_order = True
 
     def ended(self, *, in_order: bool = True) -> None:

@@ -198,7 +198,7 @@ class Slice:
         return {q: self.degrees[place] for q, place in places.items()}
 
     def size(self, k: int) -> PartSize:
-        """Return the sizes of the part, valid after `number`; k: number of devices."""
+        """Return the sizes of the part, after `number` was called; k: number of devices."""
         lengths = np.diff(self.ghost_starts)
         ghosts = {q: int(lengths[q]) for q in np.flatnonzero(lengths).tolist()}
         sent = {q: int(numbers.size) for q, numbers in self.sends.items()}

@@ -43,7 +43,7 @@ class Swap(Protocol):
 
 
 class Stopped(Exception):  # noqa: N818 - the error is that of another rank
-    """Another rank has failed, so that waiting is useless."""
+    """Raised in a rank that waits for others if another rank has failed."""
 
 
 class Mail:
@@ -76,7 +76,7 @@ class Mail:
 
         Raises ToolError if none arrives in time, Stopped if the mail is closed.
         """
-        if self._is_closed:  # checked after the box was made, so that `close` cannot miss both
+        if self._is_closed:  # checked once the box exists: if still open, `close` finds the box
             raise Stopped
         try:
             value = box.get(timeout=self._patience)

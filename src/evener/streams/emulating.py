@@ -92,10 +92,9 @@ def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) ->
     """Return the run of a program on the plan's processors, by a virtual clock.
 
     The outputs are those of the program, which one thread executes here; the times are the same on
-    each call. Copies of a filter alternate between iterations, as in `run_stream`. Raises
-    UsageError if the plan is for another program, if there are no iterations, and for the reading
-    `transit`, in which processors pay for bytes that pass through; filters raise errors as in
-    `run_stream`.
+    each call. Copies of a filter run iterations alternately, as in `run_stream`. Raises UsageError
+    if the plan is for another program, if there are no iterations, and for the reading `transit`,
+    in which processors pay for bytes that pass through; filters raise errors as in `run_stream`.
     """
     if iterations < 1:
         raise UsageError(f"{iterations} iterations: at least one is needed")

@@ -156,7 +156,7 @@ class _Beside:
 def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
     """Return the result of direct search from all starts; the time limit includes making these.
 
-    The time for routes between processors is not included. METIS and HMAP run concurrently with the
+    Computing the routes between processors does not count. METIS and HMAP run concurrently with the
     search, and the last round of the search uses their mappings.
     """
     asked.progress("starts", 0.0)

@@ -23,7 +23,7 @@ from evener.streams.routes_kernels import add_to_links
 
 @dataclass(frozen=True, eq=False)
 class StreamProblem:
-    """A stream graph, the processors to place it on, and the reading of costs.
+    """A stream graph, the processors to place it on, and how costs are read (CostReading).
 
     Raises InputError if no processor can run some filter.
     """
