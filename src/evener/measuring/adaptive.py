@@ -1,9 +1,9 @@
-"""Chooses the loads to measure by what was measured: where a model is least certain.
+"""Chooses the loads to measure from the samples so far: where a model is least certain.
 
-Between two measured loads the model may be wrong by some amount (`doubts_between`), and this
-matters the more, the more of the loads that blocks may get lie between them. The interval where the
-product of both is largest is halved, on a logarithmic scale. Where one total load is given, the
-sizes it is divided into by the models so far (`ProvisionalSizes`) are measured first.
+Between two measured loads the model may have some error (`doubts_between`); this matters more if
+more of the likely loads of blocks are in the interval. The interval with the largest product of
+both is halved on a logarithmic scale. If one total load is given, the sizes into which the current
+models divide it (`ProvisionalSizes`) are measured first.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
 from evener.sizing.equal_finish import finish_times
 
-# All chosen on emulated devices of known speed, 2026-11: docs/results/README.md, Which loads are
-# measured. `doubts_between`: errors in the logarithm of time.
-LEAST_DOUBT = 1 / 8  # of the difference between the ends of an interval, even of a straight curve
-JUMP = 0.7  # difference of the ends' logarithms above which there may be a jump between them
-SAG_FACTOR = 2.0  # doubt, over the sag of a parabola with the bends seen at the ends
+# All chosen on emulated devices of known speed, 2026-11: docs/results/README.md, "Which loads are
+# measured". `doubts_between`: errors of the logarithm of time.
+LEAST_DOUBT = 1 / 8  # share of the difference of an interval's ends, even if the curve is straight
+JUMP = 0.7  # a larger difference of logarithms between the ends may hide a jump
+SAG_FACTOR = 2.0  # ratio of doubt to the sag of a parabola that has the bends at the ends
 # `AdaptivePlan`: the choice of the next load.
-MOST_POINTS = 20  # measured loads of a device, unless told otherwise
-FEWEST_POINTS = 6  # before sizes may count as settled
+MOST_POINTS = 20  # largest number of measured loads per device by default
+FEWEST_POINTS = 6  # least number before sizes count as settled
 TOLERANCE = 0.02  # relative error of sizes and speeds that is good enough
-LEAST_ERROR = 0.005  # possible error in any interval, of its width in logarithms
-OFF_SIZES_WEIGHT = 0.1  # weight of an interval that holds none of the wanted sizes
-NEARBY = 2.0  # ratio of loads: between samples this close with equal speeds nothing is in doubt
-CLIFF_DOUBT = 0.1  # error of the logarithm of time above which an interval may hold a cliff
-MARGIN = 0.25  # of the logarithmic width of an interval: no load nearer to its ends
+LEAST_ERROR = 0.005  # least error assumed in an interval, relative to its width in logarithms
+OFF_SIZES_WEIGHT = 0.1  # weight of an interval that contains none of the wanted sizes
+NEARBY = 2.0  # ratio of loads: samples closer than this with equal speeds leave no doubt
+CLIFF_DOUBT = 0.1  # error of the logarithm of time above which an interval may contain a cliff
+MARGIN = 0.25  # share of an interval's logarithmic width that new loads keep from its ends
 FINE_WIDTH = 0.02  # relative width of an interval below which its error counts less
 
 
 def doubts_between(samples: Sequence[Sample]) -> FloatArray:
-    """Return the possible error of the model between consecutive samples, in the logarithm of time.
+    """Return the possible error of the model between consecutive samples, as logarithms of time.
 
-    samples: by rising load, one for each load. The error of a monotone curve is at most the
-    difference of its ends, of speed or of time, whichever is less. Where that is large there may be
-    a jump; otherwise the likely error is the sag of a parabola through the bends at the ends.
-    Differences within the noise of the samples do not count.
+    samples: by rising load, one per load. The error of a monotone curve is at most the difference
+    of its ends in speed or in time, whichever is smaller. If that is large, there may be a jump;
+    otherwise the likely error is the sag of a parabola through the bends at the ends. Differences
+    within the noise of the samples do not count.
     """
     loads = np.array([sample.load for sample in samples])
     seconds = np.array([sample.seconds for sample in samples])
     width = np.diff(np.log(loads))
-    rise = np.diff(np.log(loads / seconds))  # of the logarithm of speed
+    rise = np.diff(np.log(loads / seconds))  # difference of the logarithm of speed
     noise = np.array([noise_of(sample) for sample in samples])
     both = noise[1:] + noise[:-1]
     apart = np.maximum(np.minimum(np.abs(rise), np.abs(width - rise)) - both, 0.0)
@@ -69,11 +69,11 @@ def noise_of(sample: Sample) -> float:
 
 
 class AdaptivePlan:
-    """Chooses loads of one device between low and high [units], at most `most` of them.
+    """Chooses at most `most` loads for one device, between low and high [units].
 
-    tolerance: relative error of speed, as a mean over loads, that is good enough. ProvisionalSizes
-    sets the rest: `wanted` loads are measured first; `likely` loads, by rising load, give weight to
-    the intervals that hold them; `settled` ends the plan.
+    tolerance: acceptable relative error of speed, as a mean over loads. ProvisionalSizes sets the
+    other attributes: `wanted` loads are measured first; `likely` loads, in rising order, give
+    weight to the intervals that contain them; `settled` ends the plan.
     """
 
     def __init__(
@@ -94,21 +94,21 @@ class AdaptivePlan:
 
     @property
     def done(self) -> int:
-        """How many loads were tried."""
+        """Number of loads tried."""
         return len(self._tried)
 
     @property
     def expected(self) -> int:
-        """How many there may be."""
+        """Largest number of loads that will be tried."""
         return self.done if self.settled else self._most
 
     @property
     def left_out(self) -> list[int]:
-        """Loads of the start that were never tried."""
+        """Initial loads that were never tried."""
         return [load for load in self._start if load not in self._tried]
 
     def next(self) -> int | None:
-        """Return the load whose measurement lowers the error most; None when no more is needed."""
+        """Return the load whose measurement reduces the error most, or None if none is needed."""
         if len(self._tried) >= self._most or self.ceiling.given_up:
             return None
         for load in self._start:
@@ -126,7 +126,7 @@ class AdaptivePlan:
         return self._worst()
 
     def is_sure_of(self, load: float) -> bool:
-        """Whether the speed near a load is known: samples next to it are near or leave no doubt."""
+        """Whether the speed near a load is known: samples around it are close or leave no doubt."""
         return all(
             min(math.log(b.load / a.load), doubt) <= self._tolerance
             for (a, b), doubt in zip(pairwise(self._samples), self._doubts, strict=True)
@@ -134,7 +134,7 @@ class AdaptivePlan:
         )
 
     def add(self, outcome: Outcome) -> None:
-        """Take an outcome in; of a load measured twice, the later one counts."""
+        """Record an outcome; if a load is measured twice, the later outcome counts."""
         load = round(outcome.load)
         self._tried.add(load)
         self.ceiling.add(outcome)
@@ -145,14 +145,14 @@ class AdaptivePlan:
 
     @property
     def samples(self) -> list[Sample]:
-        """What was measured, by load."""
+        """The samples so far, by load."""
         return self._samples
 
     def _inside(self, load: int) -> int:
-        """Return the load, moved away from the ends of an interval that may hold a cliff.
+        """Return the load, moved away from the ends of an interval that may contain a cliff.
 
-        Sizes made from such an interval lie near its slow end: measured there, they would approach
-        the cliff in small steps.
+        Sizes computed from such an interval are near its slow end; if they were measured there,
+        they would approach the cliff in small steps.
         """
         for (a, b), doubt in zip(pairwise(self._samples), self._doubts, strict=True):
             if a.load <= load <= b.load and doubt > CLIFF_DOUBT:
@@ -166,19 +166,19 @@ class AdaptivePlan:
         return any(a.load <= load <= b.load <= NEARBY * a.load for a, b in pairwise(self._samples))
 
     def _is_new(self, load: int) -> bool:
-        """Whether a load that can be measured is further than the tolerance from all that were."""
+        """Whether a load can be measured and is further than the tolerance from all loads tried."""
         if not self._start[0] <= load < self.ceiling.load or load in self._tried:
             return False
         apart = self._tolerance * load
         if not self.is_sure_of(load):
             apart /= 4
-        elif self._samples:  # sizes vary within the noise of the samples they are made from
+        elif self._samples:  # sizes vary within the noise of their samples
             nearest = min(self._samples, key=lambda sample: abs(sample.load - load))
             apart = max(apart, noise_of(nearest) * load)
         return all(abs(load - tried) > apart for tried in self._tried)
 
     def _worst(self) -> int | None:
-        """Return the middle of the interval of largest possible error; None if all are small."""
+        """Return the middle of the interval of largest possible error, or None if all are small."""
         pairs = list(pairwise(self._samples))
         scores = np.array(
             [self._score(a, b, doubt) for (a, b), doubt in zip(pairs, self._doubts, strict=True)]
@@ -203,19 +203,19 @@ class AdaptivePlan:
 
 
 def _middle(a: float, b: float) -> int | None:
-    """Return a whole load between two, the same factor from both; None if there is none."""
+    """Return the integer load with the same ratio to both loads, or None if none is between."""
     middle = round(math.sqrt(a * b))
     return middle if a < middle < b else None
 
 
-N_TOTALS = 32  # total loads whose sizes count, where no total is given
+N_TOTALS = 32  # number of total loads considered if no total is given
 
 
 class ProvisionalSizes:
-    """The sizes of all devices by the models so far, for one total load or for many totals.
+    """The sizes of all devices according to the current models, for one total load or many totals.
 
-    It tells every plan which loads those sizes are, and when they have settled: when no size has
-    changed by more than `tolerance` of the largest one, twice in a row.
+    It passes these sizes to every plan, and tells when they have settled: when no size has changed
+    by more than `tolerance` of the largest one, twice in a row.
     """
 
     def __init__(
@@ -233,9 +233,9 @@ class ProvisionalSizes:
         self._stable = 0
 
     def update(self, samples: Sequence[Sequence[Sample]], capacities: Sequence[float]) -> None:
-        """Solve for the sizes again. samples, capacities: of each device."""
+        """Compute the sizes again. samples, capacities: of each device."""
         if any(len(own) < 3 for own in samples) or (self._total is None and len(samples) == 1):
-            return  # a single device gets everything: there are no sizes to settle
+            return  # a single device gets the whole load, so there are no sizes to settle
         models = [
             fit_model(own, self._model, capacity)
             for own, capacity in zip(samples, capacities, strict=True)
@@ -263,21 +263,21 @@ class ProvisionalSizes:
             plan.settled = sure and self._stable >= 2 and len(known) >= FEWEST_POINTS
 
     def _solved(self, models: Sequence[SpeedModel]) -> FloatArray | None:
-        """Return the sizes for every total, (totals, k); None where no total fits."""
+        """Return the sizes for every total (totals, k), or None if a total is too large."""
         if self._total is None:
             return equal_finish_loads(models, self._low, self._high)
         try:
             return np.array([solve_sizes(models, self._total).sizes], dtype=np.float64)
-        except EvenerError:  # more than the devices can take, by the models so far
+        except EvenerError:  # more than the devices can take according to the current models
             return None
 
 
 def equal_finish_loads(models: Sequence[SpeedModel], low: int, high: int) -> FloatArray:
-    """Return loads of k devices that finish together, for N_TOTALS totals, (N_TOTALS, k) [units].
+    """Return (N_TOTALS, k) loads [units] with which k devices finish together, for each total.
 
-    The totals rise by equal factors from k times `low` to k times `high`, or to what the devices
-    can take; no device gets more than `high`. The same as `solve_sizes` finds, to 1e-5, but real
-    numbers, and for all totals at once.
+    The totals grow by equal factors from k times `low` to k times `high`, or to what the devices
+    can take; no device gets more than `high`. The loads agree with those of `solve_sizes` to 1e-5,
+    but they are real numbers, computed for all totals at once.
     """
 
     def done(times: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
-"""Times one kernel at one load until the mean is known as well as asked (Algorithm 1 of [Cla14]_).
+"""Times a kernel at one load until the mean is known precisely (Algorithm 1 of [Cla14]_).
 
-Measured: the mean over repetitions with Student's confidence interval. Very short kernels are
-executed several times between two looks at the clock. The first execution is not counted.
+The result is the mean over repetitions with Student's confidence interval. Very short kernels are
+executed several times between two readings of the clock. The first execution is not counted.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from evener.measuring.outcomes import (
 from evener.platforms.models.samples import Sample
 
 Clock = Callable[[], float]
-MOST_BATCHED = 1 << 17  # executions between two looks at the clock
+MOST_BATCHED = 1 << 17  # executions between two readings of the clock
 EMPTY_CALLS = 1000
 AT_ONCE_SAID = "the kernel returned at once: there is nothing to measure"
-AT_ONCE = 5.0  # times what calling a function that does nothing takes
+AT_ONCE = 5.0  # multiple of the time of calling an empty function
 
 
 @dataclass(frozen=True)
 class Company:
-    """Functions by which a benchmark runs at the same time as others, and is watched.
+    """Callbacks that synchronise a benchmark with others and let a process watch it.
 
     start: returns when all others are prepared and warm, too. pulse: called before each timing, so
-    that a watching process notices when one lasts too long. linger: called with the outcome; the
-    kernel goes on executing, and linger is called again, as long as it returns true.
+    that a watching process notices if one takes too long. linger: called with the outcome; as long
+    as it returns True, the kernel is executed again and linger is called again.
     """
 
     start: Callable[[], None] = lambda: None
@@ -55,10 +55,10 @@ def benchmark(
     waited: Clock | None = None,
     company: Company | None = None,
 ) -> Outcome:
-    """Measure `kernel` at `load` units; a Gap says why that was not possible.
+    """Measure `kernel` at `load` units; if that is impossible, return a Gap with the reason.
 
-    clock: of time [s]. waited: how long other processes have had the core of this one [s], see
-    `waited_for_core`; None where that is not asked for.
+    clock: returns the time [s]. waited: returns how long other processes have used this process's
+    core [s], see `waited_for_core`; None: not measured.
     """
     company = company or Company()
     outcome: Outcome | None = None
@@ -78,14 +78,15 @@ def benchmark(
 
 
 def waited_for_core() -> float:
-    """Return how long this process was ready to run while others had its core, so far [s].
+    """Return how long this process was ready to run while others used its core, so far [s].
 
-    Of Linux's scheduler and of the first thread; elsewhere always 0. Sleeping does not count.
+    The value comes from Linux's scheduler and is that of the first thread; on other systems it is
+    0. Sleeping does not count.
     """
     try:
         with open("/proc/self/schedstat") as file:  # noqa: PTH123 - a look at a clock
             return int(file.read().split()[1]) * 1e-9
-    except (OSError, ValueError, IndexError):  # not Linux's, or built without
+    except (OSError, ValueError, IndexError):  # not Linux, or a kernel built without it
         return 0.0
 
 
@@ -98,7 +99,7 @@ def _kind_of(error: Exception) -> str:
 
 
 def is_lack_of_memory(error: Exception) -> bool:
-    """Return whether a computation ended for want of memory, the device's included."""
+    """Return whether a computation failed for lack of memory, including a device's memory."""
     names = {cls.__name__ for cls in type(error).__mro__}
     short = isinstance(error, MemoryError) or "OutOfMemoryError" in names
     return short or "OUT_OF_MEMORY" in str(error)
@@ -135,7 +136,7 @@ def _measured(
         if not 0 < seconds < math.inf:  # NaN is neither
             return Gap(load, "clock", f"the clock counted {seconds} s for one execution")
         times.append(seconds)
-        # Intervals are looked at now and then: each look takes longer than a short kernel.
+        # Intervals are computed only now and then, because this takes longer than a short kernel.
         if len(times) < 10 or len(times) % 5 == 0:
             summary = summarised(times, precision.confidence, precision.outliers)
     share = 1 - min(max((waited() - waited_before) / (clock() - began), 0.0), 1.0)
@@ -156,7 +157,7 @@ def _enough(
 
 
 def _point(load: int, summary: Summary, precision: Precision, flops: float, share: float) -> Point:
-    # One time alone has no interval: its whole length is the only honest width.
+    # A single time has no interval, so its whole length is used as width.
     width = summary.half_width if math.isfinite(summary.half_width) else summary.mean
     return Point(
         Sample(float(load), summary.mean, width, summary.kept),
@@ -170,9 +171,9 @@ def _point(load: int, summary: Summary, precision: Precision, flops: float, shar
 
 
 def _batch(kernel: Kernel, shortest: float, clock: Clock) -> int:
-    """Warm up; return how many executions last `shortest` [s]."""
+    """Warm the kernel up; return the number of executions that take `shortest` [s]."""
     seconds, batch = _timed(kernel, 1, clock), 1
-    if not seconds < 10 * shortest:  # NaN, too, which the caller finds again
+    if not seconds < 10 * shortest:  # also if NaN, which the caller detects again
         return 1
     while batch < MOST_BATCHED:
         seconds = _timed(kernel, batch, clock) * batch
@@ -184,7 +185,7 @@ def _batch(kernel: Kernel, shortest: float, clock: Clock) -> int:
 
 
 def _timed(kernel: Kernel, batch: int, clock: Clock) -> float:
-    """Return the time of one execution, of `batch` in a row [s]."""
+    """Return the time per execution of `batch` executions in a row [s]."""
     execute = kernel.execute
     if batch == 1:
         begin = clock()
@@ -200,16 +201,16 @@ class _Nothing:
     """A kernel that does nothing."""
 
     def execute(self) -> None:
-        """Return."""
+        """Do nothing."""
 
 
 def _nothing(batch: int, clock: Clock) -> float:
-    """Return what `batch` empty calls take, undisturbed [s]."""
+    """Return the time of `batch` empty calls without disturbance [s]."""
     count = min(batch, EMPTY_CALLS)
     return min(_timed(_Nothing(), count, clock) for _ in range(5)) * batch  # type: ignore[arg-type]
 
 
 def _give_back(kernel: Kernel) -> None:
-    """Give memory back, if the kernel still can: the error has been reported already."""
+    """Release the kernel's memory; ignore errors, as the first one has been reported."""
     with contextlib.suppress(Exception):
         kernel.finalize()

@@ -1,9 +1,9 @@
-"""Measures devices load by load until the plan of every device is done.
+"""Measures devices load by load until the plan of every device is complete.
 
 A sample that differs much from its neighbours is measured a second time before it counts: another
-process on the core, or a clock that jumped, makes one sample far slower or faster than the next
-loads on either side. A real cliff does so too; then the second measurement agrees. So is a load
-that was stopped because it took too long: nothing above such a load is measured.
+process on the core, or a clock that jumped, makes one sample far slower or faster than the loads on
+both sides. So does a real cliff, but then the second measurement agrees. A load that was stopped
+because it took too long is measured again, too, because no larger load is measured after a stop.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from evener.platforms.models.fitting import SLOWER
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.wording import duration
 
-FAR_SPEED = math.log(2.0)  # from both neighbours: a sample this far off is measured again
-NEAR_LOAD = math.log(2.0)  # at an end of the curve: the only neighbour must be this near
+FAR_SPEED = math.log(2.0)  # a sample is measured again if it differs by this from both neighbours
+NEAR_LOAD = math.log(2.0)  # at an end of the curve: the only neighbour must be this close
 SLOWER_SAID = f"stopped before they were done; models count {SLOWER:g} times their seconds"
 Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class Check:
-    """A point far from its neighbours, and the outcome of measuring its load again."""
+    """A point far from its neighbours, and the outcome of its second measurement."""
 
     first: Point
     second: Outcome
@@ -39,9 +39,10 @@ class Check:
         return self.first.load
 
     def kept(self, samples: Sequence[Sample]) -> Point:
-        """Return the point that is nearer to its neighbours; of a stop, the second if it was none.
+        """Return the point that is closer to its neighbours.
 
-        samples: of all loads, by load.
+        If the first measurement was stopped, return the second unless it was stopped, too. samples:
+        of all loads, by load.
         """
         if not (isinstance(self.second, Point) and self.second.sample.status == "ok"):
             return self.first
@@ -62,15 +63,15 @@ class Check:
 
 
 def is_stop(outcome: Outcome) -> bool:
-    """Whether a load took so long that nothing larger is to be tried."""
+    """Whether a load took so long that no larger load should be tried."""
     return isinstance(outcome, Point) and (outcome.slow or outcome.sample.status == "slower")
 
 
 def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | None:
-    """Return a load whose speed is far above or far below that of both neighbours; None if none is.
+    """Return a load whose speed is far above or far below that of both neighbours, or None.
 
-    samples: by load. checked: loads that were measured again already. At the ends, where there is
-    only one neighbour, that one has to be near.
+    samples: by load. checked: loads that were already measured twice. At an end of the curve, the
+    only neighbour must be close.
     """
     fine = [sample for sample in samples if sample.status == "ok"]
     for i, sample in enumerate(fine):
@@ -88,20 +89,20 @@ def _stands_out(sample: Sample, beside: Sequence[Sample]) -> bool:
 
 
 class Measuring(Protocol):
-    """Measures devices: processes do (together.Bench), or an emulation."""
+    """Measures devices, with processes (together.Bench) or by emulation."""
 
     names: list[str]
 
     def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
-        """Measure device i at loads[i] units, all at once; None leaves it idle."""
+        """Measure each device i at loads[i] units, all at once; None leaves a device idle."""
 
 
 @dataclass
 class DeviceRecord:
-    """All measurements of one device: points and gaps in the order they were measured.
+    """All measurements of one device: points and gaps in the order in which they were measured.
 
-    again: one load measured once more at the end. alone: one load while the other devices were
-    idle. checks: points that were measured twice. skipped, why_skipped: loads never tried.
+    again: one load measured once more at the end. alone: one load measured while the other devices
+    were idle. checks: points that were measured twice. skipped, why_skipped: loads never tried.
     """
 
     name: str
@@ -122,10 +123,7 @@ class DeviceRecord:
 
     @property
     def odd_load(self) -> int | None:
-        """A load that was stopped, or is far from its neighbours, and was measured only once.
-
-        None if there is none.
-        """
+        """A load measured once that was stopped or is far from its neighbours, or None."""
         checked = {check.load for check in self.checks}
         stops = (round(p.load) for p in self.points if is_stop(p) and p.load not in checked)
         return next(stops, None) or odd_load(self.samples, checked)
@@ -139,30 +137,30 @@ class DeviceRecord:
         return self.points[i]
 
     def change(self, later: Point) -> float | None:
-        """Return the seconds of `later` over the first ones of its load; None without these."""
+        """Return the ratio of the time of `later` to the first time of its load, or None."""
         first = next((p.sample for p in self.points if p.load == later.load), None)
         return later.sample.seconds / first.seconds if first else None
 
     @property
     def last_load(self) -> int | None:
-        """The load of the last point that was not stopped [units]; None if there is none."""
+        """The load of the last point that was not stopped [units], or None."""
         loads = (p.load for p in reversed(self.points) if p.sample.status == "ok")
         return next((round(load) for load in loads), None)
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """The samples by load."""
+        """The samples, by load."""
         return tuple(sorted((p.sample for p in self.points), key=lambda sample: sample.load))
 
     @property
     def capacity(self) -> float:
-        """The largest load measured [units], if memory ended above it; else infinity."""
+        """The largest load measured [units] if memory ran out above it; otherwise infinity."""
         ended = any(gap.kind == "memory" for gap in self.gaps)
         fits = [p.load for p in self.points if p.sample.status == "ok"]
         return max(fits) if ended and fits else math.inf
 
     def speeds(self, model: str, notes: Mapping[str, Any]) -> DeviceSpeeds:
-        """Return the device as a file of speeds keeps it; its notes tell what was unusual."""
+        """Return the device as a file of speeds stores it; its notes list what was unusual."""
         slower = ", ".join(f"{s.load:.0f}" for s in self.samples if s.status == "slower")
         odd = {
             "gaps": "; ".join(f"{g.load:.0f} ({g.kind}): {g.message}" for g in self.gaps),
@@ -182,7 +180,7 @@ class DeviceRecord:
 
 
 def _share(points: Sequence[Point]) -> str:
-    """Return the least fraction of exclusive core time as text, if below BUSY; else nothing."""
+    """Return the least fraction of exclusive core time as text if it is below BUSY, else ""."""
     least = min((point.share for point in points), default=1.0)
     return f"{least:.0%} of the time at least; others had its core" if least < BUSY else ""
 
@@ -198,13 +196,13 @@ def run_campaign(
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
     learn: Callable[[Sequence[DeviceRecord]], None] = lambda records: None,  # noqa: ARG005
 ) -> list[DeviceRecord]:
-    """Follow the plan of each device until all are done; return what was measured.
+    """Follow the plan of each device until all are complete; return the measurements.
 
-    together: all devices are measured at once, and those whose plan is done repeat their last load;
-    otherwise one device of each group is measured at a time, a group being a computer, say. Loads
-    in the journal are not measured again. checks: the part of the journal for second measurements
-    of points far from their neighbours; None: there are none. learn: called with the records before
-    each round.
+    together: all devices are measured at once, and those with a complete plan repeat their last
+    load; otherwise one device of each group, for example of each computer, is measured at a time.
+    Loads in the journal are not measured again. checks: the part of the journal for second
+    measurements of points far from their neighbours; None: no second measurements. learn: called
+    with the records before each round.
     """
     records = [DeviceRecord(name) for name in bench.names]
     while True:
@@ -239,8 +237,8 @@ def outcomes_of(
 ) -> list[Outcome | None]:
     """Return the outcome of each device i at loads[i] units, all at once; None leaves it idle.
 
-    What the journal holds is not measured again; what is measured is added to it. company: loads of
-    the devices that are idle otherwise, so that the others are measured while they work.
+    Outcomes in the journal are not measured again; new outcomes are added to it. company: loads for
+    devices that would otherwise be idle, so that the others are measured while these work.
     """
     known = [
         None if load is None else journal.get(name, load)
@@ -248,7 +246,7 @@ def outcomes_of(
     ]
     if all(k is not None or load is None for k, load in zip(known, loads, strict=True)):
         return known
-    # All devices, so that those still to be measured run beside the same others as at first.
+    # All devices run, so that those still to be measured have the same neighbours as at first.
     asked = [c if load is None else load for load, c in zip(loads, company, strict=True)]
     for i, outcome in enumerate(_measured(bench, asked)):
         if outcome is not None and known[i] is None and loads[i] is not None:
@@ -258,7 +256,7 @@ def outcomes_of(
 
 
 def _measured(bench: Measuring, asked: Sequence[int | None]) -> Sequence[Outcome | None]:
-    """Measure; repeat where a process was killed: a second time means that it lacks memory."""
+    """Measure, and repeat if a process was killed; a second kill counts as lack of memory."""
     outcomes = list(bench.measure(asked))
     killed = [i for i, outcome in enumerate(outcomes) if _is_killed(outcome)]
     again = bench.measure(asked) if killed else []

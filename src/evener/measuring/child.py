@@ -2,10 +2,10 @@
 
     python -m evener.measuring.child LIFELINE
 
-Messages are JSON objects, one a line. Standard input brings the job, then any number of loads;
-answers go to standard output, while what the kernel prints goes to standard error. `Worker` in
-workers.py is the other end. LIFELINE is the descriptor of a pipe that closes when the parent ends;
-the system then ends this process, even within a kernel.
+Messages are JSON objects, one per line. The job arrives on standard input, followed by any number
+of loads; answers go to standard output, and the kernel's own output to standard error. The other
+end is `Worker` in workers.py. LIFELINE is the descriptor of a pipe that closes when the parent
+ends; the system then ends this process, even within a kernel.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from evener.measuring.kernels import Kernel, make_kernel
 from evener.measuring.messages import Inbox, as_line
 from evener.measuring.outcomes import Outcome, Point, Precision
 
-BETWEEN_PULSES = 0.02  # seconds between two messages that the kernel still makes progress
-SPIN = 2e-3  # seconds before a start that are waited in a loop: a sleep may end later than asked
+BETWEEN_PULSES = 0.02  # seconds between two messages that the kernel makes progress
+SPIN = 2e-3  # last seconds before a start, spent in a loop because a sleep may end late
 
 
 class ParentPipe:
-    """Messages to and from the parent; sends to standard error what a kernel prints."""
+    """Messages to and from the parent; redirects the kernel's output to standard error."""
 
     def __init__(self) -> None:
         self._inbox = Inbox(os.dup(0))
@@ -40,17 +40,17 @@ class ParentPipe:
         os.dup2(2, 1)
 
     def send(self, **message: Any) -> None:
-        """Send one object."""
+        """Send one message."""
         os.write(self._sink, as_line(message))
 
     def receive(self) -> dict[str, Any]:
-        """Wait for the next object. Raises EOFError when the parent has closed its end."""
+        """Wait for the next message. Raises EOFError if the parent has closed its end."""
         message = self._inbox.receive()
         assert message is not None, "without a limit of time there is always a message"
         return message
 
     def has_message(self) -> bool:
-        """Return whether a message from the parent waits to be read."""
+        """Return whether a message from the parent is waiting."""
         return self._inbox.has_message or self._inbox.is_readable()
 
 
@@ -64,7 +64,7 @@ def main(lifeline: int) -> int:
         job = parent.receive()
         if job["cpus"] and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, job["cpus"])
-        import_module("scipy.special")  # otherwise imported between two timings
+        import_module("scipy.special")  # otherwise it would be imported between two timings
         kernel = make_kernel(job["kernel"], job["kind"], job["options"])
         # Not for GPUs: their driver reserves far more addresses than memory, and the GPU's own
         # memory needs no limit.
@@ -78,7 +78,7 @@ def main(lifeline: int) -> int:
     except EvenerError as error:
         parent.send(event="unusable", error=type(error).__name__, message=error.message,
                  hint=error.hint)  # fmt: skip
-    except Exception as error:  # the user's class may fail in any way when it is made
+    except Exception as error:  # the user's class may raise anything when it is created
         parent.send(event="unusable", error="UsageError", hint=None,
                  message=f"the kernel cannot be made: {type(error).__name__}: {error}")  # fmt: skip
     return 1
@@ -119,7 +119,7 @@ def _described(outcome: Outcome) -> dict[str, Any]:
 
 
 def wait_until(moment: float) -> None:
-    """Return at `moment` of time.perf_counter, one clock for all processes of a computer [s]."""
+    """Wait until `moment` of time.perf_counter, which all processes of a computer share [s]."""
     ahead = moment - time.perf_counter()
     if ahead > SPIN:
         time.sleep(ahead - SPIN)
@@ -128,7 +128,7 @@ def wait_until(moment: float) -> None:
 
 
 def _limit_memory(n_bytes: int) -> None:
-    """Make allocations of more than n_bytes from now on raise MemoryError (on Linux)."""
+    """Make allocations beyond n_bytes more than now raise MemoryError (on Linux)."""
     if sys.platform != "linux":
         return
     import resource
@@ -142,7 +142,7 @@ def _limit_memory(n_bytes: int) -> None:
 
 
 def end_with_parent(lifeline: int) -> None:
-    """Have the system end this process by a signal when the pipe closes, even within C code."""
+    """Let the system end this process by a signal when the pipe closes, even within C code."""
     if sys.platform == "linux":
         import fcntl
 

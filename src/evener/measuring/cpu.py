@@ -1,9 +1,9 @@
 """The kernels that are timed on a CPU core.
 
-Dense ones: axpy, triad, and the update of a matrix by blocks (GEMM), on float64 through NumPy;
-`execute` takes no memory. Sparse ones: SpMV, a Jacobi sweep, a PageRank step, over CSR by SciPy;
-the matrix of d rows is generated, or cut out of a given one: its first d rows with the columns
-they use, repeated along the diagonal where it has fewer.
+Dense kernels: axpy, triad, and the update of a matrix by blocks (GEMM), on float64 through NumPy;
+`execute` allocates nothing. Sparse kernels: SpMV, a Jacobi sweep, a PageRank step, on CSR through
+SciPy. Their matrix of d rows is generated, or consists of the first d rows of a given matrix and
+the columns that these use; if the given matrix has fewer rows, it is repeated along the diagonal.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError, UsageError
 
 EMPTY = np.empty(0)
-CHUNK = 4096  # elements for which a temporary stays in the cache
-FACTOR = 1e-9  # small, so that no number of repetitions overflows
+CHUNK = 4096  # elements per chunk, so that a temporary array fits in the cache
+FACTOR = 1e-9  # small, so that repetitions do not overflow
 
 
 class Axpy:
-    """y = y + a x over d elements: 16 bytes read, 8 written and 2 operations each."""
+    """y = y + a x over d elements; each takes 16 bytes read, 8 written, and 2 operations."""
 
     def __init__(self) -> None:
         self._x = self._y = self._part = EMPTY
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations [flop]."""
+        """Return the arithmetic operations [flop]."""
         return 2.0 * d
 
     def initialize(self, d: int) -> None:
-        """Take x and y."""
+        """Allocate x and y."""
         self._x, self._y = np.linspace(0.0, 1.0, d), np.ones(d)
         self._part = np.empty(min(d, CHUNK))
 
     def execute(self) -> None:
-        """Go through both in chunks, as a compiled loop would."""
+        """Update y chunk by chunk, as a compiled loop would."""
         for start in range(0, self._x.size, CHUNK):
             y = self._y[start : start + CHUNK]
             part = self._part[: y.size]
@@ -48,7 +48,7 @@ class Axpy:
             np.add(y, part, out=y)
 
     def finalize(self) -> None:
-        """Give x and y back."""
+        """Release x and y."""
         self._x = self._y = EMPTY
 
 
@@ -59,32 +59,32 @@ class Triad:
         self._x = self._y = self._z = EMPTY
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations [flop]."""
+        """Return the arithmetic operations [flop]."""
         return 2.0 * d
 
     def initialize(self, d: int) -> None:
-        """Take x, y and z."""
+        """Allocate x, y and z."""
         self._x, self._y, self._z = np.linspace(0.0, 1.0, d), np.ones(d), np.zeros(d)
 
     def execute(self) -> None:
-        """Go through all three in chunks."""
+        """Compute z chunk by chunk."""
         for start in range(0, self._x.size, CHUNK):
             z = self._z[start : start + CHUNK]
             np.multiply(self._y[start : start + CHUNK], FACTOR, out=z)
             np.add(z, self._x[start : start + CHUNK], out=z)
 
     def finalize(self) -> None:
-        """Give them back."""
+        """Release x, y and z."""
         self._x = self._y = self._z = EMPTY
 
 
 class Gemm:
-    """C = C + A B for m x n blocks of b x b, m and n as equal as they can be (A.2 of [Cla14]_).
+    """C = C + A B for m x n blocks of b x b, with m and n about equal (A.2 of [Cla14]_).
 
-    A, B and C, all of m x n blocks, are held in memory, as the application holds its parts of them;
-    what is multiplied is a column of m blocks of A and a row of n of B, copied out first, as the
-    application copies what it sends. Units: m n, which is at most d; time is that of d units.
-    width: n is this, and m is d: a unit is a row of n blocks.
+    A, B and C, each of m x n blocks, are in memory, as the application stores its parts of them.
+    The product is that of a column of m blocks of A and a row of n blocks of B, which are first
+    copied out, as the application copies what it sends. Units: m n, which is at most d; the time
+    counts as that of d units. width: sets n, and m is d, so that a unit is a row of n blocks.
     """
 
     def __init__(self, block: int = 64, width: int | None = None) -> None:
@@ -94,25 +94,25 @@ class Gemm:
         self.finalize()
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations [flop]."""
+        """Return the arithmetic operations [flop]."""
         rows, columns = self._shape(d)
         return 2.0 * rows * columns * self._block
 
     def initialize(self, d: int) -> None:
-        """Take A, B and C, and the buffers of the pivot column and row."""
+        """Allocate A, B and C, and the buffers of the pivot column and row."""
         rows, columns = shape = self._shape(d)
         self._a, self._b = np.full(shape, FACTOR), np.full(shape, FACTOR)
         self._c = np.zeros(shape)
         self._column, self._row = np.empty((rows, self._block)), np.empty((self._block, columns))
 
     def execute(self) -> None:
-        """Copy the pivot column and row, multiply, add; BLAS through SciPy adds in place."""
+        """Copy the pivot column and row, multiply and add; BLAS through SciPy adds in place."""
         self._copy_pivots()
-        # BLAS thinks in columns: C^T += B^T A^T, whose transposes are views.
+        # BLAS stores columns: C^T += B^T A^T, where the transposes are views.
         dgemm(1.0, self._row.T, self._column.T, 1.0, self._c.T, overwrite_c=1)
 
     def finalize(self) -> None:
-        """Give the matrices back."""
+        """Release the matrices."""
         self._a = self._b = self._c = self._column = self._row = np.empty((0, 0))
 
     def _copy_pivots(self) -> None:
@@ -120,18 +120,18 @@ class Gemm:
         np.copyto(self._row, self._b[: self._block])
 
     def _shape(self, d: int) -> tuple[int, int]:
-        """Return rows and columns of A, B and C [elements]."""
+        """Return the numbers of rows and columns of A, B and C [elements]."""
         m, n = blocks_of(d) if self._width is None else (d, self._width)
         return m * self._block, n * self._block
 
     @property
     def result(self) -> FloatArray:
-        """C so far."""
+        """The current C."""
         return self._c
 
 
 def blocks_of(d: int) -> tuple[int, int]:
-    """Return m <= n, at most a third apart where d allows, with m n <= d as near d as can be.
+    """Return m <= n with m n <= d and close to d, at most a third apart if d allows.
 
     The thesis takes m = floor(sqrt(d)), n = floor(d / m), which leaves out up to a tenth of d.
     """
@@ -145,7 +145,7 @@ DAMPING = 0.85
 
 
 class Spmv:
-    """y = A x. matrix: an .npz of indptr and indices; without it, rows of `degree` entries."""
+    """y = A x. matrix: an .npz of indptr and indices; if None, rows have `degree` entries."""
 
     def __init__(self, matrix: str | Path | None = None, degree: int = 7) -> None:
         if not 1 <= degree <= 10_000:
@@ -156,7 +156,7 @@ class Spmv:
         self._x = self._y = EMPTY
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations [flop]: two an entry."""
+        """Return the arithmetic operations [flop]: two per entry."""
         if self._given is None:
             return 2.0 * d * min(self._degree, d)
         indptr = self._given[0]
@@ -164,7 +164,7 @@ class Spmv:
         return 2.0 * float(whole * indptr[-1] + indptr[rest])
 
     def initialize(self, d: int) -> None:
-        """Make A and x."""
+        """Create A and x."""
         pattern = self._pattern(d) if self._given is None else window(*self._given, d)
         self._a = with_values(*pattern, d)
         self._x = np.linspace(0.5, 1.0, self._a.shape[1])
@@ -174,7 +174,7 @@ class Spmv:
         self._y = self._a @ self._x
 
     def finalize(self) -> None:
-        """Give A, x and y back."""
+        """Release A, x and y."""
         self._a, self._x, self._y = None, EMPTY, EMPTY
 
     def _pattern(self, d: int) -> tuple[IntArray, IntArray]:
@@ -182,22 +182,22 @@ class Spmv:
 
     @property
     def result(self) -> FloatArray:
-        """y so far."""
+        """The current y."""
         return self._y
 
 
 class Jacobi(Spmv):
-    """x = (b - R x) / D with the diagonal D taken out of A = D + R."""
+    """x = (b - R x) / D with the diagonal D of A = D + R."""
 
     def initialize(self, d: int) -> None:
-        """Make R, b, 1/D and x."""
+        """Create R, b, 1/D and x."""
         super().initialize(d)
         self._b = np.ones(d)
         self._inverse = 1.0 / (1.0 + np.asarray(abs(self._a).sum(axis=1)).ravel())
         self._y = np.zeros(d)
 
     def execute(self) -> None:
-        """Sweep: the new x takes the place of the old, where A is square."""
+        """Do one sweep; if A is square, the new x replaces the old one."""
         y = self._a @ self._x
         np.subtract(self._b, y, out=y)
         np.multiply(y, self._inverse, out=y)
@@ -205,22 +205,22 @@ class Jacobi(Spmv):
         self._x[: y.size] = y[: self._x.size]
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations [flop]."""
+        """Return the arithmetic operations [flop]."""
         return super().complexity(d) + 2.0 * d
 
 
 class Pagerank(Spmv):
-    """x = (1 - c) / n + c A x with the sum of changes; columns far apart and unequally often."""
+    """x = (1 - c) / n + c A x and the sum of changes; A's columns are random, some frequent."""
 
     def initialize(self, d: int) -> None:
-        """Make A, scaled so that no step lets x grow."""
+        """Create A, scaled so that x does not grow."""
         super().initialize(d)
         rows = np.diff(self._a.indptr)
         self._a.data[:] = np.repeat(1.0 / np.maximum(rows, 1), rows)
         self._change = 0.0
 
     def execute(self) -> None:
-        """Step, and say by how much x changed."""
+        """Do one step, and compute by how much x changed."""
         y = self._a @ self._x
         np.multiply(y, DAMPING, out=y)
         np.add(y, (1.0 - DAMPING) / max(y.size, 1), out=y)
@@ -230,21 +230,22 @@ class Pagerank(Spmv):
         self._y = y
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations [flop]."""
+        """Return the arithmetic operations [flop]."""
         return super().complexity(d) + 5.0 * d
 
     def _pattern(self, d: int) -> tuple[IntArray, IntArray]:
         rng = np.random.default_rng(SEED)
         width = min(self._degree, d)
-        # The square of a uniform number is small more often: few columns are used by many.
+        # The square of a uniform number is often small, so that many rows use the same columns.
         columns = (rng.random(d * width, dtype=np.float32) ** 2 * d).astype(np.int32)
         return np.arange(d + 1, dtype=np.int64) * width, np.minimum(columns, d - 1)
 
 
 def stencil(d: int, degree: int) -> tuple[IntArray, IntArray]:
-    """Return indptr (d + 1,), indices of rows that neighbour as cells of a cube of d cells do.
+    """Return indptr (d + 1,) and indices of rows that are adjacent like the cells of a cube.
 
-    The first seven are the cell and its neighbours on three axes; more are further along.
+    The first seven entries of a row are the cell and its neighbours on three axes; further entries
+    are further along these axes.
     """
     width = min(degree, d)
     side = max(round(d ** (1 / 3)), 1)
@@ -262,9 +263,9 @@ def stencil(d: int, degree: int) -> tuple[IntArray, IntArray]:
 
 
 def window(indptr: IntArray, indices: IntArray, d: int) -> tuple[IntArray, IntArray]:
-    """Return the first d rows of a matrix, its columns numbered anew without gaps.
+    """Return the first d rows of a matrix, with columns renumbered without gaps.
 
-    Beyond its last row it begins again, each copy with columns of its own.
+    If the matrix has fewer rows, it is repeated, and each copy has its own columns.
     """
     n = indptr.size - 1
     copies, rest = divmod(d, n)
@@ -282,7 +283,7 @@ def window(indptr: IntArray, indices: IntArray, d: int) -> tuple[IntArray, IntAr
 
 
 def with_values(indptr: IntArray, indices: IntArray, d: int) -> Any:
-    """Return the CSR matrix of d rows with this pattern, values in (0, 1)."""
+    """Return the CSR matrix of d rows with this pattern and values in (0, 1)."""
     values = np.linspace(0.1, 0.9, indices.size)
     columns = max(int(indices.max(initial=0)) + 1, d)
     if indices.size < 2**31 - 1:
@@ -291,7 +292,7 @@ def with_values(indptr: IntArray, indices: IntArray, d: int) -> Any:
 
 
 def load_pattern(path: str | Path) -> tuple[IntArray, IntArray]:
-    """Return indptr and indices of an .npz. Raises InputError where they are not there."""
+    """Return indptr and indices of an .npz. Raises InputError if it does not contain them."""
     try:
         with np.load(path, allow_pickle=False) as file:
             indptr, indices = file["indptr"], file["indices"]

@@ -1,7 +1,8 @@
-"""The dense kernels on a CUDA device, measured with the core that drives it; its link.
+"""The kernels on a CUDA device, measured with the core that drives it; its link.
 
-What an iteration exchanges is counted: the operand goes to the device and the result comes back,
-every time, unless transfers=False. Memory that ends is raised by the driver, and recorded.
+What an iteration exchanges is included in the time: the operand is sent to the device and the
+result is received each time, unless transfers=False. If memory runs out, the driver raises an
+error, which is recorded.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from evener.measuring.cpu import DAMPING, FACTOR
 
 
 class OnDevice:
-    """A CUDA device: its arrays, and grids that cover them.
+    """A CUDA device: copies arrays to it, and gives grids that cover them.
 
-    index: of the devices that CUDA shows. Raises ToolError if it does not exist.
+    index: number among the devices that CUDA lists. Raises ToolError if it does not exist.
     """
 
     def __init__(self, index: int, transfers: bool) -> None:
@@ -30,7 +31,7 @@ class OnDevice:
         try:
             available = gpu.cuda.is_available()
             count = len(gpu.cuda.gpus) if available else 0
-        except Exception as error:  # the driver's, whatever they are
+        except Exception as error:  # any exception of the driver
             raise ToolError(f"CUDA does not work here: {error}") from error
         if index >= count:
             raise ToolError(
@@ -46,11 +47,11 @@ class OnDevice:
 
     @staticmethod
     def grid(n: int) -> tuple[int, int]:
-        """Return blocks and threads for n entries."""
+        """Return the numbers of blocks and threads for n entries."""
         return max(-(-n // gpu.THREADS), 1), gpu.THREADS
 
     def refuse_without_transfers(self, kernel: str) -> None:
-        """Raise UsageError where copies are not to be timed, of a kernel that is all copies."""
+        """Raise UsageError if copies are not to be timed and the kernel consists of copies."""
         if not self.transfers:
             raise UsageError(
                 f"--no-transfers does not work with {kernel}, whose transfers are part of its time"
@@ -58,24 +59,24 @@ class OnDevice:
 
     @staticmethod
     def free_memory() -> int:
-        """Return the device's memory that is free now [B]."""
+        """Return the free memory of the device [B]."""
         return int(gpu.cuda.current_context().get_memory_info().free)
 
     @staticmethod
     def wait() -> None:
-        """Return when the device has finished."""
+        """Wait until the device has finished."""
         gpu.cuda.synchronize()
 
 
 class CudaAxpy(cpu.Axpy):
-    """y = y + a x; x goes there, y comes back."""
+    """y = y + a x; x is sent to the device, y is received."""
 
     def __init__(self, index: int = 0, transfers: bool = True) -> None:
         super().__init__()
         self._device = OnDevice(index, transfers)
 
     def initialize(self, d: int) -> None:
-        """Take x and y, here and there."""
+        """Allocate x and y on host and device."""
         super().initialize(d)
         self._x_there, self._y_there = self._device.put(self._x), self._device.put(self._y)
 
@@ -89,20 +90,20 @@ class CudaAxpy(cpu.Axpy):
         self._device.wait()
 
     def finalize(self) -> None:
-        """Give all back."""
+        """Release all arrays."""
         self._x_there = self._y_there = None
         super().finalize()
 
 
 class CudaTriad(cpu.Triad):
-    """z = x + a y; x and y go there, z comes back."""
+    """z = x + a y; x and y are sent to the device, z is received."""
 
     def __init__(self, index: int = 0, transfers: bool = True) -> None:
         super().__init__()
         self._device = OnDevice(index, transfers)
 
     def initialize(self, d: int) -> None:
-        """Take x, y and z, here and there."""
+        """Allocate x, y and z on host and device."""
         super().initialize(d)
         self._there = [self._device.put(array) for array in (self._x, self._y, self._z)]
 
@@ -118,15 +119,16 @@ class CudaTriad(cpu.Triad):
         self._device.wait()
 
     def finalize(self) -> None:
-        """Give all back."""
+        """Release all arrays."""
         self._there = []
         super().finalize()
 
 
 class CudaGemm(cpu.Gemm):
-    """C = C + A B; A, B and C are held there, the pivot column and row go there each time.
+    """C = C + A B; A, B and C are on the device, the pivot column and row are sent each time.
 
-    blas: "tiles", tiles in shared memory of our own; or "cublas", the vendor's, through CuPy.
+    blas: "tiles", Evener's kernel with tiles in shared memory; or "cublas", the vendor's library,
+    through CuPy.
     """
 
     def __init__(
@@ -143,7 +145,7 @@ class CudaGemm(cpu.Gemm):
         self._there: list[Any] = []
 
     def initialize(self, d: int) -> None:
-        """Take the matrices: A and B here and there, C there alone."""
+        """Allocate the matrices: A and B on host and device, C only on the device."""
         super().initialize(d)
         put = self._device.put
         self._there = [put(one) for one in (self._column, self._row, self._c, self._a, self._b)]
@@ -160,30 +162,33 @@ class CudaGemm(cpu.Gemm):
         self._device.wait()
 
     def finalize(self) -> None:
-        """Give all back."""
+        """Release all arrays."""
         self._there = []
         super().finalize()
 
     @property
     def result(self) -> FloatArray:
-        """C so far, brought here."""
+        """The current C, copied to the host."""
         fetched: FloatArray = self._there[2].copy_to_host()
         return fetched
 
 
-# Adds column (m, b) times row (b, n) to c (m, n), all on the device, in a stream (0: the usual).
+# Adds column (m, b) times row (b, n) to c (m, n), all on the device, in a stream (0: the default).
 Product = Callable[..., None]
 
 
 def product_by(blas: str) -> Product:
-    """Return what adds a product on the device. Raises ToolError where CuPy is not to be had."""
+    """Return the function that adds a product on the device.
+
+    Raises UsageError for other words, ToolError if CuPy is needed but cannot be imported.
+    """
     if blas == "tiles":
         return add_by_tiles
     if blas != "cublas":
         raise UsageError(f"blas must be tiles or cublas, not {blas!r}")
     try:
         cupy, cublas = import_module("cupy"), import_module("cupy.cublas")
-    except Exception as error:  # it may be there, and its libraries not
+    except Exception as error:  # it may be installed, but not its libraries
         raise ToolError(
             f"cuBLAS is reached through CuPy, which cannot be imported: {error}",
             hint="Install cupy-cuda12x or cupy-cuda13x, or use blas=tiles.",
@@ -191,7 +196,7 @@ def product_by(blas: str) -> Product:
 
     def add(column: Any, row: Any, c: Any, stream: Any = 0) -> None:
         with cupy.cuda.ExternalStream(int(stream)):
-            # BLAS thinks in columns: C^T += B^T A^T, whose transposes are views.
+            # BLAS stores columns: C^T += B^T A^T, where the transposes are views.
             own = [cupy.asarray(array).T for array in (row, column, c)]
             cublas.gemm("N", "N", own[0], own[1], out=own[2], alpha=1.0, beta=1.0)
 
@@ -199,36 +204,36 @@ def product_by(blas: str) -> Product:
 
 
 def add_by_tiles(column: Any, row: Any, c: Any, stream: Any = 0) -> None:
-    """Add column times row to c by the kernel of tiles."""
+    """Add column times row to c, with Evener's kernel of tiles."""
     rows, columns = c.shape
     grid = -(-columns // gpu.TILE), -(-rows // gpu.TILE)
     gpu.gemm[grid, (gpu.TILE, gpu.TILE), stream](column, row, c)
 
 
 class Ping:
-    """d bytes to the device's memory and back."""
+    """Copy d bytes to the device's memory and back."""
 
     def __init__(self, index: int = 0) -> None:
         self._device = OnDevice(index, transfers=True)
         self._there: Any = None
 
     def complexity(self, d: int) -> float:  # noqa: ARG002
-        """No arithmetic."""
+        """Return 0, as there is no arithmetic."""
         return 0.0
 
     def initialize(self, d: int) -> None:
-        """Take buffers of d bytes, here and there."""
+        """Allocate buffers of d bytes on host and device."""
         self._here = np.zeros(d, np.uint8)
         self._there = self._device.put(self._here)
 
     def execute(self) -> None:
-        """Copy there, copy back."""
+        """Copy to the device and back."""
         self._there.copy_to_device(self._here)
         self._there.copy_to_host(self._here)
         self._device.wait()
 
     def finalize(self) -> None:
-        """Give both back."""
+        """Release both buffers."""
         self._there = None
 
 
@@ -255,7 +260,7 @@ class _Sparse:
         self._device = OnDevice(index, transfers)
 
     def finalize(self) -> None:
-        """Give all back."""
+        """Release all arrays."""
         self._matrix, self._more = [], []
         self._x_there = self._y_there = None
         super().finalize()  # type: ignore[misc]
@@ -277,10 +282,10 @@ class _Sparse:
 
 
 class CudaSpmv(_Sparse, cpu.Spmv):
-    """y = A x; x goes there, y comes back."""
+    """y = A x; x is sent to the device, y is received."""
 
     def initialize(self, d: int) -> None:
-        """Make A and x, send A."""
+        """Create A and x, and send A."""
         super().initialize(d)
         self._y = np.zeros(d)
         self._send_matrix(self._a, self._x)
@@ -293,10 +298,10 @@ class CudaSpmv(_Sparse, cpu.Spmv):
 
 
 class CudaJacobi(_Sparse, cpu.Jacobi):
-    """x = (b - R x) / D; x goes there and comes back."""
+    """x = (b - R x) / D; x is sent to the device and received."""
 
     def initialize(self, d: int) -> None:
-        """Make R, b, 1/D and x, send all."""
+        """Create R, b, 1/D and x, and send all."""
         super().initialize(d)
         self._send_matrix(self._a, self._x, self._inverse, self._b)
 
@@ -311,10 +316,10 @@ class CudaJacobi(_Sparse, cpu.Jacobi):
 
 
 class CudaPagerank(_Sparse, cpu.Pagerank):
-    """x = (1 - c) / n + c A x; x goes there and comes back, with the sum of changes."""
+    """x = (1 - c) / n + c A x; x is sent to the device and received, with the sum of changes."""
 
     def initialize(self, d: int) -> None:
-        """Make A and x, send both."""
+        """Create A and x, and send both."""
         super().initialize(d)
         self._y = np.zeros(d)
         self._send_matrix(self._a, self._x, np.zeros(1))

@@ -1,7 +1,7 @@
 """A CUDA device of a node in a nested matrix product (evener.running.apps.matmul_nested).
 
-C' stays on the device; the pivot column and row are sent in each step. Copies are part of the
-time, as in [Cla14]_, 5.2.3.
+C' stays on the device; the pivot column and row are sent in each step. The time includes copies, as
+in [Cla14]_, 5.2.3.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from evener.measuring.cuda import OnDevice, product_by
 
 
 class CudaProduct:
-    """A CUDA device by number. blas: "tiles" or "cublas", as of CudaGemm.
+    """A CUDA device by number. blas: "tiles" or "cublas", as in CudaGemm.
 
-    The device is chosen by the thread that calls `take` first, and is that thread's from then on.
+    The first thread that calls `take` selects the device, and only this thread may use it
+    afterwards.
     """
 
     def __init__(self, index: int = 0, blas: str = "tiles") -> None:
@@ -27,7 +28,7 @@ class CudaProduct:
         self._there: list[Any] = []  # column, row, C'
 
     def take(self, rows: int, columns: int, block: int) -> None:
-        """Take C', the pivot column and row on the device."""
+        """Allocate C', the pivot column and row on the device."""
         if self._device is None:
             self._device = OnDevice(self._index, transfers=True)
         self._there = []
@@ -36,7 +37,7 @@ class CudaProduct:
         self._there.append(self._device.put(np.zeros((rows, columns))))
 
     def add(self, column: FloatArray, row: FloatArray) -> None:
-        """Send the pivots, multiply, add. The last pivot may be narrower than the others."""
+        """Send the pivots, multiply and add. The last pivot may be narrower than the others."""
         column_there, row_there, c = self._there
         wide = column.shape[1]
         if wide == column_there.shape[1]:
@@ -48,10 +49,10 @@ class CudaProduct:
         OnDevice.wait()
 
     def fetch(self) -> FloatArray:
-        """Return C', brought here."""
+        """Return C', copied to the host."""
         fetched: FloatArray = self._there[2].copy_to_host()
         return fetched
 
     def release(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
         self._there = []

@@ -1,9 +1,9 @@
 """The product of blocks on a CUDA device whose memory is too small for C (out of core).
 
-C lies on the host, in memory that the driver may copy from at any time (pinned). Strips of it go
-through two buffers of the device, each with a stream of its own: what is in one stream happens in
-order, what is in two may happen at once, so that a strip is multiplied while the next one is sent
-and the last one comes back. Where C fits, it stays on the device (see streamed.py).
+C is in pinned host memory, from which the driver may copy at any time. Strips of C pass through two
+buffers of the device, each with its own stream. Operations within a stream are ordered, those of
+two streams may overlap, so that a strip is multiplied while the next one is sent and the previous
+one is received. If C fits in the device's memory, it stays there (see streamed.py).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from evener.measuring.cpu import FACTOR
 from evener.measuring.cuda import OnDevice, product_by
 from evener.measuring.streamed import SLOTS, Strips, strips_of
 
-FREE = 0.9  # share of the device's free memory that is used where no room is stated
+FREE = 0.9  # share of the device's free memory that is used if `room` is None
 
 
 class CudaGemmStreamed(cpu.Gemm):
-    """C = C + A B, C larger than the device's memory; A, B and C on the host.
+    """C = C + A B with C larger than the device's memory; A, B and C are on the host.
 
     room [B]: memory of the device that may be used; by default FREE of what is free. blas: as in
-    CudaGemm. transfers: must be True, as streaming is nothing else.
+    CudaGemm. transfers: must be True, because streaming consists of transfers.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class CudaGemmStreamed(cpu.Gemm):
         self.strips = Strips([0, 0], True)
 
     def initialize(self, d: int) -> None:
-        """Take A, B and C here, the row and two strips there; or all of C where it fits."""
+        """Allocate A, B and C on the host; the row, and two strips or all of C on the device."""
         rows, columns = shape = self._shape(d)
         self._a, self._b = np.full(shape, FACTOR), np.full(shape, FACTOR)
         self._c, self._column, self._row = (
@@ -69,7 +69,7 @@ class CudaGemmStreamed(cpu.Gemm):
             self._slots[0][2].copy_to_device(self._c)
 
     def execute(self) -> None:
-        """Copy the pivots; send, multiply and fetch strip after strip, in two streams by turns."""
+        """Copy the pivots; send, multiply and receive strips, alternating between two streams."""
         self._copy_pivots()
         self._row_there.copy_to_device(self._row)
         for i, (first, end) in enumerate(pairwise(self.strips.edges)):
@@ -86,19 +86,19 @@ class CudaGemmStreamed(cpu.Gemm):
             c.copy_to_host(self._c[first:end], stream=stream)
 
     def finalize(self) -> None:
-        """Give all back."""
+        """Release all arrays."""
         self._slots, self._row_there = [], None
         super().finalize()
 
     @property
     def bytes_there(self) -> int:
-        """Memory taken on the device [B]."""
+        """Memory allocated on the device [B]."""
         arrays = [self._row_there, *(array for _, *own in self._slots for array in own)]
         return sum(int(np.prod(array.shape)) * 8 for array in arrays)
 
     @property
     def result(self) -> FloatArray:
-        """C so far, brought here."""
+        """The current C, copied to the host."""
         if self.strips.in_core:
             self._slots[0][2].copy_to_host(self._c)
         return self._c

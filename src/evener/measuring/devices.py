@@ -1,4 +1,4 @@
-"""Devices to be measured: by name, by a process file, or one for each rank of MPI."""
+"""Devices to be measured: by name, by a process file, or one for each MPI rank."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evener.measuring.together import together
 from evener.platforms.processes import Process, of_host
 from evener.running.comm import Comm
 
-SPARE = 0.9  # of the free memory may be used for measuring; the rest is left to others
+SPARE = 0.9  # share of the free memory that measuring may use
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class MeasuredDevice:
     """A device to be measured: its name, kind and cores; for "cuda" also its index.
 
     The cores of a CUDA device are those that drive it. memory [B]: limit of its kernel; None: the
-    limit that all share. options: of its kernel, in addition to those of all kernels.
+    common limit. options: of its kernel, in addition to those of all kernels.
     """
 
     name: str
@@ -37,8 +37,8 @@ class MeasuredDevice:
 def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[MeasuredDevice]:
     """Return the devices in a list such as "cpu0,cpu2-3,cuda0"; None: one device for each core.
 
-    cpu2-3 is one device of two cores. cuda0 is driven by the first core that no other device has,
-    if any; cuda0@cpu5 chooses another core. Raises UsageError that names the wrong entry.
+    cpu2-3 is one device of two cores. cuda0 is driven by the first core that no other device uses,
+    if any; cuda0@cpu5 chooses another core. Raises UsageError that names the invalid entry.
     """
     usable = [core.cpu for core in cores()] if cpus is None else list(cpus)
     if text is None:
@@ -62,7 +62,7 @@ def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Meas
 
 
 def memory_share(n_devices: int) -> float:
-    """Return the memory that each of n devices of this computer may take now [B]."""
+    """Return the memory that each of n devices of this computer may use now [B]."""
     import psutil
 
     free = min(usable_memory(), float(psutil.virtual_memory().available))
@@ -96,10 +96,10 @@ def _refuse_foreign(cpus: set[int]) -> None:
 def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[MeasuredDevice]:
     """Return the devices that this rank measures, named after the rank.
 
-    text: names as for devices_of; a rank alone on its computer takes all of them, several ranks
-    take one each. None: the cores that a rank is bound to are one device; if ranks of a computer
-    share cores, each takes one core. cpus: the cores that this rank may use. Raises UsageError on
-    all ranks if a computer has not one name, or fewer than one core, for each of its ranks.
+    text: names as for devices_of; the only rank of a computer takes all of them, several ranks take
+    one each. None: the cores to which a rank is bound are one device; if ranks of a computer share
+    cores, each takes one core. cpus: the cores that this rank may use. Raises UsageError on all
+    ranks if the names are not one per rank of a computer, or if it has fewer cores than ranks.
     """
     homes = comm.allgather((socket.gethostname(), tuple(cpus)))
     mine = together(comm, lambda: _chosen(text, comm, homes))
@@ -148,17 +148,17 @@ def devices_here(
 
 
 def memory_here(comm: Comm, n_devices: int) -> float:
-    """Return the memory of each of this rank's devices [B]: an equal share of what is free here."""
+    """Return the memory of each of this rank's devices [B]: an equal share of the free memory."""
     hosts = comm.allgather([socket.gethostname()] * n_devices)
     return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
 
 
 def devices_of_processes(processes: Sequence[Process], comm: Comm) -> list[MeasuredDevice]:
-    """Return the devices of this rank, bound as its process says; binds the rank itself, too.
+    """Return the devices of this rank, bound as its process states; binds the rank itself, too.
 
-    The i-th rank of a host is the host's i-th process; a rank alone on its host has the devices of
-    all its processes. Raises NotFoundError on all ranks if a host has no process in the file, and
-    UsageError if several ranks do not match its processes, or this computer lacks a core.
+    The i-th rank of a host is the host's i-th process; the only rank of a host has the devices of
+    all its processes. Raises NotFoundError on all ranks if the file has no process for a host, and
+    UsageError if several ranks do not match its processes, or if this computer lacks a core.
     """
     here = socket.gethostname()
     hosts = comm.allgather(here)
@@ -222,11 +222,12 @@ def _bind(process: Process, cpus: Sequence[int]) -> None:
 
 
 def processes_here(comm: Comm) -> list[Process]:
-    """Return the processes of a new process file, the same on every rank.
+    """Return the processes for a new process file, the same on every rank.
 
-    With one rank: one process for each core of this computer; the first ones drive its CUDA
-    devices, as each needs a core ([Cla14]_, A.2). With several ranks: one process a rank, on the
-    cores that `evener measure` would take. Raises UsageError if ranks lack cores.
+    With one rank, there is a process for each core of this computer; the first ones drive its CUDA
+    devices, as each needs a core ([Cla14]_, A.2). With several ranks, there is a process per rank,
+    on the cores that `evener measure` would use. Raises UsageError if there are too few cores for
+    the ranks.
     """
     host, usable = socket.gethostname(), [core.cpu for core in cores()]
     if comm.size == 1:

@@ -1,9 +1,9 @@
-"""measure_sizes: sizes found by measuring devices at the loads that matter, without models (DPA).
+"""measure_sizes: finds sizes by measuring devices at relevant loads only, without models (DPA).
 
-What [Cla14]_, A.5, calls dyparter: each step measures a kernel on all devices at once, at the
-sizes of the moment, refines partial models, and sizes anew, until times agree (Dynamic, in
-evener.sizing.dynamic, decides). Every outcome is in the journal under its step, so that the same
-command goes through the steps of an interrupted run without measuring them again.
+This is dyparter of [Cla14]_, A.5: each step measures a kernel on all devices at once, at the
+current sizes, refines partial models, and computes new sizes, until the times agree (Dynamic, in
+evener.sizing.dynamic, decides). Every outcome is in the journal under its step, so that after an
+interruption the same command repeats the steps without measuring them again.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from evener.sizing.dynamic import MAX_STEPS, Dynamic, Observed
 
 @dataclass(frozen=True)
 class DynamicTerms:
-    """What measure_sizes looks for: n units, times that agree to epsilon.
+    """What measure_sizes searches: sizes of n units whose times agree to epsilon.
 
-    method, max_steps: of Dynamic. low, high: limits [units], None, one for all devices or (k,).
-    samples: of earlier measurements by names of devices; a device without some begins anew.
+    method, max_steps: of Dynamic. low, high: limits [units]: None, one for all devices, or (k,).
+    samples: earlier measurements by name of the device; a device without samples begins anew.
     """
 
     n: int
@@ -46,7 +46,7 @@ class DynamicTerms:
 
     @property
     def lasting(self) -> dict[str, Any]:
-        """The terms that must be equal for the steps of an interrupted run to be taken over."""
+        """The terms that must be equal to reuse the steps of an interrupted run."""
         samples = {name: [[s.load, s.seconds] for s in own] for name, own in self.samples.items()}
         return {"n": self.n, "epsilon": self.epsilon, "method": self.method,
                 "low": self.low, "high": self.high, "samples": samples}  # fmt: skip
@@ -54,9 +54,9 @@ class DynamicTerms:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredSizes:
-    """What measure_sizes found: the search with all its steps, of devices by name.
+    """The result of measure_sizes: device names, and the search with all its steps.
 
-    records: all that was measured of each device.
+    records: all measurements of each device.
     """
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ class MeasuredSizes:
 
     @property
     def best(self) -> Observed:
-        """The sizes to use (k,) [units], with the seconds measured for them."""
+        """The best sizes (k,) [units], with the times measured for them."""
         return self.search.best
 
 
@@ -79,10 +79,10 @@ def measure_sizes(
     """Return sizes of n units on the devices of all ranks, found by measuring them at once.
 
     settings: kernel, this rank's devices and the precision; its loads are not used. output: speeds
-    file for the samples of all steps, with a journal next to it until all is done; None: neither.
-    tell: called after each step with its number from 1, the devices' names and what was observed.
-    comm: as for session.measure. Raises NotFoundError where no device could do its first load,
-    InfeasibleError where what the devices can do does not add up to n, with the reason.
+    file for the samples of all steps, with a journal next to it until the search ends; None: no
+    files. tell: called after each step with its number (from 1), the devices' names and what was
+    observed. comm: as for session.measure. Raises NotFoundError if no device could compute its
+    first load, InfeasibleError, with the reasons, if the devices cannot take n units together.
     """
     comm = comm or one_rank()
     with running(settings, output, comm, **terms.lasting) as run, run.bench_of(settings) as bench:
@@ -121,7 +121,7 @@ def _searched(
 def _observed(
     search: Dynamic, found: Sequence[Outcome | None], records: Sequence[DeviceRecord]
 ) -> IntArray | None:
-    """Hand the seconds to the search; where it ends with an error, add why devices failed."""
+    """Pass the times to the search; if it raises an error, add why devices failed."""
     gaps = [f"{record.name}: {record.gaps[-1].message}" for record in records if record.gaps]
     if not any(record.points for record in records):
         raise NotFoundError(f"no device could compute its first load; {gaps[0]}")
@@ -133,9 +133,9 @@ def _observed(
 
 
 def seconds_of(outcomes: Sequence[Outcome | None]) -> FloatArray:
-    """Return the seconds (k,) of outcomes: infinity of a gap, 0 where nothing was asked.
+    """Return the times (k,) [s] of outcomes: infinity for a gap, 0 for an idle device.
 
-    One that was stopped counts SLOWER times the seconds it was given, as in models.
+    A load that was stopped counts SLOWER times the time that it was given, as in models.
     """
     return np.array([_seconds(outcome) for outcome in outcomes])
 
@@ -150,7 +150,7 @@ def _seconds(outcome: Outcome | None) -> float:
 def _described(
     settings: Settings, bench: RankBench, records: Sequence[DeviceRecord]
 ) -> list[DeviceSpeeds]:
-    """Return each device with one sample a load, as the file of speeds holds it."""
+    """Return each device with one sample per load, as the file of speeds stores it."""
     described = []
     for record, host in zip(records, bench.groups, strict=True):
         notes = notes_of(settings, host, bench.has_company(record.name))

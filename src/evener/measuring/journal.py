@@ -1,9 +1,9 @@
-"""The journal of a measurement, which keeps every outcome on disk as soon as it is known.
+"""The journal of a measurement, which stores every outcome on disk as soon as it is known.
 
-A file of JSON lines next to the file of results: first the settings, then one outcome a line. After
-an interruption the same command continues from it. Loads whose line was cut off are measured again,
-and so are those that failed, because the kernel may have been repaired meanwhile; only loads that
-did not fit in memory are not tried again.
+It is a file of JSON lines next to the file of results: first the settings, then one outcome per
+line. After an interruption, the same command continues from it. Loads with an incomplete line are
+measured again, and so are those that failed, because the kernel may have been repaired meanwhile;
+only loads that did not fit in memory are not tried again.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ VERSION = 1  # of the journal's format
 
 
 class Journal:
-    """Outcomes by device and load, at first those of an interrupted run.
+    """Outcomes by device and load, initially those of an interrupted run.
 
-    path: None keeps them in memory only. settings: these must be equal for outcomes to be reused.
-    Raises InputError where the file is of another measurement or no journal, or cannot be written;
-    OutputError where its disk is full.
+    path: None: outcomes are only in memory. settings: must be equal for outcomes to be reused.
+    Raises InputError if the file belongs to another measurement, is not a journal, or cannot be
+    written; OutputError if the disk is full.
     """
 
     def __init__(self, path: str | Path | None, settings: Mapping[str, Any]) -> None:
@@ -50,13 +50,13 @@ class Journal:
 
     @property
     def kept(self) -> str | None:
-        """A hint for errors: how many outcomes the file keeps; None where it keeps none."""
+        """A hint for errors: how many outcomes the file contains; None if it contains none."""
         if not self._n_written:
             return None
         return f"{self._path} keeps {self._n_written:,} outcomes; repeat the command to go on."
 
     def get(self, device: str, load: int) -> Outcome | None:
-        """Return the outcome of a load; None: not measured."""
+        """Return the outcome of a load, or None if it was not measured."""
         return self._known.get((device, load))
 
     def add(self, device: str, outcome: Outcome) -> None:
@@ -66,24 +66,24 @@ class Journal:
         self._write({"device": device, kind: asdict(outcome)})
 
     def share(self, comm: Comm) -> None:
-        """Replace the outcomes of every rank by those of rank 0, which has the file."""
+        """Replace the outcomes of every rank by those of rank 0, which reads the file."""
         self._known = comm.bcast(self._known)
 
     def aside(self, name: str) -> Aside:
-        """Return a named part of the journal, where devices and loads have other outcomes."""
+        """Return a named part of the journal, with separate outcomes for devices and loads."""
         return Aside(self, name)
 
     def close(self, *, discard: bool = False) -> None:
         """Close the file; discard: remove it, because the results have been written."""
         if self._file is not None:
-            with suppress(OSError):  # a full disk was reported when the line was written
+            with suppress(OSError):  # an error of a full disk was raised when the line was written
                 self._file.close()
             self._file = None
             if discard and self._path is not None:
                 self._path.unlink(missing_ok=True)
 
     def _open(self, settings: Mapping[str, Any]) -> None:
-        """Read an existing file up to its last whole line; a new one is made by the first `add`."""
+        """Read an existing file up to its last complete line; `add` creates a new file."""
         assert self._path is not None
         self._head = {"journal": VERSION, "settings": settings}
         try:
@@ -118,7 +118,7 @@ class Journal:
                 self._compare(found, settings)
 
     def _take_in(self, device: str, outcome: Outcome) -> None:
-        """Keep an outcome unless its load is to be tried again. Later lines replace earlier."""
+        """Store an outcome unless its load is tried again. Later lines replace earlier ones."""
         key = device, round(outcome.load)
         self._known.pop(key, None)
         if isinstance(outcome, Point) or outcome.kind == "memory":
@@ -155,10 +155,10 @@ class Journal:
 
 
 def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
-    """Return the file, locked until it is closed. Raises InputError if another process has it."""
+    """Return the file, locked until closed. Raises InputError if another process locked it."""
     try:
         import fcntl
-    except ImportError:  # not on this system
+    except ImportError:  # not available on this system
         return file
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -169,13 +169,13 @@ def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
 
 
 class Aside:
-    """A part of a journal: outcomes measured under other circumstances, such as once more alone."""
+    """A part of a journal for outcomes under other conditions, such as measuring alone."""
 
     def __init__(self, journal: Journal, name: str) -> None:
         self._journal, self._name = journal, name
 
     def get(self, device: str, load: int) -> Outcome | None:
-        """Return the outcome of a load; None: not measured."""
+        """Return the outcome of a load, or None if it was not measured."""
         return self._journal.get(f"{device} {self._name}", load)
 
     def add(self, device: str, outcome: Outcome) -> None:

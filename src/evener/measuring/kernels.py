@@ -1,8 +1,8 @@
-"""Kernels: what is timed. The built-in ones by name, and the user's own from `module:name`.
+"""Kernels, which are timed: the built-in ones by name, and the user's own from `module:name`.
 
 A kernel resembles one iteration of the application on one device, without its communication
-(section 3.1.4 and A.2 of [Cla14]_): memory is taken as there, in `initialize`, and `execute` may be
-called any number of times.
+(section 3.1.4 and A.2 of [Cla14]_): `initialize` allocates memory as the application does, and
+`execute` may be called any number of times.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ class Kernel(Protocol):
     """A computation of `d` units, prepared once and executed many times."""
 
     def complexity(self, d: int) -> float:
-        """Arithmetic operations of one execution at `d` units [flop]."""
+        """Return the arithmetic operations of one execution at `d` units [flop]."""
 
     def initialize(self, d: int) -> None:
-        """Take and fill the memory of `d` units."""
+        """Allocate and fill the memory of `d` units."""
 
     def execute(self) -> None:
-        """Compute all `d` units once, and have finished when it returns."""
+        """Compute all `d` units once; return when this is complete."""
 
     def finalize(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
 
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A built-in kernel: what one unit is, its purpose, and its class for each kind of device."""
+    """A built-in kernel: the meaning of a unit, its purpose, and its class by kind of device."""
 
     unit: str
     purpose: str
     homes: Mapping[str, str]
-    takes: tuple[str, ...] = ()  # options, beside those that every kernel takes
+    takes: tuple[str, ...] = ()  # options in addition to those of every kernel
     takes_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by kind of device
 
 
@@ -89,11 +89,11 @@ KERNELS: dict[str, KernelEntry] = {
 }  # fmt: skip
 
 
-OF_KIND = {"cuda": ("index", "transfers")}  # options of every kernel for such devices
+OF_KIND = {"cuda": ("index", "transfers")}  # options of every kernel on such devices
 
 
 class FunctionKernel:
-    """A kernel made of one function: it prepares `d` units and returns what executes them.
+    """A kernel made from one function, which prepares `d` units and returns the function to time.
 
     One unit counts as one operation.
     """
@@ -103,11 +103,11 @@ class FunctionKernel:
         self._run: Callable[[], Any] | None = None
 
     def complexity(self, d: int) -> float:
-        """`d`: nothing else is known."""
+        """Return `d`, as nothing else is known."""
         return float(d)
 
     def initialize(self, d: int) -> None:
-        """Call the function. Raises TypeError unless it returns something to call."""
+        """Call the function. Raises TypeError unless it returns a callable."""
         run: Any = self._prepare(d)
         if not callable(run):
             name = getattr(self._prepare, "__name__", "the function")
@@ -115,28 +115,28 @@ class FunctionKernel:
         self._run = run
 
     def execute(self) -> None:
-        """Call what the function returned."""
+        """Call the function that was returned."""
         assert self._run is not None, "initialize comes first"
         self._run()
 
     def finalize(self) -> None:
-        """Forget it."""
+        """Forget the function that was returned."""
         self._run = None
 
 
 def unit_of(name: str) -> str:
-    """Return what one unit of the kernel's load is."""
+    """Return the meaning of a unit of the kernel's load."""
     return KERNELS[name].unit if name in KERNELS else "unit"
 
 
 def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None = None) -> Kernel:
     """Return a kernel for a device of this kind.
 
-    name: a key of KERNELS; or "module:name", a class with the four methods (made without
-    arguments), an object that has them, or a function as FunctionKernel takes. options: those
-    that the kernel takes; others are left out. With "width" among them the kernel is of rectangles
-    d high and so wide: a class is made with it, a function called with both. Raises UsageError
-    if the kernel does not exist.
+    name: a key of KERNELS; or "module:name", which names a class with the four methods (created
+    without arguments), an object that has them, or a function for FunctionKernel. options: of the
+    kernel; options that it does not have are ignored. If they contain "width", a unit is a row of
+    this width, so that d units are a rectangle of height d: a class is created with it, a function
+    called with both. Raises UsageError if the kernel does not exist or cannot be made.
     """
     width = (options or {}).get("width")
     if name not in KERNELS:
@@ -157,7 +157,7 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
 
 
 def refuse_options(name: str, kind: str, given: Iterable[str]) -> None:
-    """Raise UsageError for an option that the kernel does not take on devices of this kind."""
+    """Raise UsageError for an option that the kernel does not have on devices of this kind."""
     entry = KERNELS.get(name)
     takes: tuple[str, ...] = ()
     if entry is not None:
@@ -171,9 +171,9 @@ def refuse_options(name: str, kind: str, given: Iterable[str]) -> None:
 
 
 def blas_of(name: str, kinds: Iterable[str]) -> dict[str, str]:
-    """Return the option that says by what GPUs multiply: cuBLAS where CuPy is installed.
+    """Return the option for the product on GPUs: cuBLAS if CuPy is installed, otherwise tiles.
 
-    Nothing for kernels, or kinds of devices, that lack the option.
+    Returns no option if the kernel does not have it on these kinds of devices.
     """
     entry = KERNELS.get(name)
     if entry is None or not any("blas" in entry.takes_on.get(kind, ()) for kind in kinds):
@@ -190,7 +190,7 @@ def _users_own(name: str, width: int | None) -> Kernel:
         )
     try:
         found = getattr(importlib.import_module(module_name), attribute)
-    except (Exception, SystemExit) as error:  # whatever the user's module does when it is imported
+    except (Exception, SystemExit) as error:  # the user's module may raise anything on import
         raise UsageError(
             f"kernel {name} cannot be imported: {type(error).__name__}: {error}",
             hint="Modules are looked up in the current folder and in PYTHONPATH.",

@@ -1,7 +1,7 @@
 """Measures links between cores, threads, ranks or GPUs: a message takes alpha + beta x bytes [s].
 
-Round trips (pings.py) are timed as kernels whose load is bytes. The link from the first end to each
-other one is measured, then the links to all others at once.
+Round trips (pings.py) are timed as kernels whose load is a number of bytes. The link from the first
+end to each other end is measured, then messages to all others at once.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from evener.platforms.platform import Link
 from evener.running.comm import Comm
 
 SIZES = (8, 512, 4096, 32_768, 262_144, 1_048_576, 4_194_304)  # bytes
-# Many short repetitions, half of which may be outliers: a message is so short that whatever else
-# runs on the cores shows in many of them.
+# Many short repetitions, half of which may be outliers: a message is so short that other programs
+# on the cores disturb many of them.
 PRECISION = Precision(
     precision=0.05, repetitions=200, seconds=0.5, shortest=2e-4, least=0.02, outliers=0.5
 )
@@ -38,10 +38,10 @@ Opened = Callable[[], AbstractContextManager[Kernel]]
 
 @dataclass(frozen=True)
 class FittedLink:
-    """A link as fitted, with its confidence intervals.
+    """A fitted link with its confidence intervals.
 
-    alpha_half [s], beta_half [s/B]: half widths of the intervals; infinite where two samples leave
-    no degree of freedom. samples: load in bytes, seconds one way.
+    alpha_half [s], beta_half [s/B]: half widths of the intervals; infinite for two samples, which
+    leave no degree of freedom. samples: load in bytes, time of one way.
     """
 
     link: Link
@@ -51,12 +51,12 @@ class FittedLink:
 
     @property
     def GB_per_s(self) -> float:  # noqa: N802
-        """Bandwidth; infinite where beta is zero."""
+        """Bandwidth [10^9 B/s]; infinite if beta is zero."""
         return 1e-9 / self.link.beta if self.link.beta else math.inf
 
 
 def fit_link(samples: Sequence[Sample], confidence: float = 0.95) -> FittedLink:
-    """Fit alpha + beta x bytes to seconds by least squares of relative errors; neither is negative.
+    """Fit alpha + beta x bytes to times by least squares of relative errors, both not negative.
 
     Raises NotFoundError for fewer than two sizes.
     """
@@ -100,9 +100,9 @@ def measure_link(
     *,
     clock: Clock = time.perf_counter,
 ) -> FittedLink:
-    """Time round trips of messages of these sizes [B]; half of one is one way.
+    """Time round trips of messages of these sizes [B]; half of a round trip is one way.
 
-    Sizes that fail are left out. Raises NotFoundError where fewer than two are left.
+    Sizes that fail are omitted. Raises NotFoundError if fewer than two remain.
     """
     samples = []
     for size in sizes:
@@ -117,7 +117,7 @@ def measure_link(
 
 @dataclass(frozen=True)
 class NamedLink:
-    """A measured link by name; `many`: to how many ends messages were sent at once."""
+    """A measured link by name; `many`: number of ends to which messages were sent at once."""
 
     name: str
     fitted: FittedLink
@@ -125,7 +125,7 @@ class NamedLink:
 
     @property
     def speeds(self) -> DeviceSpeeds:
-        """The link as in a file of speeds: a unit is a byte; notes give alpha and bandwidth."""
+        """The link in a file of speeds: a unit is a byte; notes give alpha and bandwidth."""
         fitted = self.fitted
         figures = {
             "alpha_us": fitted.link.alpha * 1e6,
@@ -146,9 +146,9 @@ def measure_links(
 ) -> list[NamedLink]:
     """Measure the links from the first core, or rank, to each other one; then to all at once.
 
-    between: "cores", "threads", "ranks" or "gpu". cpus: cores at both ends, or the GPUs'
-    indices for "gpu". comm: for "ranks". On ranks above 0 nothing is returned. Raises UsageError
-    for fewer than two ends, ToolError for a GPU that is not there.
+    between: "cores", "threads", "ranks" or "gpu". cpus: the cores at the ends, or the GPUs' indices
+    for "gpu". comm: for "ranks"; ranks above 0 return an empty list. Raises UsageError for fewer
+    than two ends, ToolError if a GPU does not exist.
     """
     if between == "ranks" and comm.rank > 0:
         answer(comm, max(sizes))
@@ -165,7 +165,7 @@ def measure_links(
 
 
 def _opened(between: str, cpus: Sequence[int], comm: Comm) -> list[tuple[str, int, Opened]]:
-    """Return name, number of other ends and how to open each link."""
+    """Return, for each link, its name, the number of other ends, and a function that opens it."""
     if between == "threads":
         return [("threads", 1, lambda: nullcontext(ThreadPing()))]
     if between == "gpu":

@@ -1,6 +1,6 @@
-"""Loads to be measured: grids, and the plan that follows one and then looks for the capacity.
+"""Loads to be measured: grids, and the plan that follows a grid and then searches the capacity.
 
-adaptive.py has the plan that chooses loads by what was measured.
+The plan that chooses loads from the samples so far is in adaptive.py.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import numpy as np
 from evener.errors import UsageError
 from evener.measuring.outcomes import Gap, Outcome, Point
 
-MAX_LOAD = 1 << 53  # units: whole numbers up to here are exact as floats
-NEAR = 1.1  # least load that fails over the largest that fits, at which the capacity is known
-MAX_LOST = 3  # times in a row that a device's process may be lost before the device is given up
+MAX_LOAD = 1 << 53  # units: integers up to here are exact as floats
+NEAR = 1.1  # ratio of the least load that fails to the largest that fits at which the search ends
+MAX_LOST = 3  # a device is given up if its process is lost this many times in a row
 
 
 def fixed_grid(low: int, high: int, points: int) -> list[int]:
-    """Return whole loads from low to high, evenly spaced, without repeats."""
+    """Return integer loads from low to high, evenly spaced, without repeats."""
     return _whole(np.linspace(low, high, points))
 
 
 def geometric_grid(low: int, high: int, points: int) -> list[int]:
-    """Return whole loads from low to high, each the same factor above the one before."""
+    """Return integer loads from low to high with constant ratios, without repeats."""
     return _whole(np.geomspace(low, high, points))
 
 
 def range_of(text: str, option: str = "--range") -> tuple[int, int]:
-    """Return the least and the largest load of a text such as "1e3:1e6". Raises UsageError."""
+    """Return the lowest and highest load of a text such as "1e3:1e6". Raises UsageError."""
     match = re.fullmatch(r"([^:]+):([^:]+)", text.strip())
     try:
         low, high = (float(word) for word in match.groups()) if match else (1.0, 0.0)
@@ -50,21 +50,21 @@ def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
 
 
 class LoadPlan(Protocol):
-    """Chooses the loads of one device, one after the other, by what was measured so far."""
+    """Chooses the loads of one device, one after another, from the outcomes so far."""
 
     @property
     def done(self) -> int:
-        """How many loads were tried."""
+        """Number of loads tried."""
 
     @property
     def expected(self) -> int:
-        """About how many there will be."""
+        """Approximate number of loads in total."""
 
     def next(self) -> int | None:
-        """Return the next load [units]; None when all is done. Changes nothing."""
+        """Return the next load [units], or None if the plan is complete. Changes nothing."""
 
     def add(self, outcome: Outcome) -> None:
-        """Take the outcome of a load in."""
+        """Record the outcome of a load."""
 
     @property
     def left_out(self) -> Sequence[int]:
@@ -72,14 +72,14 @@ class LoadPlan(Protocol):
 
     @property
     def ceiling(self) -> LoadCeiling:
-        """The load from which on nothing is tried, and why."""
+        """The load from which on nothing is tried, and the reason."""
 
 
 class LoadCeiling:
-    """The load from which on a device is asked for no more, because it failed or was too slow.
+    """The load from which on nothing is tried on a device, because it failed or was too slow.
 
-    Where memory ended, bisection on a logarithmic scale finds the capacity: the largest load that
-    was measured, where one at most a tenth above it failed.
+    If memory ran out, bisection on a logarithmic scale finds the capacity: the largest load that
+    was measured, when a load at most a tenth above it failed.
     """
 
     def __init__(self) -> None:
@@ -93,11 +93,11 @@ class LoadCeiling:
 
     @property
     def capacity(self) -> float:
-        """The largest load that fits [units]; infinity where memory never ended."""
+        """The largest load that fits [units]; infinity if memory never ran out."""
         return self.largest if self.short_of_memory and self.largest else math.inf
 
     def add(self, outcome: Outcome) -> None:
-        """Take note of an outcome."""
+        """Record an outcome."""
         if isinstance(outcome, Point):
             self._lost = 0
             if outcome.slow or outcome.sample.status == "slower":
@@ -123,10 +123,10 @@ class LoadCeiling:
             self.load, self.why = load, why
 
     def between(self, slow: float = math.inf) -> int | None:
-        """Return a load to try between what fits and what does not; None where they are near.
+        """Return a load between the largest that fits and the least that does not, or None.
 
-        slow: ratio of the least load that takes too long to the largest measured, at which they
-        count as near.
+        Returns None if these two are close. slow: ratio up to which they count as close if the
+        least load took too long.
         """
         if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
             return None
@@ -136,9 +136,10 @@ class LoadCeiling:
 
 
 class GridPlan:
-    """Every load of a list, from the least up; then the capacity, where memory ended.
+    """Plan that tries every load of a list in rising order, then searches the capacity.
 
-    search: whether loads between those of the list are tried for it.
+    search: whether loads between those of the list are tried to find the capacity if memory ran
+    out.
     """
 
     def __init__(self, loads: Iterable[int], *, search: bool = True) -> None:
@@ -149,16 +150,16 @@ class GridPlan:
 
     @property
     def done(self) -> int:
-        """How many loads were tried."""
+        """Number of loads tried."""
         return len(self._done)
 
     @property
     def expected(self) -> int:
-        """How many there are."""
+        """Number of loads in the list."""
         return len(self._loads)
 
     def next(self) -> int | None:
-        """Return the least load left that is below the ceiling."""
+        """Return the lowest untried load below the ceiling."""
         if self.ceiling.given_up:
             return None
         for load in self._loads:
@@ -167,7 +168,7 @@ class GridPlan:
         return self.ceiling.between() if self._search else None
 
     def add(self, outcome: Outcome) -> None:
-        """Take note of an outcome."""
+        """Record an outcome."""
         self._done.add(round(outcome.load))
         self.ceiling.add(outcome)
 

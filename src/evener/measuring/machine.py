@@ -1,9 +1,9 @@
-"""Measures a machine file: speeds, with all devices at work at the same time, and links.
+"""Measures a machine file: speeds, with all devices computing at the same time, and links.
 
-A speed is rows per second of `spmv` at a load larger than the caches; a row stands for a vertex of
-a mesh. `measured_platform` measures this computer; `measured_ranks` measures the computers of an
-MPI program's ranks, one device a rank, named as `evener measure` names them under mpiexec, so that
-its speed curves can be used with the machine file.
+A speed is in rows per second of `spmv` at a load larger than the caches; a row stands for a vertex
+of a mesh. `measured_platform` measures this computer. `measured_ranks` measures the computers of an
+MPI program's ranks with one device per rank, named as `evener measure` names them under mpiexec, so
+that its speed curves can be used with the machine file.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.comm import Comm
 
 KERNEL = "spmv"
-ROWS = 1_000_000  # 100 MB: more than any core's share of a cache
-ROW_BYTES = 400.0  # bytes of memory a row takes at most, while the matrix is being made
+ROWS = 1_000_000  # 100 MB: more than a core's share of any cache
+ROW_BYTES = 400.0  # most bytes of memory per row while the matrix is created
 POINT = Precision(seconds=3.0)
-MOST_HOSTS = 8  # computers at most to which the first one measures its link
+MOST_HOSTS = 8  # most computers to which the first one measures its link
 KEYS = {"alpha_us", "GB_per_s"}  # of a level, which are measured together
 Say = Callable[[str], None]
 
@@ -46,9 +46,9 @@ def measured_platform(
 ) -> Described:
     """Return this computer with measured speeds [rows/s of spmv] and links between its cores.
 
-    found: as described. rows: load of each core and GPU. say: called with a sentence for each speed
-    or link that could not be measured, or not well. Raises NotFoundError where no core's speed
-    could be measured.
+    found: the described computer. rows: load of each core and GPU. say: called with a sentence for
+    each speed or link that could not be measured, or not precisely. Raises NotFoundError if the
+    speed of no core could be measured.
     """
     devices = found.platform.devices
     progress(f"speeds of {len(devices)} devices at once", 0.0)
@@ -63,7 +63,7 @@ def measured_platform(
 def bench_of(devices: Sequence[Device], say: Say, meet: Callable[[], None] = lambda: None) -> Bench:
     """Return the processes that measure these devices: one for each core, one for each GPU.
 
-    A device that cannot be measured is reported and left out. meet: as for Bench.
+    A device that cannot be measured is reported and omitted. meet: as for Bench.
     """
     workers = _workers(devices, say)
     for worker in workers:
@@ -80,7 +80,8 @@ def bench_of(devices: Sequence[Device], say: Say, meet: Callable[[], None] = lam
 def _workers(devices: Sequence[Device], say: Say) -> list[Worker]:
     """Return a process for each core and each GPU, each with an equal share of the memory.
 
-    If a GPU is cut into instances, no GPU is measured: CUDA shows only one instance to a process.
+    If a GPU is divided into instances, no GPU is measured, because CUDA shows a process only one
+    instance.
     """
     gpus = [device for device in devices if device.kind == "cuda"]
     if any(isinstance(gpu.gpu, str) for gpu in gpus):
@@ -99,7 +100,7 @@ def _workers(devices: Sequence[Device], say: Say) -> list[Worker]:
 
 
 def loads_of(bench: Bench, rows: int) -> list[int | None]:
-    """Return the load of each process [rows]: as many as its share of the memory can hold."""
+    """Return the load of each process [rows], limited by its share of the memory."""
     shares = (worker.job.memory or 0.0 for worker in bench.workers)
     return [max(min(rows, int(share / ROW_BYTES)), 1) for share in shares]
 
@@ -111,7 +112,7 @@ def _core_name(device: Device, cpu: int) -> str:
 def known_speeds(
     names: Sequence[str], outcomes: Sequence[Outcome | None], say: Say
 ) -> dict[str, float]:
-    """Return the measured speeds [rows/s]; `say` which are missing or not known precisely."""
+    """Return the measured speeds [rows/s]; report by `say` which are missing or imprecise."""
     measured = {}
     for name, outcome in zip(names, outcomes, strict=True):
         if isinstance(outcome, Point):
@@ -129,7 +130,7 @@ def known_speeds(
 
 
 def _works(worker: Worker, say: Say) -> bool:
-    """Return whether a device's process starts; where a core's does not, raise its error."""
+    """Return whether a device's process starts; raise the error if the device is a core."""
     try:
         worker.ensure()
     except EvenerError as error:
@@ -143,10 +144,10 @@ def _works(worker: Worker, say: Say) -> bool:
 def speeds_of_devices(
     devices: Sequence[Device], measured: Mapping[str, float], say: Say
 ) -> dict[str, float]:
-    """Return the speeds of the devices that were measured, those of their cores added up [rows/s].
+    """Return the speeds of the measured devices, each the sum over its cores [rows/s].
 
-    A core that was not measured counts as the median of the others. Raises NotFoundError where
-    there are cores and none was measured.
+    A core that was not measured counts as the median of the others. Raises NotFoundError if there
+    are cores and none was measured.
     """
     cpus = [device for device in devices if device.kind == "cpu"]
     names = {d.name: [_core_name(d, cpu) for cpu in d.cores] or [d.name] for d in cpus}
@@ -164,7 +165,7 @@ def speeds_of_devices(
 def with_measured(
     found: Described, speeds: Mapping[str, float], links: Mapping[str, Link]
 ) -> Described:
-    """Return the described platform with these speeds of devices and links of levels, measured."""
+    """Return the described platform with these measured speeds of devices and links of levels."""
     devices = tuple(replace(d, speed=speeds.get(d.name, d.speed)) for d in found.platform.devices)
     levels = tuple(replace(v, link=links.get(v.name, v.link)) for v in found.platform.levels)
     measured = {f"level {name}": KEYS for name in links} | {name: {"speed"} for name in speeds}
@@ -176,11 +177,11 @@ def with_measured(
 
 
 def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
-    """Return the measured link of each level by name; of none where there is one core.
+    """Return the measured link of each level by name; empty if there is only one core.
 
-    For each level the first two devices of cores exchange messages that share it and nothing
-    deeper. A level without such a pair gets the link of the next deeper one that has, else of the
-    next above.
+    For each level, the first two devices of cores whose deepest common level it is exchange
+    messages. A level without such a pair gets the link of the next deeper level that has one,
+    otherwise of the next higher level.
     """
     cpus = [i for i, device in enumerate(platform.devices) if device.kind == "cpu" and device.cores]
     found: list[Link | None] = []
@@ -199,7 +200,7 @@ def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
 
 
 def _first_pair(platform: Platform, some: Sequence[int], level: int) -> tuple[int, ...]:
-    """Return the first two of these devices whose deepest common level this is; () for none."""
+    """Return the first two of these devices whose deepest common level is `level`, or ()."""
     for i, one in enumerate(some[:-1]):
         others = np.array(some[i + 1 :])
         shared = platform.shared_level(np.full(others.size, one), others)
@@ -216,7 +217,7 @@ def _link(cpus: Sequence[int], level: str, say: Say) -> Link:
 
 
 def known_link(found: FittedLink, ends: str, say: Say) -> Link:
-    """Return a link with rounded values; `say` which has an interval wider than half of it."""
+    """Return a link with rounded values; report by `say` if an interval exceeds half the value."""
     for key, value, half in (
         ("alpha", found.link.alpha, found.alpha_half),
         ("beta", found.link.beta, found.beta_half),
@@ -227,12 +228,12 @@ def known_link(found: FittedLink, ends: str, say: Say) -> Link:
 
 
 def rounded(value: float) -> float:
-    """Return the value to four significant digits: measurements are not more precise."""
+    """Return the value rounded to four significant digits; measurements are not more precise."""
     return float(f"{value:.4g}")
 
 
 class Home(NamedTuple):
-    """The computer and socket of a rank, and that computer's memory [B] and number of GPUs."""
+    """Computer and socket of a rank, and the computer's memory [B] and number of GPUs."""
 
     host: str
     socket: int
@@ -245,7 +246,7 @@ def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -
 
     Speeds [rows/s of spmv] are measured on all ranks at once, links by MPI messages. rows: load of
     each device. say: called with a sentence for each speed or link that could not be measured, or
-    not well. Raises UsageError where ranks share a core, NotFoundError where no speed could be
+    not precisely. Raises UsageError if ranks share a core, NotFoundError if no speed could be
     measured.
     """
     places = cores()
@@ -313,9 +314,10 @@ def _rank_speeds(
 def rank_levels(comm: Comm, homes: Sequence[Home], say: Say) -> tuple[Level, ...]:
     """Return the levels with measured links, the same on every rank.
 
-    Within a socket and within a computer the first pair of ranks is measured. Between computers the
-    median of the links from the first to up to MOST_HOSTS others is taken; without a second
-    computer there is no level "cluster". A level without a pair gets the link of the next level.
+    Within a socket and within a computer, the first pair of ranks is measured. Between computers,
+    the link is the median over the links from the first to at most MOST_HOSTS others; without a
+    second computer, there is no level "cluster". A level without a pair gets the link of the next
+    level.
     """
     pairs = list(combinations(range(len(homes)), 2))
 
@@ -337,7 +339,7 @@ def rank_levels(comm: Comm, homes: Sequence[Home], say: Say) -> tuple[Level, ...
 
 
 def median_link(links: Sequence[Link]) -> Link | None:
-    """Return the link of median latency and bandwidth; None for no links."""
+    """Return the link of median latency and bandwidth, or None if there are no links."""
     if not links:
         return None
     return Link(
@@ -353,7 +355,7 @@ def link_of_ranks(comm: Comm, a: int, b: int, say: Say) -> Link:
         ping = RankPing(comm, [b])
         try:
             found = measure_link(ping, precision=PRECISION)
-        except EvenerError as error:  # raised on all ranks below: b waits for messages
+        except EvenerError as error:  # raised on all ranks below, because b waits for messages
             found = error
         ping.end()
     elif comm.rank == b:

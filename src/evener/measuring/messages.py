@@ -3,7 +3,7 @@
     python -m evener.measuring.messages SOCKET CPU
 
 is the other end of a ProcessPing: it sends every message back until the socket closes. The first
-eight bytes of a message are its length. Imports little, so that processes start fast.
+eight bytes of a message are its length. This module imports little, so that processes start fast.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CHUNK = 1 << 16  # bytes read at once
 
 
 class Inbox:
-    """The JSON objects that are read from a pipe."""
+    """Reads JSON objects from a pipe."""
 
     def __init__(self, fileno: int) -> None:
         self._fileno = fileno
@@ -28,13 +28,13 @@ class Inbox:
 
     @property
     def has_message(self) -> bool:
-        """Whether `receive` would return an object without reading more."""
+        """Whether `receive` would return an object without reading from the pipe."""
         return b"\n" in self._buffer
 
     def receive(self, seconds: float | None = None) -> dict[str, Any] | None:
-        """Return the next object; None where none comes within `seconds` (None: wait for ever).
+        """Return the next object, or None if none arrives within `seconds` (None: no limit).
 
-        Raises EOFError when the other end is closed and all objects have been returned.
+        Raises EOFError if the other end is closed and all objects have been returned.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while not self.has_message:
@@ -56,16 +56,16 @@ class Inbox:
 
 
 def as_line(message: Any) -> bytes:
-    """Return an object as the line that is sent."""
+    """Return an object as the line of text to send."""
     return json.dumps(message).encode() + b"\n"
 
 
-HEADER = 8  # bytes: the shortest message
-SPIN = 50e-6  # seconds of looking again and again, as MPI does, before sleeping
+HEADER = 8  # bytes; also the length of the shortest message
+SPIN = 50e-6  # seconds of polling, as in MPI, before sleeping
 
 
 def receive(source: socket.socket, buffer: bytearray) -> int:
-    """Read one message into `buffer`, made longer where needed; return its length, 0 at the end."""
+    """Read one message into `buffer`, enlarged if needed; return its length, or 0 at the end."""
     got = _first(source, memoryview(buffer))
     if got == 0:
         return 0
@@ -98,7 +98,7 @@ def _more(source: socket.socket, view: memoryview) -> int:
 
 
 def main(number: int, cpu: int) -> None:
-    """Send back what comes."""
+    """Send every message back."""
     if cpu >= 0 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})
     buffer = bytearray(CHUNK)

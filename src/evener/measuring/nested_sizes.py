@@ -1,8 +1,8 @@
-"""measure_nested: sizes of a nested matrix product by measuring its devices (INPA and IDPA).
+"""measure_nested: finds sizes of a nested matrix product by measuring (INPA and IDPA).
 
-Each rank is a node. It runs IDPA on its own devices, whose kernel is the product that the program
-makes in each step, in the shape that they would have; all ranks together run INPA on the nodes'
-times ([Cla14]_, 5.2.1 and 5.2.2).
+Each rank is a node. It runs IDPA on its own devices, whose kernel is the product of a step of the
+program in the shape that they would have; all ranks together run INPA on the times of the nodes
+([Cla14]_, 5.2.1 and 5.2.2).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evener.running.apps.matmul_nested import NodeDevices
 from evener.running.comm import Comm
 from evener.sizing.nested import NestedTiling, Slices, SliceSearch, tiling_of_nodes
 
-REPETITIONS = 5  # of a product, of which the median counts
+REPETITIONS = 5  # of a product, whose median time counts
 MAX_STEPS = 20  # of INPA, and of IDPA in each of its steps
 FACTOR = 1e-3  # entries of the pivots
 
@@ -35,12 +35,12 @@ def measure_nested(
     max_steps: int = MAX_STEPS,
     repetitions: int = REPETITIONS,
 ) -> NestedTiling:
-    """Return a tiling of n x n entries over the nodes of all ranks, and the slices of each.
+    """Return a tiling of n x n entries over the nodes of all ranks, and the slices of each node.
 
-    node: this rank's devices. block: side of the blocks, and width of a pivot. epsilon: spread of
-    nodes' times that counts as balanced; within nodes half of it. method, max_steps: of Dynamic.
-    repetitions: of a product whenever it is measured, the median counts. The same on every rank.
-    Raises what tiling_of_nodes does, on all ranks.
+    The result is the same on every rank. node: this rank's devices. block: side of the blocks, and
+    width of a pivot. epsilon: spread of nodes' times that counts as balanced; within a node, half
+    of it. method, max_steps: of Dynamic. repetitions: of each measurement of a product, whose
+    median counts. Raises the errors of tiling_of_nodes, on all ranks.
     """
     if repetitions < 1:
         raise UsageError(f"a product must be measured at least once, not {repetitions} times")
@@ -63,10 +63,10 @@ def measure_nested(
 def product_seconds(
     node: NodeDevices, rows: int, columns: IntArray, block: int, repetitions: int = REPETITIONS
 ) -> FloatArray:
-    """Return the median seconds (p,) of a step's product on the devices of a node, all at once.
+    """Return the median times (p,) [s] of a step's product on the devices of a node, run at once.
 
-    Device j has rows x columns[j] entries of C; infinity where its memory does not hold them. The
-    first product warms up and is not counted.
+    Device j computes rows x columns[j] entries of C; its time is infinity if they do not fit in its
+    memory. The first product warms up and is not counted.
     """
     errors = node.take(rows, columns, block)
     for error in errors:

@@ -1,6 +1,7 @@
-"""The precision asked of a measurement, and its outcome: a Point or a Gap.
+"""The required precision of a measurement, and its outcome: a Point or a Gap.
 
-Also the statistics behind a Point: mean of repeated times, Student's interval, outliers, drift.
+Also contains the statistics of a Point: mean of repeated times, Student's interval, outliers,
+drift.
 """
 
 from __future__ import annotations
@@ -16,28 +17,29 @@ from evener.errors import UsageError
 from evener.platforms.models.samples import Sample
 
 NORMAL = 1.4826  # median absolute deviation -> standard deviation of a normal distribution
-FAR = 5.0  # deviations; the usual 3.5 takes one of few normal times for an outlier too often
+FAR = 5.0  # deviations; with the usual 3.5, one of few normal times counts as outlier too often
 LEAST_FOR_OUTLIERS = 7
-LARGEST_SHARE = 0.2  # of outliers; beyond that they are how the device is
+LARGEST_SHARE = 0.2  # of outliers; if there are more, they are typical of the device
 LEAST_FOR_DRIFT = 8
 SURE_OF_DRIFT = 0.99
 WORTH_SAYING = 0.02  # of the mean
 
-LEAST_PATIENCE = 0.1  # seconds that an execution is waited for in any case
-MIN_REPETITIONS = 3  # an interval needs that many
-BUSY = 0.9  # fraction of exclusive core time below which it is reported
+LEAST_PATIENCE = 0.1  # least time [s] to wait for an execution
+MIN_REPETITIONS = 3  # least number for an interval
+BUSY = 0.9  # a smaller fraction of exclusive core time is reported
 
 
 @dataclass(frozen=True)
 class Precision:
-    """When a point is measured well enough, and when to give up.
+    """When a point is measured precisely enough, and when to give up.
 
-    precision: half the confidence interval's width over the mean. confidence: of the interval.
-    repetitions: at most. seconds [s]: limit for all repetitions of a point, and for preparing it.
-    shortest [s]: least time between two readings of the clock. least [s]: of all repetitions
-    together, so that they are not all within one time slice of a shared core. slowest [units/s]:
-    below this speed a repetition is not waited for (section 4.3.1 of [Cla14]_). outliers: fraction
-    of the repetitions that may be left out for being far slower than the rest.
+    precision: half the width of the confidence interval over the mean. confidence: of the interval.
+    repetitions: largest number. seconds [s]: limit for all repetitions of a point, and for
+    preparing it. shortest [s]: least time between two readings of the clock. least [s]: of all
+    repetitions together, so that they are not all in one time slice of a shared core. slowest
+    [units/s]: a repetition with a lower speed is not waited for (section 4.3.1 of [Cla14]_).
+    outliers: largest fraction of the repetitions that may be excluded because they are far slower
+    than the rest.
 
     Raises UsageError for values out of range.
     """
@@ -80,10 +82,11 @@ class Precision:
 class Point:
     """A measured sample, and what was unusual about it.
 
-    outliers: slow repetitions left out. drift: change from the first to the last repetition over
-    the mean; 0 if it may be chance. reached: whether the interval is as narrow as asked. flops:
-    operations of one execution. share: fraction of exclusive core time, of the time in which the
-    process was ready to run; 1 where the system does not tell. slow: an execution took too long.
+    outliers: number of slow repetitions excluded. drift: change from the first to the last
+    repetition over the mean; 0 if it may be random. reached: whether the interval is as narrow as
+    required. flops: operations of one execution. share: fraction of the time ready to run in which
+    the process had its core; 1 if the system does not provide it. slow: whether an execution took
+    too long.
     """
 
     sample: Sample
@@ -102,11 +105,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Gap:
-    """A load that could not be measured, and why.
+    """A load that could not be measured, and the reason.
 
-    kind: "memory" (not enough of it), "raised" (the kernel raised an error), "at once" (it returned
-    immediately), "clock" (the clock gave no time), "lost" (its process ended), "killed" (its
-    process was killed, as the system does for lack of memory) or "stuck" (not prepared in time).
+    kind: "memory" (too little memory), "raised" (the kernel raised an error), "at once" (it
+    returned immediately), "clock" (the clock gave no time), "lost" (its process ended), "killed"
+    (its process was killed, as the system does for lack of memory) or "stuck" (not prepared in
+    time).
     """
 
     load: float
@@ -119,11 +123,11 @@ Outcome = Point | Gap
 
 @dataclass(frozen=True)
 class Summary:
-    """Repeated times in short.
+    """Statistics of repeated times.
 
-    mean, half_width [s]: of those that are no outliers, of which there are `kept`. half_width is
-    infinite for one time alone. outliers: how many were set aside, each slower than the rest.
-    drift: change from the first to the last over the mean, 0 where it may be chance.
+    mean, half_width [s]: of the `kept` times that are not outliers; half_width is infinite for a
+    single time. outliers: number of excluded times, each slower than the rest. drift: change from
+    the first to the last over the mean; 0 if it may be random.
     """
 
     mean: float
@@ -136,9 +140,9 @@ class Summary:
 def summarised(
     times: Sequence[float] | FloatArray, confidence: float, share: float = LARGEST_SHARE
 ) -> Summary:
-    """Return the summary of times [s] > 0, in the order they were taken.
+    """Return the summary of times [s] > 0, in the order in which they were taken.
 
-    share: of the times, that may be outliers.
+    share: largest fraction of the times that may be outliers.
     """
     values = np.asarray(times, np.float64)
     slow = slow_outliers(values, share)
@@ -168,23 +172,23 @@ def student(confidence: float, freedom: int) -> float:
 
 
 def slow_outliers(values: FloatArray, share: float = LARGEST_SHARE) -> BoolArray:
-    """Mark times slower than the median by FAR deviations, as when other processes use the core.
+    """Mark times that are FAR deviations slower than the median, as when others use the core.
 
-    Deviations are measured by their median, so that outliers do not hide themselves. Where
-    more than `share` are so slow, none is marked: they are then typical of the device.
+    The median absolute deviation is used, so that outliers do not hide themselves. If more than
+    `share` of the times are that slow, none is marked, because they are typical of the device.
     """
     none = np.zeros(values.size, np.bool_)
     if values.size < LEAST_FOR_OUTLIERS:
         return none
     middle = float(np.median(values))
     deviation = NORMAL * float(np.median(np.abs(values - middle)))
-    # Times that are equal to the clock's last digit have no deviation; 0.1 % is no outlier.
+    # Times may be equal to the clock's last digit, with no deviation; 0.1 % is not an outlier.
     marked = values - middle > max(FAR * deviation, 1e-3 * middle)
     return none if marked.sum() > share * values.size else marked
 
 
 def drift(values: FloatArray) -> float:
-    """Return the change along a fitted line, over the mean; 0 unless it is significant."""
+    """Return the change along a fitted line over the mean; 0 unless it is significant."""
     n = values.size
     if n < LEAST_FOR_DRIFT:
         return 0.0

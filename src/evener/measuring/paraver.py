@@ -1,7 +1,7 @@
-"""Paraver traces (.prv): the useful computing time of each rank, from the states of its threads.
+"""Reads Paraver traces (.prv): the computing time of each rank, from the states of its threads.
 
-The way of section 3.1.5 of [Cla14]_: a run of the application is traced (by Extrae, say), and the
-time that each rank computed in an iteration, without communication and waiting, is a sample.
+Follows section 3.1.5 of [Cla14]_: a run of the application is traced (for example by Extrae), and
+the time that each rank computed in an iteration, without communication and waiting, is a sample.
 
     #Paraver (date):end time_ns:...                      head; without _ns, microseconds
     1:cpu:application:task:thread:begin:end:state        a state; 1 is Running
@@ -21,21 +21,21 @@ from evener.errors import InputError
 from evener.files.opening import open_input
 
 RUNNING = 1
-LONGEST_TIME = 2**63  # ticks: those of a trace are 64-bit numbers
-LONGEST_LINE = 2**24  # characters; a record has a hundred
+LONGEST_TIME = 2**63  # ticks: the times of a trace are 64-bit numbers
+LONGEST_LINE = 2**24  # characters; a record has about a hundred
 Intervals = list[tuple[int, int]]
 
 
 def read_paraver(
     path: str | Path, *, iterations: int | None = None, event: int | None = None
 ) -> list[list[float]]:
-    """Return the times of each rank that it computed, one an iteration [s].
+    """Return the computing times of each rank, one per iteration [s].
 
-    event: the type of the event that a rank makes when an iteration begins; time before the first
-    and after the last does not count. Without it, one time a rank: all it computed, over
-    `iterations` (1). Of several threads of a rank the busiest counts. A last line that is cut off
-    is left out. Raises InputError with file and line for what is no trace, a rank that never
-    computes, or one with fewer than two such events.
+    event: type of the event that a rank records when an iteration begins; time before the first and
+    after the last does not count. If None, there is one time per rank: its total divided by
+    `iterations` (by default 1). Of several threads of a rank, the busiest counts. An incomplete
+    last line is ignored. Raises InputError with file and line if the file is not a trace, if a rank
+    never computes, or if it has fewer than two such events.
     """
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations must be one or more, not {iterations}")
@@ -66,7 +66,7 @@ def read_paraver(
 def _records(
     path: str | Path, event: int | None
 ) -> tuple[float, dict[tuple[int, int], Intervals], dict[int, list[int]]]:
-    """Return seconds a tick, running intervals by (task, thread), times of the event by task."""
+    """Return seconds per tick, running intervals by (task, thread), event times by task."""
     states: dict[tuple[int, int], Intervals] = {}
     marks: dict[int, list[int]] = {}
     try:
@@ -79,7 +79,7 @@ def _records(
                 if len(line) == LONGEST_LINE:
                     raise InputError("is not a Paraver trace: a line is too long", file=path,
                                      line=number)  # fmt: skip
-                if not line.endswith("\n"):  # the last one, cut off: its numbers may be, too
+                if not line.endswith("\n"):  # the last one, incomplete; its numbers may be, too
                     break
                 try:
                     _take(line, event, states, marks)
@@ -100,7 +100,7 @@ def _take(
     states: dict[tuple[int, int], Intervals],
     marks: dict[int, list[int]],
 ) -> None:
-    """Add one record. Raises ValueError if it is not a record."""
+    """Add one record. Raises ValueError if the line is not a record."""
     if line.startswith("1:"):
         _, _, _, task, thread, begin, end, state = (int(word) for word in line.split(":"))
         if begin > end or max(-begin, end) > LONGEST_TIME:
@@ -116,7 +116,7 @@ def _take(
 
 
 def _within(intervals: Sequence[tuple[int, int]], begin: int, end: int) -> int:
-    """Return how much of [begin, end) the intervals cover; they are sorted and apart."""
+    """Return how much of [begin, end) the intervals cover; they are sorted and disjoint."""
     first = max(bisect.bisect(intervals, (begin,)) - 1, 0)
     covered = 0
     for a, b in intervals[first:]:

@@ -1,7 +1,7 @@
 """Round trips of messages as kernels, whose load is the message's length in bytes.
 
-ThreadPing exchanges with a thread of this process, ProcessPing with other processes over sockets of
-this computer, RankPing with other ranks by MPI. Copies to a GPU and back are in cuda.py.
+ThreadPing exchanges messages with a thread of this process, ProcessPing with other processes over
+sockets of this computer, RankPing with other ranks by MPI. Copies to a GPU and back are in cuda.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from evener.measuring.messages import CHUNK, HEADER, receive
 from evener.measuring.workers import KernelJob, environment
 from evener.running.comm import Comm
 
-PATIENCE = 20.0  # seconds to wait for an answer before the other side counts as lost
+PATIENCE = 20.0  # seconds to wait for an answer before the other end counts as lost
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -37,17 +37,17 @@ class ThreadPing:
         self._thread: threading.Thread | None = None
 
     def complexity(self, d: int) -> float:  # noqa: ARG002
-        """No arithmetic."""
+        """Return 0, as there is no arithmetic."""
         return 0.0
 
     def initialize(self, d: int) -> None:
-        """Start the other thread; take buffers of d bytes."""
+        """Start the other thread; allocate buffers of d bytes."""
         self._buffer = np.zeros(d, np.uint8)
         self._thread = threading.Thread(target=self._echo, daemon=True)
         self._thread.start()
 
     def execute(self) -> None:
-        """Hand the buffer over, wait for the answer, copy it."""
+        """Pass the buffer to the other thread, wait for the answer, copy it."""
         self._there.put(self._buffer)
         np.copyto(self._buffer, self._back.get(timeout=PATIENCE))
 
@@ -70,8 +70,8 @@ class ThreadPing:
 class ProcessPing:
     """A round trip of d bytes from this process to each of several others.
 
-    cpus: the core of each other process. here: the core this process is bound to meanwhile. -1
-    leaves a process unbound. A context manager, which starts and ends the other processes.
+    cpus: the core of each other process. here: the core to which this process is bound meanwhile.
+    -1 leaves a process unbound. It is a context manager that starts and ends the other processes.
     """
 
     def __init__(self, cpus: tuple[int, ...], here: int = -1) -> None:
@@ -95,7 +95,7 @@ class ProcessPing:
             mine.close()
         for child in self._children:
             try:
-                child.wait(PATIENCE)  # it ends when its socket closes
+                child.wait(PATIENCE)  # the process ends when its socket closes
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -104,17 +104,17 @@ class ProcessPing:
             os.sched_setaffinity(0, self._allowed)
 
     def complexity(self, d: int) -> float:  # noqa: ARG002
-        """No arithmetic."""
+        """Return 0, as there is no arithmetic."""
         return 0.0
 
     def initialize(self, d: int) -> None:
-        """Make a message of d bytes, at least eight: its first eight hold its length."""
+        """Create a message of d bytes, at least eight; the first eight contain its length."""
         length = max(d, HEADER)
         self._message = length.to_bytes(HEADER, "little") + bytes(length - HEADER)
         self._answer.extend(bytes(max(length - len(self._answer), 0)))
 
     def execute(self) -> None:
-        """Send to all, then receive from all. Raises ToolError where one of them has ended."""
+        """Send to all, then receive from all. Raises ToolError if one of them has ended."""
         try:
             for mine in self._sockets:
                 mine.sendall(self._message)
@@ -151,11 +151,11 @@ class RankPing:
         self._message = self._answer = bytearray(1)
 
     def complexity(self, d: int) -> float:  # noqa: ARG002
-        """No arithmetic."""
+        """Return 0, as there is no arithmetic."""
         return 0.0
 
     def initialize(self, d: int) -> None:
-        """Take buffers of d bytes."""
+        """Allocate buffers of d bytes."""
         self._message, self._answer = bytearray(d), bytearray(d)
 
     def execute(self) -> None:
@@ -166,17 +166,17 @@ class RankPing:
             self._comm.receive(self._answer, rank)
 
     def finalize(self) -> None:
-        """Give the buffers back."""
+        """Release the buffers."""
         self._message = self._answer = bytearray(1)
 
     def end(self) -> None:
-        """Send each other rank an empty message, upon which its `answer` returns."""
+        """Send each other rank an empty message, which makes its `answer` return."""
         for rank in self._others:
             self._comm.send(bytearray(), rank)
 
 
 def answer(comm: Comm, largest: int, source: int = 0) -> None:
-    """Send every message of rank `source` back until an empty one comes.
+    """Send every message of rank `source` back until an empty one arrives.
 
     largest [B]: length of the longest message.
     """

@@ -1,8 +1,8 @@
-"""How many times as fast as a CPU a GPU runs PageRank, by arcs: section IV-B of [Guo16]_.
+"""Ratio r of a GPU's to a CPU's speed at PageRank, by number of arcs: section IV-B of [Guo16]_.
 
-Both are given the same part of an R-MAT graph, one after the other: first the CPU has the part and
-the GPU the rest, then the GPU has the part. r is the CPU's seconds over the GPU's for equal arcs. A
-line is fitted where there are few arcs, and constants where there are more.
+Both devices compute the same part of an R-MAT graph, one after the other: first the CPU has the
+part and the GPU the rest, then the GPU has the part. r is the CPU's time over the GPU's for equal
+arcs. A line is fitted for few arcs, and constants for more arcs.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from evener.running.devices import Cuda
 from evener.running.emulated_run import VirtualMachine
 from evener.running.executing import run_program
 
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)  # of arcs on one device, the rest on the other; then exchanged
-SEEDS = 5  # random divisions of each share
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)  # arcs on one device, the rest on the other; then swapped
+SEEDS = 5  # random divisions per share
 SCALES, FEW_SCALES = (16, 17, 18, 19, 20), (12, 13, 14)  # of R-MAT; the paper's are 20 to 24
 EDGE_FACTOR = 16  # of Graph500
 SUPERSTEPS = 10
-# Where the fit's pieces end, as parts of the most arcs: the paper's 50 and 125 of 350 million.
+# Ends of the fit's pieces, as shares of the most arcs: the paper's 50 and 125 of 350 million.
 PIECES = (50 / 350, 125 / 350)
 
 AnyGraph = Graph | DirectedGraph
-# (graph, partition) -> seconds of computing of the CPU, block 0, and of the GPU, block 1.
+# (graph, partition) -> computing times [s] of the CPU, block 0, and of the GPU, block 1.
 Timed = Callable[[AnyGraph, Partition], tuple[float, float]]
 Tell = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class RatioPoint:
-    """r for a graph of a scale and a part of its arcs: the mean over seeds, and their deviation."""
+    """r for a graph of a scale and a number of arcs: the mean over seeds, and their deviation."""
 
     scale: int
     arcs: float
@@ -55,7 +55,7 @@ class RatioPoint:
 
 @dataclass(frozen=True)
 class RatioFit:
-    """r by arcs: offset + slope x arcs up to ends[0], middle up to ends[1], then large."""
+    """Fit of r by arcs: offset + slope x arcs up to ends[0], middle up to ends[1], then large."""
 
     offset: float
     slope: float
@@ -78,7 +78,7 @@ def ratio_points(
     seeds: int = SEEDS,
     tell: Tell = lambda *_: None,
 ) -> list[RatioPoint]:
-    """Return r for all scales and shares of arcs, 10 to 90 %, by rising arcs."""
+    """Return r for all scales and shares of arcs from 10 to 90 %, by rising number of arcs."""
     points = []
     for i, scale in enumerate(scales):
         graph = graph_of(scale)
@@ -91,7 +91,7 @@ def ratio_points(
 def _both_ways(
     timed: Timed, graph: AnyGraph, scale: int, share: float, seeds: int
 ) -> list[RatioPoint]:
-    """Return r for a share of the arcs and for the rest, each had by both devices in turn."""
+    """Return r for a share of the arcs and for the rest, each computed by both devices in turn."""
     found = []
     for seed in range(seeds):
         part = _at_random(graph, share, seed)
@@ -107,7 +107,7 @@ def _both_ways(
 
 
 def _at_random(graph: AnyGraph, share: float, seed: int) -> npt.NDArray[np.int32]:
-    """Return (n,) 0 for vertices in random order up to that share of the arcs, 1 for the others."""
+    """Return (n,) 0 for random vertices with up to this share of the arcs, 1 for the others."""
     degrees = np.diff(graph.arcs_out().xadj)
     order = np.random.default_rng([seed, round(100 * share)]).permutation(degrees.size)
     part = np.ones(degrees.size, np.int32)
@@ -117,7 +117,7 @@ def _at_random(graph: AnyGraph, share: float, seed: int) -> npt.NDArray[np.int32
 
 
 def fit_ratio(points: Sequence[RatioPoint]) -> RatioFit:
-    """Return the fit of two points or more. A piece without any continues the one before."""
+    """Return the fit to two or more points. A piece without points continues the previous one."""
     if len(points) < 2:
         raise InputError("r by arcs needs at least two points")
     arcs, r = np.array([p.arcs for p in points]), np.array([p.r for p in points])
@@ -135,7 +135,7 @@ def _line(x: FloatArray, y: FloatArray) -> tuple[float, float]:
 
 
 def emulated_timer(platform: Platform) -> Timed:
-    """Return what charges PageRank to a virtual clock for the two devices of a platform."""
+    """Return a function that times PageRank on a platform's two devices by a virtual clock."""
     if platform.k != 2:
         raise InputError(f"r compares a CPU and a GPU, but the machine has {platform.k} devices")
     machine = VirtualMachine(platform)
@@ -149,7 +149,7 @@ def emulated_timer(platform: Platform) -> Timed:
 
 
 def timer_here(devices: Sequence[Sequence[int] | Cuda], most: int = SUPERSTEPS) -> Timed:
-    """Return what times PageRank on two devices of this computer, both at once."""
+    """Return a function that times PageRank on two devices of this computer, running at once."""
     if len(devices) != 2:
         raise InputError(f"r compares two devices, but {len(devices)} are given")
 
@@ -175,7 +175,7 @@ def write_ratio(
 
 
 def read_ratio(path: str | Path) -> RatioFit:
-    """Return the fit of r in a file of write_ratio. Raises InputError for anything else."""
+    """Return the fit of r in a file of write_ratio. Raises InputError for other files."""
     try:
         found = tomllib.loads(Path(path).read_text())["ratio"]
         numbers = {one.name: found[one.name] for one in fields(RatioFit)}

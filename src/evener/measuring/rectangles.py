@@ -1,6 +1,6 @@
 """Measures speed surfaces s(m, n): the speed of a kernel on rectangles of m x n units.
 
-A kernel's speed may depend on a rectangle's shape besides its area; FPM-KL (5.1.3 of [Cla14]_)
+A kernel's speed may depend on a rectangle's shape as well as its area; FPM-KL (5.1.3 of [Cla14]_)
 chooses shapes by such surfaces. All heights are measured at one width before the next width.
 """
 
@@ -29,7 +29,7 @@ from evener.running.comm import Comm
 class Rectangles:
     """The outcomes of one device: a record for each width, whose loads are heights.
 
-    notes: how it was measured, as comments of the file of surfaces.
+    notes: how the device was measured; they become comments of the file of surfaces.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Rectangles:
 
     @property
     def capacity(self) -> float:
-        """The largest measured area below all that did not fit in memory; infinity if all did."""
+        """The largest measured area below all that did not fit in memory; infinity if all fit."""
         ended = [area for area, gap in self._gaps() if gap.kind == "memory"]
         areas = [
             width * sample.load
@@ -58,8 +58,9 @@ class Rectangles:
     def surface(self) -> tuple[SpeedSurface, list[str]]:
         """Return the surface, and the rectangles that were not measured, such as "100 x 20".
 
-        These get the speed of the next lower rectangle of their width, else of the next higher one.
-        Widths without any measured height are left out. Raises NotFoundError without any at all.
+        These get the speed of the next lower rectangle of their width, otherwise of the next higher
+        one. Widths without any measured height are omitted. Raises NotFoundError if nothing was
+        measured.
         """
         known = [i for i, column in enumerate(self.columns) if column.points]
         if not known:
@@ -76,7 +77,7 @@ class Rectangles:
         return surface, missing
 
     def remarks(self) -> list[str]:
-        """Return the comments of the file: how it was measured, what was not measured, and why."""
+        """Return comments for the file: how it was measured, what was not measured, and why."""
         missing = self.surface()[1]
         stopped = [
             f"{round(sample.load)} x {width}"
@@ -116,10 +117,10 @@ def measure_surfaces(
     progress: Progress,
     comm: Comm | None = None,
 ) -> list[Rectangles]:
-    """Measure every height of settings.loads at every width; write surfaces; return all outcomes.
+    """Measure each height of settings.loads at each width; write surfaces; return all outcomes.
 
-    An interrupted run is resumed, and ranks are gathered, as by `session.measure`. A device without
-    any measured rectangle is left out of the file. Raises NotFoundError where all are.
+    An interrupted run is continued and ranks cooperate as in `session.measure`. A device without
+    any measured rectangle is omitted from the file. Raises NotFoundError if no device has one.
     """
     comm = comm or one_rank()
     columns: list[list[DeviceRecord]] = []
@@ -151,7 +152,7 @@ def measure_surfaces(
 def _column(
     settings: Settings, width: int, run: Running, progress: Progress
 ) -> tuple[list[DeviceRecord], list[str]]:
-    """Return the records of all heights at one width, and a note on how each was measured."""
+    """Return the records of all heights at one width, and a note for each device."""
     settings = replace(settings, options={**settings.options, "width": width})
     with run.bench_of(settings) as bench:
         records = run_campaign(

@@ -1,4 +1,4 @@
-"""Measures all devices of one command and writes the file of speeds: `measure`."""
+"""Measures all devices of one command, and writes the file of speeds: `measure`."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
     from evener.graphs.graph import Graph
 
-MANY_POINTS = 5  # points of a device from which on one is measured again at the end, to find drift
-JOURNAL = ".journal"  # added to the name of the file that is to be written
+MANY_POINTS = 5  # a device with this many points is measured again at the end, to find drift
+JOURNAL = ".journal"  # appended to the name of the output file
 
 
 @dataclass(frozen=True)
 class Settings:
     """Settings of a measurement: kernel, devices, loads, precision.
 
-    loads [units]: those of a grid. adaptive: 0 for the grid; else the number of loads to be chosen
-    between the least and the largest of them. total [units]: the load whose division matters most,
-    if there is one; tolerance: relative change of the sizes below which adaptive measuring ends.
-    memory [B]: of each device's kernel, at most. options: of the kernel. graph: its matrix, in
-    place of a generated one; source: where that is from.
+    loads [units]: those of a grid. adaptive: 0 for the grid; otherwise the number of loads to
+    choose between the lowest and highest of them. total [units]: a load whose division matters
+    most, or None; tolerance: relative change of the sizes below which adaptive measuring ends.
+    memory [B]: limit of each device's kernel. options: of the kernel. graph: its matrix, instead of
+    a generated one; source: where the matrix comes from.
     """
 
     kernel: str
@@ -64,9 +64,9 @@ class Settings:
 
     @property
     def lasting(self) -> dict[str, Any]:
-        """The settings that must be equal for a journal's outcomes to be reused; memory may differ.
+        """The settings that must be equal to reuse a journal's outcomes; memory may differ.
 
-        Loads too: outcomes that another grid lacks would be lost with the journal.
+        Loads must be equal, too: outcomes that another grid lacks would be lost with the journal.
         """
         return {
             "kernel": self.kernel,
@@ -82,7 +82,7 @@ class Settings:
 
 
 def _abridged(loads: Sequence[int]) -> str:
-    """Return a grid in short, such as "1000, 1080, to 1000000 (91)"."""
+    """Return an abridged grid, such as "1000, 1080, to 1000000 (91)"."""
     return f"{', '.join(map(str, loads[:2]))}, to {max(loads)} ({len(loads)})"
 
 
@@ -93,7 +93,7 @@ def measure(
 
     Outcomes that an interrupted run left in the journal are not measured again. comm: the ranks
     that measure together, each with settings of its own devices; rank 0 writes, every rank returns
-    all records. Raises NotFoundError where no load of any device could be measured.
+    all records. Raises NotFoundError if no load of any device could be measured.
     """
     comm = comm or one_rank()
     with running(settings, output, comm) as run, run.bench_of(settings) as bench:
@@ -105,7 +105,7 @@ def measure(
 
 
 class Running:
-    """A measurement under way: its journal, its ranks, and the devices being measured."""
+    """A measurement in progress: its journal, its ranks, and the devices being measured."""
 
     def __init__(self, journal: Journal, comm: Comm) -> None:
         self.journal, self.comm = journal, comm
@@ -122,10 +122,11 @@ class Running:
 def running(
     settings: Settings, output: str | Path | None, comm: Comm, **more: Any
 ) -> Iterator[Running]:
-    """Keep the journal of a measurement while it runs; remove it where all went well.
+    """Context manager: open the journal of a measurement, and remove it if no error is raised.
 
-    output: the file next to which it lies; None: it stays in memory. more: what else must be equal
-    for its outcomes to be reused. An error that only this rank met ends the other ranks too.
+    output: the file next to which the journal is; None: the journal is only in memory. more: other
+    values that must be equal to reuse its outcomes. If only this rank has an error, it ends the
+    other ranks, too.
     """
     names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
     lasting = settings.lasting | more | {"devices": names}
@@ -138,7 +139,7 @@ def running(
     except BaseException as error:
         if isinstance(error, OutputError) and (journal.kept or "") not in (error.hint or ""):
             error.hint = " ".join(filter(None, [journal.kept, error.hint]))
-        # A kernel that never worked leaves nothing to continue from.
+        # If a kernel never worked, there is nothing to continue from.
         journal.close(discard=isinstance(error, NotFoundError) and not journal.has_points)
         if run.bench is not None and not run.bench.agreed and not isinstance(error, NotFoundError):
             give_up(comm, error)
@@ -149,7 +150,7 @@ def running(
 def _campaigns(
     settings: Settings, bench: RankBench, journal: Journal, progress: Progress
 ) -> list[DeviceRecord]:
-    """Measure all loads; then one load of each device again, and once while the others are idle."""
+    """Measure all loads; then one load of each device again, and once with the others idle."""
     plans, learn = plans_of(settings, len(bench.names))
     records = run_campaign(
         bench,
@@ -184,7 +185,7 @@ def _campaigns(
 
 
 def _middle(record: DeviceRecord) -> list[int]:
-    """Return the middle load of a device in a list; an empty one where nothing was measured."""
+    """Return a list of a device's middle load, empty if nothing was measured."""
     loads = [round(s.load) for s in record.samples if s.status == "ok"]
     return [loads[len(loads) // 2]] if loads else []
 
@@ -214,7 +215,7 @@ def plans_of(
 def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
     """Yield the devices of all ranks; this rank's processes end afterwards.
 
-    They read the matrix, if one is given, from a temporary file.
+    If a matrix is given, they read it from a temporary file.
     """
     with private_folder() as folder:
         options = dict(settings.options)
@@ -244,7 +245,7 @@ def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
 def described(
     settings: Settings, bench: RankBench, records: Sequence[DeviceRecord]
 ) -> list[DeviceSpeeds]:
-    """Return each device as the file of speeds holds it."""
+    """Return each device as the file of speeds stores it."""
     return [
         record.speeds(
             settings.model, notes_of(settings, host, settings.together and bench.has_company(name))
@@ -269,7 +270,7 @@ def notes_of(settings: Settings, host: str, together: bool) -> dict[str, Any]:
 
 
 def refuse_nothing(records: Sequence[DeviceRecord]) -> None:
-    """Raise NotFoundError, with the first reason, where nothing was measured."""
+    """Raise NotFoundError, with the first reason, if nothing was measured."""
     if any(record.points for record in records):
         return
     gap = next((gap for record in records for gap in record.gaps), None)

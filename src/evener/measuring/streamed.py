@@ -1,10 +1,10 @@
-"""Streaming a matrix through a device whose memory is too small for it: strips, and their schedule.
+"""Streams a matrix through a device whose memory is too small for it: strips and their schedule.
 
-C (rows x columns) += column (rows x b) times row (b x columns). The row stays on the device; of C
-and the column, strips of rows are sent there, computed, and sent back, each through one of `slots`
-buffers. With two, a strip is computed while the next one is sent and the last one comes back
-(double buffering). `StreamedDevice` tells how long that takes from stated costs of copies, for
-devices that are not here ([Cla14]_, figure 1.1b, is of such a kernel).
+C (rows x columns) += column (rows x b) times row (b x columns). The row stays on the device; strips
+of rows of C and of the column are sent to it, computed, and sent back, each through one of `slots`
+buffers. With two, a strip is computed while the next one is sent and the previous one comes back
+(double buffering). `StreamedDevice` computes how long that takes from stated costs of copies, for
+devices that are not present ([Cla14]_, figure 1.1b, is of such a kernel).
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ import numpy as np
 from evener.errors import InfeasibleError, InputError
 
 ENTRY = 8  # bytes of a float64
-SLOTS = 2  # buffers of strips: one is computed while the other is filled and emptied
+SLOTS = 2  # buffers of strips: one is used for computing while the other is filled and emptied
 
 
 class Strips(NamedTuple):
-    """Rows at which strips begin, and the end; in_core: whether all of C stays on the device."""
+    """Rows at which strips begin, and the last end; in_core: whether C stays on the device."""
 
     edges: list[int]
     in_core: bool
 
     @property
     def height(self) -> int:
-        """Rows of the highest strip."""
+        """Number of rows of the highest strip."""
         return max(b - a for a, b in pairwise(self.edges))
 
 
 def bytes_in_core(rows: int, columns: int, block: int) -> int:
-    """Return what the device holds where C stays there: C, the column and the row [B]."""
+    """Return the bytes on the device if C stays there: C, the column and the row."""
     return ENTRY * (rows * columns + block * (rows + columns))
 
 
 def bytes_of_strips(height: int, columns: int, block: int, slots: int = SLOTS) -> int:
-    """Return what the device holds with strips of these rows [B]."""
+    """Return the bytes on the device with strips of `height` rows."""
     return ENTRY * (slots * height * (columns + block) + block * columns)
 
 
 def strips_of(rows: int, columns: int, block: int, room: float, slots: int = SLOTS) -> Strips:
-    """Return the fewest equal strips of rows that fit into `room` bytes; one where all of C does.
+    """Return the fewest equal strips of rows that fit into `room` bytes; one if all of C fits.
 
-    Raises InfeasibleError where not even strips of one row fit.
+    Raises InfeasibleError if not even strips of one row fit.
     """
     if bytes_in_core(rows, columns, block) <= room:
         return Strips([0, rows], True)
@@ -64,11 +64,11 @@ def strips_of(rows: int, columns: int, block: int, room: float, slots: int = SLO
 
 @dataclass(frozen=True)
 class StreamedDevice:
-    """A device by its stated costs: arithmetic, copies between it and its host, memory.
+    """A device described by its costs: arithmetic, copies between it and its host, memory.
 
-    flops [flop/s]; GB_per_s [10^9 B/s] and alpha [s]: of one copy, either way; memory [B].
-    both_ways: whether copies to the device and from it run at the same time (two copy engines).
-    slots: buffers of strips, 1 without double buffering.
+    flops [flop/s]; GB_per_s [10^9 B/s] and alpha [s]: of one copy in either direction; memory [B].
+    both_ways: whether copies to the device and from it can overlap (two copy engines). slots:
+    buffers of strips, 1 without double buffering.
     """
 
     flops: float
@@ -86,7 +86,7 @@ class StreamedDevice:
             raise InputError(f"strips need at least one buffer, not {self.slots}")
 
     def seconds(self, rows: int, columns: int, block: int) -> float:
-        """Return the seconds of one product [s], C being on the host where it does not fit."""
+        """Return the time of one product [s]; C is on the host if it does not fit on the device."""
         strips = strips_of(rows, columns, block, self.memory, self.slots)
         row = self._copy(block * columns)
         if strips.in_core:
@@ -95,7 +95,7 @@ class StreamedDevice:
         return self._schedule(heights, columns, block, row)
 
     def _schedule(self, heights: list[int], columns: int, block: int, begin: float) -> float:
-        """Return when the last strip is back, copies and products in the order they are given.
+        """Return when the last strip is back; copies and products run in the order of their calls.
 
         up, compute, down: when each engine is free; a slot is free when its strip is back.
         """

@@ -1,6 +1,6 @@
-"""This computer, as this process may use it: cores, caches and memory by /sys, GPUs by nvidia-smi.
+"""This computer, as this process may use it: cores, caches, memory (/sys), GPUs (nvidia-smi).
 
-CPU affinity, limits of the control group and CUDA_VISIBLE_DEVICES are obeyed. Slurm's nodes are
+CPU affinity, limits of the control group and CUDA_VISIBLE_DEVICES are respected. Slurm's nodes are
 described by scontrol. machine.py measures what is described here.
 """
 
@@ -37,15 +37,15 @@ CGROUP_FOLDER = Path("/sys/fs/cgroup")
 PCI_FOLDER = Path("/sys/bus/pci/devices")
 CPUINFO = Path("/proc/cpuinfo")
 KIB, KHZ = 2.0**10, 1e3
-SECONDS = 20.0  # that nvidia-smi may take
-SCONTROL_SECONDS = 60.0  # that Slurm's controller may take to answer
+SECONDS = 20.0  # limit for nvidia-smi
+SCONTROL_SECONDS = 60.0  # limit for the answer of Slurm's controller
 JOB_NODES = ("SLURM_JOB_NODELIST", "SLURM_NODELIST")
-# Lanes of 64 bits by the features that /proc/cpuinfo lists; the first that it has counts.
+# Lanes of 64 bits by feature in /proc/cpuinfo; the first feature that is listed counts.
 _FEATURES = (("avx512f", 8), ("avx", 4), ("sve", 4), ("sse2", 2), ("asimd", 2))
 
 
 class Core(NamedTuple):
-    """A physical core by one of its CPUs, and the socket it is on."""
+    """A physical core, given by the number of one of its CPUs, and its socket."""
 
     cpu: int
     socket: int
@@ -54,7 +54,7 @@ class Core(NamedTuple):
 def this_computer() -> Computer:
     """Return this computer, as this process may use it.
 
-    If nvidia-smi fails, the computer's notes say so and GPUs are left out.
+    If nvidia-smi fails, GPUs are omitted, and the computer's notes say so.
     """
     found = _usable_cores()
     gpus, notes, read_from = _gpus_here()
@@ -76,12 +76,12 @@ def this_computer() -> Computer:
 
 
 def cores() -> list[Core]:
-    """Return the cores that this process may use, by socket."""
+    """Return the cores that this process may use, sorted by socket."""
     return [Core(core.cpu, core.socket) for core in _usable_cores().cores]
 
 
 def _usable_cores() -> Computer:
-    """Return this computer's cores, memory and caches, by /sys; elsewhere cores by psutil."""
+    """Return this computer's cores, memory and caches, by /sys; without it, cores by psutil."""
     allowed = allowed_cpus()
     found = computer_of_sysfs()
     if not found.cores:
@@ -99,7 +99,7 @@ def _usable_cores() -> Computer:
 def computer_of_sysfs(folder: Path = SYSTEM_FOLDER, architecture: str = "") -> Computer:
     """Return this computer as Linux's sysfs describes it; without cores if there is no sysfs.
 
-    Threads of a core share a list of siblings. Intel's E-cores are those that cpu_atom lists.
+    Threads of a core have the same list of siblings. Intel's E-cores are those in cpu_atom.
     """
     slow = cpus_in(text_in(folder.parent / "cpu_atom/cpus"))
     nodes = {_number_of(node): node for node in folder.glob("node/node[0-9]*")}
@@ -132,7 +132,7 @@ def computer_of_sysfs(folder: Path = SYSTEM_FOLDER, architecture: str = "") -> C
 
 
 def clock_of(cpu: int, folder: Path = SYSTEM_FOLDER, cpuinfo: Path = CPUINFO) -> float | None:
-    """Return the highest clock of a processor [Hz], else the present one; None if unknown."""
+    """Return the highest clock of a processor [Hz], otherwise the present one, or None."""
     if kilohertz := number_in(folder / f"cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"):
         return kilohertz * KHZ
     found = re.search(r"^cpu MHz\s*:\s*(\d{1,6}\.?\d*)", text_in(cpuinfo), re.MULTILINE)
@@ -140,25 +140,25 @@ def clock_of(cpu: int, folder: Path = SYSTEM_FOLDER, cpuinfo: Path = CPUINFO) ->
 
 
 def lanes_here(cpuinfo: Path = CPUINFO) -> int | None:
-    """Return how many numbers of 64 bits a vector instruction takes; None if that is unknown."""
+    """Return the number of 64-bit numbers per vector instruction, or None if it is unknown."""
     found = re.search(r"^(?:flags|Features)\s*:(.*)$", text_in(cpuinfo), re.MULTILINE)
     words = set(found[1].split()) if found else set()
     return next((lanes for feature, lanes in _FEATURES if feature in words), None)
 
 
 def model_here(cpuinfo: Path = CPUINFO) -> str:
-    """Return the name of the CPU, "" if it is not known."""
+    """Return the name of the CPU, or "" if it is unknown."""
     found = re.search(r"^model name\s*:\s*(.+)$", text_in(cpuinfo), re.MULTILINE)
     return found[1].strip()[:80] if found else ""
 
 
 def cpus_near(bus: str, folder: Path = PCI_FOLDER) -> frozenset[int]:
-    """Return the processors near a PCI address, none if that is not known."""
+    """Return the processors near a PCI address; empty if they are unknown."""
     return frozenset(cpus_in(text_in(folder / bus / "local_cpulist"))) if bus else frozenset()
 
 
 def usable_quota(cores: int, cgroup: Path = CGROUP_FOLDER) -> int:
-    """Return for how many cores the control group's quota of CPU time is enough, at least one."""
+    """Return the number of cores that the control group's quota of CPU time allows, at least 1."""
     words = text_in(cgroup / "cpu.max").split()
     if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
         return min(cores, max(1, math.ceil(int(words[0]) / int(words[1]))))
@@ -166,7 +166,7 @@ def usable_quota(cores: int, cgroup: Path = CGROUP_FOLDER) -> int:
 
 
 def usable_memory(cgroup: Path = CGROUP_FOLDER) -> float:
-    """Return the computer's memory, or the limit of the control group if that is less [B]."""
+    """Return the computer's memory, or the limit of the control group if that is lower [B]."""
     import psutil
 
     total = float(psutil.virtual_memory().total)
@@ -178,17 +178,17 @@ def usable_memory(cgroup: Path = CGROUP_FOLDER) -> float:
 
 
 def allowed_cpus() -> set[int] | None:
-    """Return the processors that this process may use; None if the system cannot tell."""
+    """Return the processors that this process may use, or None if the system cannot tell."""
     return set(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 def gpus_here() -> Sequence[ComputerGpu]:
-    """Return the GPUs that this process may use, in CUDA's order; none if nvidia-smi fails."""
+    """Return the GPUs that this process may use, in CUDA's order; empty if nvidia-smi fails."""
     return _gpus_here()[0]
 
 
 def _gpus_here() -> tuple[Sequence[ComputerGpu], tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the GPUs that may be used, in CUDA's order, sentences on others, and the source."""
+    """Return the GPUs that may be used, in CUDA's order; notes on the others; and the source."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return (), (), ()
@@ -206,7 +206,7 @@ def visible(gpus: Sequence[ComputerGpu], chosen: str | None) -> list[ComputerGpu
     """Return the GPUs that CUDA_VISIBLE_DEVICES selects, in its order.
 
     As in CUDA, the list ends at the first entry that names no device. The index of a GPU that is
-    cut into instances means its first instance.
+    divided into instances selects its first instance.
     """
     if chosen is None:
         return list(gpus)
@@ -222,14 +222,15 @@ def visible(gpus: Sequence[ComputerGpu], chosen: str | None) -> list[ComputerGpu
 
 
 def source_of(listed: ListedGpus) -> str:
-    """Return what a list of GPUs was read from, for the header of a machine file."""
+    """Return the source of a list of GPUs, for the header of a machine file."""
     return f"nvidia-smi, driver {listed.driver}" if listed.driver else "nvidia-smi"
 
 
 def scontrol_text(nodes: str | None) -> bytes:
-    """Return the output of `scontrol show node` for these nodes; None: the job's, else all nodes.
+    """Return the output of `scontrol show node` for these nodes, or for the job's or all nodes.
 
-    Raises UsageError if `nodes` is no list of nodes, ToolError if scontrol is missing or fails.
+    nodes: None: the nodes of the job; if there is no job, all nodes. Raises UsageError if `nodes`
+    is not a list of nodes, ToolError if scontrol is missing or fails.
     """
     program = shutil.which("scontrol")
     if program is None:
@@ -245,7 +246,7 @@ def scontrol_text(nodes: str | None) -> bytes:
 
 
 def output_of(command: Sequence[str], seconds: float) -> bytes:
-    """Return what a program prints.
+    """Return the output of a program.
 
     Raises ToolError if it cannot be run, ends with an error or takes longer than `seconds`.
     """
@@ -263,7 +264,7 @@ def output_of(command: Sequence[str], seconds: float) -> bytes:
 
 
 def text_in(path: Path) -> str:
-    """Return the text of a file, "" if it cannot be read."""
+    """Return the text of a file, or "" if it cannot be read."""
     try:
         return path.read_text(errors="replace")
     except OSError:  # not Linux, or not mounted
@@ -271,7 +272,7 @@ def text_in(path: Path) -> str:
 
 
 def number_in(path: Path) -> int | None:
-    """Return the whole number that a file holds; None if it holds none."""
+    """Return the integer that a file contains, or None if it contains no integer."""
     text = text_in(path).strip()
     return int(text) if re.fullmatch(r"-?\d{1,20}", text) else None
 
@@ -286,7 +287,7 @@ def _memory_of(node: Path) -> float:
 
 
 def _caches(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return size [B] and number of processors of the first processor's caches, outermost first."""
+    """Return the first processor's caches, outermost first: size [B] and number of processors."""
     found = {}
     for cache in sorted(folder.glob("index[0-9]*"), reverse=True):
         level, kind = number_in(cache / "level"), text_in(cache / "type").strip()

@@ -1,8 +1,8 @@
 """Measures several devices at the same time, each in a process bound to its cores.
 
 Devices of a computer share memory, caches and buses, so that a device is faster alone than together
-with others (A.2 of [Cla14]_). So all start at one moment, and a device that has its result goes on
-executing until the slowest has its own, too.
+with others (A.2 of [Cla14]_). Therefore all devices start at the same time, and a device that has
+its result continues executing until the slowest has its result, too.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from evener.running.comm import Comm, run_threads
 
 T = TypeVar("T")
 
-# Set by hand: first touching the memory takes longer than an execution, by slow Python code.
-PREPARING_FACTOR = 4.0  # limit for preparing a point, over Precision.seconds
+# Set by hand: the first access to memory takes longer than an execution, because Python is slow.
+PREPARING_FACTOR = 4.0  # limit for preparing a point, as a multiple of Precision.seconds
 START_DELAY = 5e-3  # seconds from sending the start time to that time
 GRACE = 1.5  # seconds added to every limit: a process may wait for a core of a busy computer
 
 
 class Bench:
-    """The devices' processes, which `measure` lets run at the same time.
+    """The processes of the devices, which `measure` runs at the same time.
 
     meet: a barrier with other processes that measure (MPI ranks); called when all devices of this
-    one are ready, and again when all have their results.
+    process are ready, and again when all have their results.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Bench:
     def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
         """Return the outcome of each device i at loads[i] units, all at once; None leaves it idle.
 
-        A kernel that fails, hangs or ends its process makes its own outcome a Gap, no other.
+        If a kernel fails, hangs or ends its process, only its own outcome is a Gap.
         """
         round_ = _Round(self.workers, loads, self.precision)
         failure = None
         try:
             round_.prepare()
-        except EvenerError as error:  # raised after both barriers: other ranks wait there
+        except EvenerError as error:  # raised after both barriers, where other ranks wait
             failure = error
         self._meet()
         if failure is None:
@@ -75,8 +75,8 @@ class Bench:
 class RankBench:
     """The devices of all ranks, measured at the same time, each by its own rank.
 
-    bench: this rank's devices. names, groups: of the devices of all ranks, name and computer.
-    agreed: whether `measure` has raised an error, which it then did on every rank.
+    bench: this rank's devices. names, groups: name and computer of the devices of all ranks.
+    agreed: whether `measure` has raised an error, which it then raised on every rank.
     """
 
     def __init__(self, bench: Bench, comm: Comm) -> None:
@@ -100,9 +100,9 @@ class RankBench:
         return self.groups.count(self.groups[self.names.index(name)]) > 1
 
     def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
-        """Return the outcome of device i of all at loads[i] units; None leaves it idle.
+        """Return the outcome of each device i of all ranks at loads[i] units; None leaves it idle.
 
-        Raises on every rank the error of the first rank that has one.
+        Raises the error of the first rank that has one, on every rank.
         """
         found: list[Outcome | None] | EvenerError
         try:
@@ -130,7 +130,7 @@ class _Round:
         self.outcomes: list[Outcome | None] = [None] * len(loads)
 
     def prepare(self) -> None:
-        """Have all kernels allocate their memory and execute once, at the same time."""
+        """Let all kernels allocate their memory and execute once, at the same time."""
         for worker in self._active.values():
             worker.launch()
         for i, worker in self._active.items():
@@ -157,13 +157,13 @@ class _Round:
         return None
 
     def go(self) -> None:
-        """Start all prepared devices at one moment."""
+        """Start all prepared devices at the same time."""
         moment = time.perf_counter() + START_DELAY
         for worker in self._active.values():
             worker.send({"at": moment})
 
     def collect(self) -> None:
-        """Wait for every outcome; end a process whose execution takes longer than it may."""
+        """Wait for every outcome; end a process whose execution exceeds its limit."""
         alive = {i: time.monotonic() for i in self._waiting()}
         while waiting := self._waiting():
             ends = {i: alive[i] + self._patience(i) + GRACE for i in waiting}
@@ -182,14 +182,14 @@ class _Round:
                     self._stop_slow(i)
 
     def stop(self) -> None:
-        """Stop the devices that went on executing only so that others were not alone."""
+        """Stop the devices that continued executing only to keep the others company."""
         for worker in self._active.values():
             worker.send({"stop": True})
         for i, worker in self._active.items():
             try:
                 self._rest(worker, time.monotonic() + self._preparing + self._patience(i))
             except EOFError:
-                worker.end()  # its outcome is known; the next load starts a new process
+                worker.end()  # its outcome is known; a new process is started for the next load
 
     def _rest(self, worker: Worker, deadline: float) -> None:
         while (message := worker.receive(deadline - time.monotonic())) is not None:
@@ -216,7 +216,7 @@ class _Round:
             self.outcomes[i] = Gap(**message["gap"])
 
     def _lose(self, i: int) -> None:
-        """Record a device whose process has ended."""
+        """Record the outcome of a device whose process has ended."""
         worker = self._active.pop(i)
         how, words = worker.death(), worker.last_words()
         kind = "killed" if "SIGKILL" in how else "lost"
@@ -228,7 +228,7 @@ class _Round:
         worker.end()
 
     def _give_up(self, i: int) -> None:
-        """End and record a kernel that takes too long to allocate its memory."""
+        """End a kernel that takes too long to allocate its memory, and record this."""
         self._active.pop(i).end()
         message = f"was not prepared within {self._preparing:g} s"
         self.outcomes[i] = Gap(self._load(i), "stuck", message)
@@ -257,7 +257,7 @@ class _Round:
 
 
 def together(comm: Comm, action: Callable[[], T]) -> T:
-    """Return action() of this rank; raise on all ranks the error of the first that has one."""
+    """Return action() of this rank; if ranks raise an error, raise the first one's on all ranks."""
     result: T | None = None
     failure: EvenerError | None = None
     try:
@@ -271,12 +271,12 @@ def together(comm: Comm, action: Callable[[], T]) -> T:
 
 
 def one_rank() -> Comm:
-    """Return a communicator of this process alone."""
+    """Return a communicator of only this process."""
     return run_threads(1, lambda comm: comm)[0]
 
 
 def give_up(comm: Comm, error: BaseException) -> None:
-    """End all ranks for an error that only this rank has: they would wait for it for ever."""
+    """End all ranks because of an error of only this rank; they would wait for it forever."""
     leave = getattr(comm, "__exit__", None)
     if comm.size > 1 and leave is not None:
         leave(type(error), error, error.__traceback__)

@@ -1,7 +1,7 @@
-"""Times iterations of a user's program, and reads the trace files in which a program recorded them.
+"""Times iterations of a user's program, and reads the trace files with such times.
 
-CSV     a line that names the columns device, load, seconds, in any order; then one time a line
-JSONL   one object a line: {"device": "rank0", "load": 1000, "seconds": 0.0021}, as of a TraceLog
+CSV     a first line with the columns device, load, seconds, in any order; then one time per line
+JSONL   one object per line: {"device": "rank0", "load": 1000, "seconds": 0.0021}, as by a TraceLog
 .prv    traces of Paraver: see paraver.py
 
 All times of one device at one load become one sample: their mean with Student's interval.
@@ -33,27 +33,28 @@ class TimeSink(Protocol):
     """Receives the times of all devices in an iteration [s]: a Balancer, or a TraceLog."""
 
     def observe(self, times: Sequence[float]) -> Any:
-        """Receive one time for each device; return new sizes, or None to keep the present ones."""
+        """Record one time for each device; return new sizes, or None to keep the present ones."""
 
 
 class Gathering(Protocol):
     """Gathers the times of all ranks: a communicator of running.comm, or of mpi4py."""
 
     def allgather(self, value: float) -> list[float]:
-        """Return the values of all ranks, in their order."""
+        """Return the values of all ranks, by rank."""
 
 
 class timed:  # noqa: N801 - reads as a verb: with timed(balancer)
-    """Time the block, and tell the observer.
+    """Context manager that times its block and passes the time to the observer.
 
         with ev.timed(balancer, comm) as taken:
             compute(my_rows)
         if taken.sizes is not None:
             redistribute(taken.sizes)
 
-    comm: of the ranks whose times belong together, every one of which must get here; without it
-    this process is all there is. clock: what is looked at [s]. After the block: `seconds` of this
-    rank, and `sizes` as the observer returned them. Where the block raises, nothing is observed.
+    comm: communicator of the ranks whose times belong together; all of them must execute this
+    block. If None, only this process is timed. clock: returns the time [s]. After the block:
+    `seconds` of this rank, and `sizes` as returned by the observer. If the block raises an error,
+    nothing is observed.
     """
 
     def __init__(
@@ -84,18 +85,18 @@ class timed:  # noqa: N801 - reads as a verb: with timed(balancer)
 
 
 class TraceLog:
-    """Writes each time to a trace file that `evener measure --trace` reads: JSON lines.
+    """Appends each time to a trace file, as JSON lines, which `evener measure --trace` reads.
 
-    device: the name this rank's samples go by. load [units]: what it computes now; set it when
-    that changes. Lines are added to a file that is there already. Raises InputError for a load or a
-    time that is not finite and above zero, and where the file cannot be written.
+    device: name of the samples of this rank. load [units]: the present load; set it when it
+    changes. An existing file is continued. Raises InputError if a load or time is not finite and
+    above zero, and if the file cannot be written.
     """
 
     def __init__(self, path: str | Path, device: str, load: float) -> None:
         self._path, self.device, self.load = Path(path), device, load
 
     def observe(self, times: Sequence[float]) -> None:
-        """Add a line; of the times of several ranks, only one rank's own is allowed."""
+        """Append a line. Raises InputError for the times of more than one rank."""
         if len(times) != 1:
             raise InputError(
                 f"a TraceLog records one device, not {len(times)}",
@@ -116,7 +117,7 @@ KEYS = ("device", "load", "seconds")
 
 @dataclass(frozen=True)
 class TracedTime:
-    """How long a device took once, `seconds` [s], at a load [units]."""
+    """The time `seconds` [s] that a device once took for a load [units]."""
 
     device: str
     load: float
@@ -125,7 +126,7 @@ class TracedTime:
 
 @dataclass(frozen=True)
 class Trace:
-    """The devices with their samples; notes: a sentence for each line that was left out."""
+    """The devices with their samples; notes: a sentence for each omitted line."""
 
     devices: tuple[DeviceSpeeds, ...]
     notes: tuple[str, ...] = ()
@@ -141,9 +142,9 @@ def read_traces(
 ) -> Trace:
     """Return the samples of all trace files, which may be of several runs or ranks of a program.
 
-    loads [units]: for each Paraver file the loads of its ranks. iterations, event: how a Paraver
-    file's iterations are found (see read_paraver). Raises InputError with file and line for what is
-    no trace, and for times and loads that are not finite and above zero.
+    loads [units]: for each Paraver file, the loads of its ranks. iterations, event: define the
+    iterations of a Paraver file (see read_paraver). Raises InputError with file and line if a file
+    is not a trace, and for times and loads that are not finite and above zero.
     """
     notes: list[str] = []
     taken: list[TracedTime] = []
@@ -184,7 +185,7 @@ def _devices(taken: Iterable[TracedTime], confidence: float) -> tuple[DeviceSpee
 
 def _sample(load: float, times: Sequence[float], confidence: float) -> Sample:
     found = summarised(times, confidence)
-    width = found.half_width if math.isfinite(found.half_width) else 0.0  # one time has no interval
+    width = found.half_width if math.isfinite(found.half_width) else 0.0  # no interval
     return Sample(load, found.mean, width, found.kept)
 
 
@@ -210,7 +211,7 @@ def _lines(path: str | Path, notes: list[str]) -> Iterator[TracedTime]:
     last = text.rstrip().count("\n") + 1
     for line, entry in entries:
         if isinstance(entry, str):
-            if line == last and not whole:  # a program that was ended while it wrote
+            if line == last and not whole:  # the program was ended while it wrote
                 notes.append(f"{path}: its last line is cut off and was left out")
                 continue
             raise InputError(entry, file=path, line=line)

@@ -17,12 +17,12 @@ from evener.errors import EvenerError, InputError, ToolError, UsageError
 from evener.measuring.messages import Inbox, as_line
 from evener.measuring.outcomes import Precision
 
-STARTING = 120.0  # seconds for a process to get ready: a user's module may import much
-TAIL_BYTES = 2000  # of what a kernel printed, read for error messages
-# One thread a core: otherwise BLAS takes all cores for one device.
+STARTING = 120.0  # seconds in which a process must be ready: a user's module may import much
+TAIL_BYTES = 2000  # of the kernel's output, for error messages
+# One thread per core: otherwise BLAS uses all cores for one device.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
            "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")  # fmt: skip
-# Variables by which an MPI process knows its rank: its children must not inherit them.
+# Variables that tell an MPI process its rank: its children must not inherit them.
 OF_MPI = ("PMI_", "PMIX_", "OMPI_", "MPI_", "HYDRA_", "HYDI_", "MPICH_")
 
 _lock = threading.Lock()
@@ -33,8 +33,8 @@ _running: set[subprocess.Popen[bytes]] = set()
 class KernelJob:
     """The kernel that a device's process runs, and its limits.
 
-    cpus: the cores the process is bound to; empty: not bound. memory [B]: limit of what the kernel
-    may allocate; None: no limit. options: arguments of the kernel.
+    cpus: the cores to which the process is bound; empty: not bound. memory [B]: limit of the
+    kernel's allocations; None: no limit. options: arguments of the kernel.
     """
 
     kernel: str
@@ -45,9 +45,9 @@ class KernelJob:
 
 
 class Worker:
-    """The process of one device, started when first needed and again after it has ended.
+    """The process of one device; it is started at its first use, and again after it has ended.
 
-    program: the module it runs, which exchanges messages as evener.measuring.child does.
+    program: the module that it runs, which exchanges the same messages as evener.measuring.child.
     """
 
     program = "evener.measuring.child"
@@ -62,15 +62,15 @@ class Worker:
 
     @property
     def fileno(self) -> int:
-        """The file descriptor of the pipe from which its messages are read."""
+        """The file descriptor of the pipe from which messages are read."""
         assert self._process is not None and self._process.stdout is not None
         return self._process.stdout.fileno()
 
     def ensure(self) -> None:
-        """Launch the process unless it runs already; return when it is ready.
+        """Start the process unless it is running, and wait until it is ready.
 
-        Raises UsageError or InputError where its kernel cannot be made, ToolError where the
-        process ends, or is not ready within STARTING seconds.
+        Raises UsageError or InputError if its kernel cannot be made, ToolError if the process ends,
+        or is not ready within STARTING seconds.
         """
         self.launch()
         if self._is_ready:
@@ -83,7 +83,7 @@ class Worker:
         self._is_ready = True
 
     def launch(self) -> None:
-        """Start the process unless it runs already; do not wait until it is ready."""
+        """Start the process unless it is running; do not wait until it is ready."""
         if self._process is not None and self._process.poll() is None:
             return
         self.end()
@@ -107,27 +107,27 @@ class Worker:
         self.send({"load": load, "precision": asdict(precision)})
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send one message. Raises nothing where the process has ended: `receive` does."""
+        """Send one message. Raises nothing if the process has ended; `receive` does."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(as_line(message))
             self._process.stdin.flush()
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
-        """Return the next message; None where none comes within `seconds`.
+        """Return the next message, or None if none arrives within `seconds`.
 
-        Raises EOFError when the process has ended and all its messages have been read.
+        Raises EOFError if the process has ended and all its messages have been read.
         """
         assert self._inbox is not None
         return self._inbox.receive(seconds)
 
     @property
     def has_message(self) -> bool:
-        """Whether `receive` would return a message at once."""
+        """Whether `receive` would return a message immediately."""
         return self._inbox is not None and self._inbox.has_message
 
     def death(self) -> str:
-        """Return in words how the process ended; one that still runs is killed."""
+        """Return a text that says how the process ended; if it is still running, kill it."""
         assert self._process is not None
         try:
             code = self._process.wait(1.0)
@@ -141,7 +141,7 @@ class Worker:
         return f"was ended by signal {-code}"
 
     def last_words(self) -> str:
-        """Return the end of what the kernel printed, on one line."""
+        """Return the end of the kernel's output as one line."""
         if self._output is None:
             return ""
         self._output.seek(max(0, os.fstat(self._output.fileno()).st_size - TAIL_BYTES))
@@ -149,7 +149,7 @@ class Worker:
         return " | ".join(" ".join(line.split()) for line in lines if line.strip())[-300:]
 
     def kill(self) -> None:
-        """Kill the process and all that it started."""
+        """Kill the process and all its children."""
         if self._process is not None:
             _kill(self._process)
 
@@ -197,7 +197,7 @@ class Worker:
 
 
 def environment(job: KernelJob) -> dict[str, str]:
-    """Return the environment of a device's process: a thread for each of its cores, no MPI rank."""
+    """Return a process's environment: a thread for each of its cores, no variables of MPI."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(OF_MPI)}
     return kept | dict.fromkeys(THREADS, str(max(len(job.cpus), 1)))
 

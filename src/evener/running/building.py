@@ -1,7 +1,7 @@
 """Builds the parts of a graph in memory: numbers vertices by block, finds ghosts, copies arcs.
 
-Slices of about equally many arcs are the work that threads share. Any number of threads gives the
-same arrays.
+Threads share the work in slices that contain about equally many arcs. The arrays do not depend on
+the number of threads.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, Want, s
 from evener.threads import MOST_SLICES, SLICE, in_slices, slice_ends, slices_for
 
 T = TypeVar("T")
-MOST_SETS = 4 * MOST_SLICES  # sets of ghosts in memory at a time, n / 8 bytes each
+MOST_SETS = 4 * MOST_SLICES  # sets of ghosts that are in memory at a time, n / 8 bytes each
 NONE = np.empty(0, np.int64)
 
 
 class Lists(NamedTuple):
-    """A graph's arcs by the vertex that they leave, by the one that they reach, and those wanted.
+    """Adjacency lists of a graph by tail and by head, and which of them the parts need.
 
-    into: None where a directed graph's is not needed; `out` itself for an undirected graph.
+    out: arcs by the vertex that they leave. into: arcs by the vertex that they reach; None if a
+    directed graph's are not needed, `out` itself for an undirected graph.
     """
 
     out: Arcs
@@ -37,12 +38,12 @@ class Lists(NamedTuple):
 
     @property
     def is_directed(self) -> bool:
-        """Whether an arc stands in the list of one of its ends alone."""
+        """Whether the graph is directed, so that an arc is only in the list of its tail."""
         return self.into is not self.out
 
     @property
     def wanted(self) -> dict[str, Arcs]:
-        """The lists that a LocalGraph is to hold, by its fields; for undirected graphs one."""
+        """The lists that a LocalGraph needs, by field name; an undirected graph has only "out"."""
         if not self.is_directed:
             return {"out": self.out}
         both = {"out": self.out, "into": self.into}
@@ -54,9 +55,11 @@ class Lists(NamedTuple):
 
 
 def boundary_of(lists: Lists, part: Part, only: int, threads: int) -> npt.NDArray[np.uint8]:
-    """Return (n,) 1 for vertices with an arc from or to another block, of block `only` or, -1, all.
+    """Return (n,) flags: 1 for vertices that have an arc from or to another block.
 
-    Of one block both lists are looked at, of all one is enough, as both ends of an arc are marked.
+    only: the block whose vertices are marked, or -1 for all blocks. For all blocks, one list
+    suffices, as both ends of each arc are marked; for one block of a directed graph, both lists are
+    read.
     """
     boundary = np.zeros(part.size, np.uint8)
     both_ends = lists.is_directed and only < 0
@@ -76,9 +79,11 @@ def boundary_of(lists: Lists, part: Part, only: int, threads: int) -> npt.NDArra
 
 
 class Numbering(NamedTuple):
-    """order: the vertex at each position; position: that of each vertex.
+    """Positions of vertices when they are sorted by block, then interior or boundary, then number.
 
-    starts (k + 1,): positions at which blocks begin; boundaries (k,): where their boundaries do.
+    order: the vertex at each position; position: the position of each vertex. starts (k + 1,):
+    positions at which blocks begin; boundaries (k,): positions at which their boundary vertices
+    begin.
     """
 
     order: IntVector
@@ -88,7 +93,7 @@ class Numbering(NamedTuple):
 
 
 def numbering_of(partition: Partition, boundary: npt.NDArray[np.uint8], threads: int) -> Numbering:
-    """Return the positions of vertices: by block, then interior or boundary, then number."""
+    """Return the numbering of vertices: by block, then interior or boundary, then number."""
     part, n = partition.part, partition.n
     slices = slices_for(n)
     ends = slice_ends(n, slices)
@@ -126,7 +131,7 @@ class _Builder:
         self.n_arcs = sum(int(offsets[-1]) for offsets in self.offsets.values())
 
     def cut(self, arcs_each: int) -> int:
-        """Divide the rows into slices of about so many arcs; return how many slices there are."""
+        """Divide the rows into slices of about `arcs_each` arcs; return the number of slices."""
         slices = max(round(self.n_arcs / arcs_each), 1)
         total = sum(offsets.astype(np.int64) for offsets in self.offsets.values())
         self.ends = np.searchsorted(total, slice_ends(self.n_arcs, slices)).tolist()
@@ -134,13 +139,13 @@ class _Builder:
         return slices
 
     def begin(self, sets: _Sets, first: int) -> None:
-        """Take an empty set of ghosts for each slice, the first of them at `first`."""
+        """Take an empty set of ghosts for each slice; the first slice gets set number `first`."""
         own = slice(first, first + len(self.ends) - 1)
         self.bits, self.used, self.ranks = sets.bits[own], sets.used[own], sets.ranks[first]
 
     def mark(self, i: int) -> None:
         """Find the ghosts of slice i."""
-        first = max(self.ends[i], self.n_interior)  # the rows before have none
+        first = max(self.ends[i], self.n_interior)  # interior vertices have no ghosts
         for arcs in self.lists.wanted.values():
             kernels.mark_ghosts(
                 arcs.xadj, arcs.adjncy, self.numbering.position, self.owned, first,
@@ -148,7 +153,7 @@ class _Builder:
             )  # fmt: skip
 
     def number_ghosts(self) -> None:
-        """List the ghosts of all slices behind the owned vertices."""
+        """List the ghosts of all slices after the owned vertices."""
         order, position, starts, _ = self.numbering
         m, count = self.owned.size, int(kernels.merge_bits(self.bits, self.used, self.ranks))
         if m + count >= UNSIGNED:
@@ -159,7 +164,7 @@ class _Builder:
         self.ghost_starts = np.searchsorted(position[self.numbers[m:]], starts)
 
     def make_room(self) -> None:
-        """List the degrees, and make room for arcs."""
+        """List the degrees, and allocate the arrays of arcs."""
         xadj = self.lists.out.xadj
         self.degrees = np.empty(self.numbers.size, signed(int(xadj[-1])))
         kernels.list_degrees(xadj, self.numbers, self.degrees)
@@ -180,7 +185,7 @@ class _Builder:
             )  # fmt: skip
 
     def finished(self) -> LocalGraph:
-        """Return the part, without what it sends."""
+        """Return the part, without its lists of vertices to send."""
         if not self.lists.is_directed:
             self.arcs["into"] = self.arcs["out"]
         _, _, starts, _ = self.numbering
@@ -194,7 +199,7 @@ class _Builder:
 def parts_of(
     lists: Lists, numbering: Numbering, ranks: Sequence[int], threads: int
 ) -> Iterator[LocalGraph]:
-    """Yield the parts of these devices, without what they send."""
+    """Yield the parts of these devices, without their lists of vertices to send."""
     for batch in with_ghosts(lists, numbering, ranks, threads):
         items = [(builder, i) for builder in batch for i in range(len(builder.ends) - 1)]
         _each(batch, _Builder.make_room, threads)
@@ -206,9 +211,9 @@ def parts_of(
 def with_ghosts(
     lists: Lists, numbering: Numbering, ranks: Sequence[int], threads: int
 ) -> Iterator[list[_Builder]]:
-    """Yield devices, some at a time, whose ghosts are known until the next ones are asked for.
+    """Yield batches of devices whose ghosts are known; they are valid until the next batch.
 
-    Slices of about equally many arcs are the work that threads share, large devices several.
+    Threads share the work in slices of about equally many arcs; a large device has several slices.
     """
     builders: list[_Builder] = [None] * len(ranks)  # type: ignore[list-item]
 
@@ -232,12 +237,12 @@ def with_ghosts(
 
 
 def _each(items: Sequence[T], work: Callable[[T], object], threads: int) -> None:
-    """Call work(item) for all items, in threads."""
+    """Call work(item) for all items, on several threads."""
     in_slices(lambda i: work(items[i]), len(items), threads)
 
 
 class _Sets:
-    """Empty sets of positions, with room for the bits before each word."""
+    """Empty bit sets of positions, each with an array for the number of bits before each word."""
 
     def __init__(self, count: int, numbering: Numbering) -> None:
         words = -(-numbering.order.size // kernels.WORD)
@@ -247,7 +252,7 @@ class _Sets:
 
 
 def _batches(builders: list[_Builder], slices: list[int]) -> Iterator[list[_Builder]]:
-    """Yield as many devices as have their sets of ghosts in memory at a time."""
+    """Yield devices in batches whose sets of ghosts fit in memory together (MOST_SETS)."""
     batch: list[_Builder] = []
     count = 0
     for builder, more in zip(builders, slices, strict=True):

@@ -1,9 +1,9 @@
-"""Checkpoints: folders from which a run that was ended is continued, on any devices.
+"""Checkpoints: folders from which an interrupted run is continued, on any devices.
 
-Each device writes a file with the values of its own vertices; then the first one replaces
-checkpoint.json, which names the files of one superstep. So whatever moment a run is ended at, the
-folder holds one whole checkpoint. Files of earlier ones are removed afterwards. The first device
-holds a lock meanwhile: two runs would remove each other's files.
+Each device writes a file with the values of its own vertices; then the first device replaces
+checkpoint.json, which names the files of one superstep. Therefore the folder contains one complete
+checkpoint whenever the run is interrupted. The files of earlier checkpoints are removed afterwards.
+The first device locks the folder during the run, because two runs would remove each other's files.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ from evener.running.local_graphs import LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
 PATTERN = "step-*.npz"
-LOCK = f"{FILE_PREFIX}run"  # the file that a run locks in the folder
-MOST_SHARE = 0.1  # of the time of a run, for writing, where checkpoints are asked for by seconds
-MOST_AHEAD = 1000  # supersteps after which the time is looked at again
+LOCK = f"{FILE_PREFIX}run"  # the file in the folder that a run locks
+MOST_SHARE = 0.1  # largest share of a run's time for writing, if the interval is given in seconds
+MOST_AHEAD = 1000  # largest number of supersteps until the clock is read again
 _NAMES = ("token", "owned", "values", "payloads", "active")
 _HINT = "Start the run anew, without --resume."
 
 
 @dataclass
 class Checkpoints:
-    """Where and how often a run is saved, and what that took on the first device.
+    """Where and how often a run is saved, and how long that took on the first device.
 
-    steps: after this number of supersteps; seconds: or after this time, and at most
-    MOST_SHARE of the time is spent on it. identity: as `identity_of` returns.
+    steps: number of supersteps between checkpoints. seconds: time between checkpoints [s], longer
+    if writing would otherwise take more than MOST_SHARE of the run's time. identity: the result of
+    `identity_of`. written, took [s]: number of checkpoints, and time spent on them.
     """
 
     folder: Path
@@ -62,14 +63,14 @@ class Checkpoints:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A state read from a folder, and what it belongs to."""
+    """A state read from a folder, and the identity of the run that wrote it."""
 
     folder: Path
     state: RunState
     identity: Mapping[str, Any]
 
     def check(self, identity: Mapping[str, Any]) -> None:
-        """Raise InputError unless it is of the same program, parameters and graph."""
+        """Raise InputError unless the checkpoint has the same program, parameters and graph."""
         for name, value in identity.items():
             found = self.identity.get(name)
             if found != value:
@@ -90,7 +91,7 @@ _OTHER = {
 def identity_of(
     program: VertexProgram, parameters: Mapping[str, float], graph: Graph | DirectedGraph
 ) -> dict[str, Any]:
-    """Return what two runs have in common if one may continue the other."""
+    """Return the properties that must be equal for one run to continue another one."""
     arcs = graph.arcs_out()
     digest = hashlib.blake2b(digest_size=16)
     weights = arcs.adjwgt if program.is_weighted else None
@@ -107,9 +108,10 @@ def identity_of(
 
 
 class CheckpointWriter:
-    """Writes one device's part of checkpoints; all devices make one and call it together.
+    """Writes one device's part of each checkpoint; all devices create and call it together.
 
-    A context manager, at whose end other runs may write there. Raises InputError where one does.
+    It is a context manager that locks the folder until the block ends. Raises InputError if another
+    run writes to this folder.
     """
 
     def __init__(self, comm: Comm, local: LocalGraph, asked: Checkpoints, first: int = 0) -> None:
@@ -148,10 +150,10 @@ class CheckpointWriter:
             arrays["active"] = np.packbits(state.active)
         with atomic_write(self.asked.folder / _file(step, rank)) as file:
             write_arrays(file, arrays, level=0)
-        self.comm.barrier()  # all parts are there
+        self.comm.barrier()  # all parts are written
         if rank == 0:
             self._commit(step, state)
-        self.comm.barrier()  # none is written while older ones are removed
+        self.comm.barrier()  # no new part is written while older files are removed
         self._ended = time.perf_counter()
         self._last = self._ended - began
         if rank == 0:
@@ -168,17 +170,17 @@ class CheckpointWriter:
         return bool(due)
 
     def _planned(self, step: int) -> tuple[bool, int]:
-        """Return whether one is due, and after how many supersteps to look at the time again."""
+        """Return whether a checkpoint is due, and the number of supersteps until the next check."""
         now = time.perf_counter()
         pause = max(self.asked.seconds or 0.0, self._last * (1 / MOST_SHARE - 1))
         left = self._ended + pause - now
         if left <= 0:
             return True, 1
-        seconds = (now - self._began) / (step - self._first)  # of a superstep
+        seconds = (now - self._began) / (step - self._first)  # per superstep
         return False, max(1, min(MOST_AHEAD, int(left / 2 / max(seconds, 1e-9))))
 
     def _commit(self, step: int, state: RunState) -> None:
-        """Make this checkpoint the one that the folder holds; remove the files of others."""
+        """Make this the folder's current checkpoint, and remove the files of other checkpoints."""
         files = [_file(step, rank) for rank in range(self.comm.size)]
         index = {
             "format": FORMAT,
@@ -196,9 +198,9 @@ class CheckpointWriter:
 
 
 def read_checkpoint(folder: str | Path) -> Checkpoint:
-    """Read the checkpoint that a folder holds.
+    """Read the checkpoint in a folder.
 
-    Raises InputError if there is none, or it is damaged.
+    Raises InputError if there is no checkpoint, or if it is damaged.
     """
     folder = Path(folder)
     path = folder / INDEX
@@ -233,7 +235,10 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
 
 
 def _add(whole: Arrays, seen: Any, arrays: Arrays, token: str) -> None:
-    """Put one file's arrays where they belong among those of all vertices."""
+    """Copy the arrays of one device's file into the arrays of all vertices.
+
+    Raises InputError if the file's token is not `token`.
+    """
     if str(arrays["token"]) != token:
         raise InputError("belongs to another checkpoint", hint=_HINT)
     owned = arrays["owned"]
@@ -251,8 +256,9 @@ def _file(step: int, rank: int) -> str:
 
 
 def _held(folder: Path) -> int | None:
-    """Make the folder and lock it; refuse one that another run writes to, or that holds other files
-    than checkpoints. Return the open lock; None where the file system has no locks.
+    """Create and lock the folder; return the open lock, or None if the file system has no locks.
+
+    Raises InputError if another run writes to the folder, or if it contains other files.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -280,7 +286,7 @@ def _held(folder: Path) -> int | None:
 
 @contextmanager
 def _refused(file: Path) -> Iterator[None]:
-    """Raise InputError, with the file, for whatever makes a checkpoint unusable."""
+    """Context manager: turn errors of a bad checkpoint into an InputError that names the file."""
     try:
         yield
     except InputError as error:

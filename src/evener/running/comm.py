@@ -1,8 +1,8 @@
-"""Communication between ranks: Comm, and threads of one process that play ranks.
+"""Communication between ranks: the protocol Comm, and ThreadComm, whose ranks are threads.
 
-Exchanges that are repeated between the same ranks, as for the halo of a block, are made once by
-`Comm.swap`, then started and finished in every iteration: nothing is allocated. mpi_comm.py has
-ranks that are processes.
+An exchange that ranks repeat, such as the halo exchange of a block, is created once by `Comm.swap`,
+then started and finished in every iteration without allocations. Ranks that are processes:
+mpi_comm.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ C = TypeVar("C")
 
 
 class Comm(Protocol):
-    """A group of ranks; every call is made by all of them, in the same order."""
+    """A group of ranks; all of them make every call, in the same order."""
 
     @property
     def rank(self) -> int:
@@ -32,48 +32,48 @@ class Comm(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of ranks."""
 
     def barrier(self) -> None:
-        """Wait until all are here."""
+        """Wait until all ranks have called this."""
 
     def allgather(self, value: T) -> list[T]:
-        """Return the values of all ranks, in their order."""
+        """Return the values of all ranks, by rank."""
 
     def bcast(self, value: T, root: int = 0) -> T:
         """Return the value of rank `root`."""
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
-        """Send parts[r] to each rank r; return what each has sent here. Not to be written to."""
+        """Send parts[r] to each rank r; return what each rank sent here (read-only)."""
 
     def rest(self) -> None:
-        """Wait until all are here, asleep."""
+        """Wait until all ranks have called this, and sleep meanwhile instead of polling."""
 
     def send(self, data: bytearray | memoryview, to: int) -> None:
-        """Send bytes to one rank, which calls `receive`; the others take no part."""
+        """Send bytes to one rank, which calls `receive`; the other ranks make no call."""
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
-        """Receive bytes, at most as many as the buffer holds; return how many."""
+        """Receive bytes, at most as many as the buffer holds; return the number of bytes."""
 
     def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
-        """Return an exchange, to be made many times, of buffers by rank, C-contiguous.
+        """Return a repeatable exchange of C-contiguous buffers, given by rank.
 
-        What rank r has outgoing to q, q has incoming from r, of the same length. sized: of buffers
-        of uint8 which begin with how many of their bytes are sent; see swaps.py.
+        The outgoing buffer of rank r for rank q and the incoming buffer of q for r have the same
+        length. sized: buffers are uint8 and begin with the number of bytes to send; see swaps.py.
         """
 
     def beside(self) -> tuple[int, int]:
-        """Return first and end of the ranks in a row, this one among them, of one computer."""
+        """Return the range (first, end) of consecutive ranks around this one on its computer."""
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory that the ranks of `beside` share; all of these call.
+        """Return memory that the ranks in the range of `beside` share; all of these call this.
 
-        None if the computer has no space for shared memory: a warning says so.
+        Returns None, with a warning, if the computer has no space for shared memory.
         """
 
 
 class Shared:
-    """What the threads of a group have in common: a place for each, and a barrier."""
+    """State that the threads of a group share: a slot for each value, mail, and a barrier."""
 
     def __init__(
         self,
@@ -85,13 +85,16 @@ class Shared:
         self.computers = computers
         self.names, self._timeout = names, timeout
         self.places: list[Any] = [None] * size
-        self._arrived = [0] * size  # at how many barriers each has been
+        self._arrived = [0] * size  # how many barriers each rank has reached
         self._barrier = threading.Barrier(size)
-        # Each its own, so that one kind never takes what another was sent.
+        # Separate mail for each kind of message, so that no call takes a message of another kind.
         self.bytes, self.swaps, self.memories = (Mail(timeout, names) for _ in range(3))
 
     def meet(self, rank: int) -> None:
-        """Wait until all are here. Raises ToolError where one is late, Stopped where one failed."""
+        """Wait until all ranks have called this.
+
+        Raises ToolError if a rank is late, Stopped if a rank failed.
+        """
         self._arrived[rank] += 1
         began = time.monotonic()
         try:
@@ -100,34 +103,34 @@ class Shared:
             here = self._arrived[rank]
             late = [other for other, count in enumerate(self._arrived) if count < here]
             waited = time.monotonic() - began
-            if waited < 0.9 * self._timeout or not late:  # another thread has ended it
+            if waited < 0.9 * self._timeout or not late:  # another thread broke the barrier
                 raise Stopped from None
             raise self.names.stalled(late, waited) from None
 
     def stop(self) -> None:
-        """End the waits of all threads."""
+        """Stop all threads that wait."""
         self._barrier.abort()
         for mail in (self.bytes, self.swaps, self.memories):
             mail.close()
 
 
 class ThreadComm:
-    """One of several threads that play ranks; values are handed over, not copied."""
+    """The Comm of a rank that is a thread; values are passed by reference, not copied."""
 
     def __init__(self, rank: int, size: int, shared: Shared) -> None:
         self.rank, self.size, self._shared = rank, size, shared
 
     def barrier(self) -> None:
-        """Wait until all are here."""
+        """Wait until all ranks have called this."""
         self._shared.meet(self.rank)
 
     def allgather(self, value: T) -> list[T]:
-        """Return the values of all ranks, in their order."""
+        """Return the values of all ranks, by rank."""
         self._shared.places[self.rank] = value
         self.barrier()
         found = list(self._shared.places)
         self.barrier()  # no rank writes the next value before all have read this one
-        self._shared.places[self.rank] = None  # nothing is kept that ranks have let go
+        self._shared.places[self.rank] = None  # keeps no reference to a value no longer used
         return found
 
     def bcast(self, value: T, root: int = 0) -> T:
@@ -135,19 +138,19 @@ class ThreadComm:
         return self.allgather(value)[root]
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
-        """Send parts[r] to each rank r; return what each has sent here."""
+        """Send parts[r] to each rank r; return what each rank sent to this one."""
         return [sent[self.rank] for sent in self.allgather(parts)]
 
     def rest(self) -> None:
-        """Wait until all are here, asleep as threads do."""
+        """Wait until all ranks have called this; waiting threads sleep."""
         self.barrier()
 
     def send(self, data: bytearray | memoryview, to: int) -> None:
-        """Send a copy of bytes to one rank."""
+        """Send a copy of the bytes to one rank."""
         self._shared.bytes.put(self.rank, to, bytes(data))
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
-        """Receive bytes; return how many. Raises ToolError where none come."""
+        """Receive bytes; return the number of bytes. Raises ToolError if none arrive in time."""
         data = self._shared.bytes.take(source, self.rank)
         buffer[: len(data)] = data
         return len(data)
@@ -157,11 +160,14 @@ class ThreadComm:
         return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming, sized=sized)
 
     def beside(self) -> tuple[int, int]:
-        """Return first and end of the ranks in a row on what is this thread's computer."""
+        """Return the range (first, end) of consecutive ranks on this thread's assumed computer."""
         return run_around(self.rank, self._shared.computers)
 
     def memory(self, n_bytes: int) -> Memory:
-        """Return memory that the ranks of `beside` share. Raises ToolError if none comes."""
+        """Return memory that the ranks in the range of `beside` share.
+
+        Raises ToolError if the first of these ranks does not provide it in time.
+        """
         first, end = self.beside()
         if self.rank != first:
             found: Memory = self._shared.memories.take(first, self.rank)
@@ -180,11 +186,12 @@ def run_threads(
     timeout: float = PATIENCE,
     names: Names = NO_NAMES,
 ) -> list[T]:
-    """Run work(comm) as `size` ranks, each a thread; return what they return, by rank.
+    """Run work(comm) on `size` ranks, each a thread; return the results by rank.
 
-    computers (size,): which one each rank is thought to be on; None: all on one. timeout [s]: how
-    long a rank waits for another. Raises what the first rank that failed has raised; the others are
-    stopped at their next call, or left to themselves where they make none within GRACE seconds.
+    computers (size,): the computer on which each rank is assumed to be; None: all on one. timeout
+    [s]: how long a rank waits for another. Raises the error of the first rank that failed; the
+    other ranks are stopped at their next call, or abandoned if they make no call within GRACE
+    seconds.
     """
     if size < 1:
         raise UsageError(f"at least one rank is needed, not {size}")
@@ -198,10 +205,10 @@ def play_ranks(
     stop: Callable[[], None],
     grace: float = GRACE,
 ) -> list[T]:
-    """Run work(comm) in a thread for each comm; return what they return, in their order.
+    """Run work(comm) in a thread for each comm; return the results in the order of comms.
 
-    stop: called once one has failed, to end the waits of the others. grace [s]: how long each of
-    these is waited for then.
+    stop: called when a thread has failed, to stop the others that wait. grace [s]: how long to wait
+    then for each of the others to end.
     """
     results: list[Any] = [None] * len(comms)
     failures: list[BaseException] = []
@@ -212,7 +219,7 @@ def play_ranks(
         try:
             results[place] = work(comms[place])
         except Stopped as error:
-            stopped.append(error)  # after another rank's failure, which is raised
+            stopped.append(error)  # another rank has failed, whose error is raised
         except BaseException as error:
             failures.append(error)
             stop()
@@ -225,7 +232,7 @@ def play_ranks(
         try:
             ends.get(timeout=grace if failures else None)
         except queue.Empty:
-            break  # it computes, and would not hear
+            break  # the thread computes and cannot be stopped
     if failures or stopped:
         raise (failures or stopped)[0]
     return results

@@ -1,4 +1,4 @@
-"""CountedComm: a group of ranks that counts the bytes which this one sends to the others."""
+"""CountedComm: a group of ranks that counts the bytes that this rank sends to the others."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from evener.running.sharing import Memory
 from evener.running.swaps import LENGTH, Buffers, Swap
 
 T = TypeVar("T")
-NUMBER_BYTES = 8  # of a number, whatever a library adds to it in a message
+NUMBER_BYTES = 8  # per number, without what a library adds to it in a message
 
 
 class CountedComm:
-    """A Comm that counts in `sent` [B] what this rank sends to others.
+    """A Comm that counts the bytes that this rank sends to others, in `sent`.
 
-    Of values that are no arrays the numbers count, NUMBER_BYTES each, and the characters of texts.
-    A value for all ranks counts as often as there are others, whatever way an MPI takes.
+    In values other than arrays, a number counts as NUMBER_BYTES and a text as one byte per
+    character. A value for all ranks counts size - 1 times, however MPI transmits it.
     """
 
     def __init__(self, comm: Comm) -> None:
@@ -29,11 +29,11 @@ class CountedComm:
         self.sent = 0
 
     def barrier(self) -> None:
-        """Wait until all are here."""
+        """Wait until all ranks have called this."""
         self._comm.barrier()
 
     def allgather(self, value: T) -> list[T]:
-        """Return the values of all ranks, in their order."""
+        """Return the values of all ranks, by rank."""
         self.sent += (self.size - 1) * bytes_in(value)
         return self._comm.allgather(value)
 
@@ -44,12 +44,12 @@ class CountedComm:
         return self._comm.bcast(value, root)
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
-        """Send parts[r] to each rank r; return what each has sent here."""
+        """Send parts[r] to each rank r; return what each rank sent to this one."""
         self.sent += sum(bytes_in(part) for rank, part in enumerate(parts) if rank != self.rank)
         return self._comm.exchange(parts)
 
     def rest(self) -> None:
-        """Wait until all are here, asleep."""
+        """Wait until all ranks have called this, and sleep meanwhile instead of polling."""
         self._comm.rest()
 
     def send(self, data: bytearray | memoryview, to: int) -> None:
@@ -58,30 +58,30 @@ class CountedComm:
         self._comm.send(data, to)
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
-        """Receive bytes, at most as many as the buffer holds; return how many."""
+        """Receive bytes, at most as many as the buffer holds; return the number of bytes."""
         return self._comm.receive(buffer, source)
 
     def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
-        """Return an exchange whose bytes count whenever it is started."""
+        """Return an exchange whose bytes are counted each time it starts."""
         swap = self._comm.swap(outgoing, incoming, sized=sized)
         return _CountedSwap(self, swap, outgoing, sized=sized)
 
     def fail(self, error: BaseException) -> None:
-        """End the waits of other ranks with an error of this one, where they are processes."""
+        """If ranks are processes, stop the other ranks that wait, with an error of this rank."""
         if isinstance(self._comm, MpiComm):
             self._comm.fail(error)
 
     def beside(self) -> tuple[int, int]:
-        """Return first and end of the ranks in a row, this one among them, of one computer."""
+        """Return the range (first, end) of consecutive ranks around this one on its computer."""
         return self._comm.beside()
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory that the ranks of `beside` share."""
+        """Return memory that the ranks in the range of `beside` share, or None."""
         return self._comm.memory(n_bytes)
 
 
 class _CountedSwap:
-    """An exchange that adds to the bytes that a rank has sent."""
+    """An exchange that adds its bytes to the count of its CountedComm."""
 
     def __init__(self, comm: CountedComm, swap: Swap, outgoing: Buffers, *, sized: bool) -> None:
         self._comm, self._swap, self._outgoing, self._sized = comm, swap, outgoing, sized
@@ -95,7 +95,10 @@ class _CountedSwap:
 
 
 def bytes_in(value: Any) -> int:
-    """Return the bytes of arrays, numbers and texts in a value: in lists, tuples and fields too."""
+    """Return the bytes of all arrays, numbers and texts in a value, including nested ones.
+
+    Looks into lists, tuples, dictionaries and the fields of dataclasses.
+    """
     if isinstance(value, np.ndarray):
         return int(value.nbytes)
     if isinstance(value, str | bytes):
@@ -104,7 +107,7 @@ def bytes_in(value: Any) -> int:
         return bytes_in(list(value)) + bytes_in(list(value.values()))
     if isinstance(value, list | tuple):
         return sum(bytes_in(one) for one in value)
-    if is_dataclass(value):  # as a graph
+    if is_dataclass(value):  # such as a graph
         return sum(bytes_in(getattr(value, field.name)) for field in fields(value))
     return 0 if value is None else NUMBER_BYTES
 

@@ -1,4 +1,4 @@
-"""Devices on which a plan is run, by words such as cpu:0-1 and cuda:0."""
+"""Devices on which a plan is run, given as text such as cpu:0-1 and cuda:0."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from evener.running.mpi_comm import MpiComm
 
 _WORD = re.compile(r"cpu:(\d+(?:-\d+)?(?:\+\d+(?:-\d+)?)*)")
 _CUDA = re.compile(r"cuda:(\d{1,5})")
-DIGITS = 5  # of the number of a core, at most
+DIGITS = 5  # most digits in the number of a core
 
 
 @dataclass(frozen=True)
 class Cuda:
-    """A CUDA device: its number among those that CUDA shows."""
+    """A CUDA device, by its number among those that CUDA lists."""
 
     number: int
 
 
 def devices_named(words: str) -> list[list[int] | Cuda]:
-    """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0", wherever they are.
+    """Return the devices in a text such as "cpu:0-1,cpu:2+4,cuda:0"; they need not exist here.
 
-    A device of cores, of which each gets a thread, is the list of these. Raises UsageError for
-    other words.
+    A device of CPU cores is a list of core numbers; each core gets a thread. Raises UsageError if
+    the text is malformed.
     """
     return [_device(word.strip()) for word in words.split(",")]
 
 
 def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda]:
-    """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0", which are here.
+    """Return the devices in a text such as "cpu:0-1,cpu:2+4,cuda:0", and check that they exist.
 
-    comm: all ranks, each of which calls; words mean cores and CUDA devices of the computer on which
-    the device's rank is, so that those of several computers may have the same. Raises UsageError
-    for other words, for cores that this process may not use, for CUDA devices that are not there,
-    and for a core or a CUDA device of one computer named twice.
+    comm: all MPI ranks, each of which calls this. A device's cores or CUDA device belong to the
+    computer of the device's rank, so devices of different computers may have the same numbers.
+    Raises UsageError if the text is malformed, if this process may not use a core, if a CUDA device
+    does not exist, or if two devices of one computer share a core or a CUDA device.
     """
     devices = devices_named(words)
     own, here = range(len(devices)), list(range(len(devices)))
@@ -54,7 +54,7 @@ def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda
 
 
 def _check_named_once(devices: Sequence[list[int] | Cuda]) -> None:
-    """Refuse a core or a CUDA device that belongs to two devices of a computer."""
+    """Raise UsageError if two devices of a computer share a core or a CUDA device."""
     cores = [core for device in devices if not isinstance(device, Cuda) for core in device]
     seen: set[int] = set()
     for core in cores:
@@ -67,7 +67,7 @@ def _check_named_once(devices: Sequence[list[int] | Cuda]) -> None:
 
 
 def _check_there(devices: Sequence[list[int] | Cuda]) -> None:
-    """Refuse cores and CUDA devices that this process does not have."""
+    """Raise UsageError if this process cannot use one of the cores or CUDA devices."""
     allowed = os.sched_getaffinity(0)
     for device in devices:
         if isinstance(device, Cuda):

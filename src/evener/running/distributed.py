@@ -1,6 +1,6 @@
 """Folders of a distributed graph: a file for each device, and index.json, which describes them.
 
-A folder is written whole or not at all, and a device's part read without the others'.
+A folder is written completely or not at all. Each device's part can be read without the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ _HINT = "Make it again with `evener distribute`."
 
 
 class PartHead(NamedTuple):
-    """What index.json says of a part, and its own vertices, in any type; nbytes: of LocalGraph."""
+    """What index.json states about a part, plus `owned`, the part's own vertices in any dtype.
+
+    nbytes: LocalGraph.nbytes of the part.
+    """
 
     owned: npt.NDArray[Any]
     n_interior: int
@@ -45,7 +48,10 @@ class PartHead(NamedTuple):
 
 
 class GraphHead(NamedTuple):
-    """What index.json says of the whole graph; want: which arcs parts hold, "out" of edges."""
+    """What index.json states about the whole graph.
+
+    want: which arcs the parts contain; "out" if the graph is undirected.
+    """
 
     n: int
     directed: bool
@@ -60,11 +66,11 @@ def write_distributed(
     inputs: Mapping[str, str] | None = None,
     force: bool = False,
 ) -> dict[str, Any]:
-    """Write the parts of all devices to a new folder; return what index.json holds.
+    """Write the parts of all devices to a new folder; return the content of index.json.
 
-    names: of the devices; inputs: file name -> SHA-256 of what the graph was made from. force:
-    replace a folder that an earlier call has written, or one that is empty. Raises UsageError where
-    there is one and force is not given, InputError for a folder with anything else.
+    names: of the devices. inputs: file name -> SHA-256 of the files that the graph was made from.
+    force: replace a folder that an earlier call wrote. Raises UsageError if such a folder exists
+    and force is False, InputError if the folder contains other files.
     """
     refuse_folder(folder, force=force)
     heads = [_head_of(local) for local in parts]
@@ -78,7 +84,7 @@ def write_distributed(
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Yield an empty folder next to `target`, which it replaces if all goes well."""
+    """Yield an empty folder next to `target`; it replaces `target` if the block raises no error."""
     with private_folder(target.parent) as private:
         new = private / "new"
         new.mkdir()
@@ -100,7 +106,7 @@ def write_part(folder: Path, local: LocalGraph, index: Mapping[str, Any]) -> Non
 
 
 def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
-    """Raise an error where `write_distributed` could not write this folder: before long work."""
+    """Raise an error, before long work, if `write_distributed` could not write this folder."""
     target = Path(folder)
     if not target.exists():
         refuse_unwritable(target)
@@ -120,7 +126,7 @@ def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
 def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
     """Read the part of one device from a folder that `evener distribute` has written.
 
-    Raises InputError for a rank without a device, and for folders and files that are damaged or do
+    Raises InputError if no device has this rank, and if the folder or file is damaged or they do
     not belong together.
     """
     index = read_index(folder)
@@ -139,7 +145,7 @@ def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
 
 
 def read_index(folder: str | Path) -> dict[str, Any]:
-    """Read what describes a distributed graph: format, n, arcs, k, want, inputs, devices."""
+    """Read index.json of a distributed graph: format, n, arcs, k, want, inputs, devices."""
     file = Path(folder) / INDEX
     content = read_bytes(file)
     with _refused(file):
@@ -181,7 +187,11 @@ def _graph_of(local: LocalGraph) -> GraphHead:
 def index_of(
     graph: GraphHead, heads: Sequence[PartHead], names: list[str], inputs: dict[str, str]
 ) -> dict[str, Any]:
-    """Return what describes the parts; the digest is of the blocks and of the files named."""
+    """Return the content of index.json.
+
+    Its digest covers the graph's figures, the SHA-256 of the input files, and the vertices of each
+    block.
+    """
     k = len(heads)
     digits = len(str(k - 1))
     index = {
@@ -237,7 +247,7 @@ def _arrays_of(local: LocalGraph, digest: str) -> Arrays:
 
 
 def _local_of(arrays: Arrays) -> LocalGraph:
-    """Return the part that a file's arrays make up, unchecked."""
+    """Return the part that the arrays of a file describe, without checking them."""
     head: dict[str, Any] = dict(zip(_HEAD, arrays["head"].tolist(), strict=True))
     symmetric = head.pop("symmetric")
     arcs = {
@@ -257,7 +267,7 @@ def _local_of(arrays: Arrays) -> LocalGraph:
 
 
 def _check(local: LocalGraph, rank: int, k: int) -> None:
-    """Raise InputError where numbers lie outside their ranges, or lengths do not fit together."""
+    """Raise InputError if numbers are out of range, or if the lengths of arrays do not match."""
     m, n_local = local.n_owned, local.n_local
     right = [
         (local.rank, local.k) == (rank, k),
@@ -291,7 +301,7 @@ def _within(numbers: npt.NDArray[Any], end: int) -> bool:
 
 
 def _rises(starts: npt.NDArray[Any], size: int, last: int) -> bool:
-    """Whether these are `size` starts from 0 to `last`."""
+    """Whether `starts` has `size` integers that never decrease, from 0 to `last`."""
     return (
         starts.shape == (size,)
         and starts.dtype.kind in "iu"
@@ -303,7 +313,7 @@ def _rises(starts: npt.NDArray[Any], size: int, last: int) -> bool:
 
 @contextmanager
 def _refused(file: Path) -> Iterator[None]:
-    """Turn the exceptions that damaged content causes into an InputError with the file."""
+    """Context manager: turn errors caused by damaged content into an InputError with the file."""
     try:
         yield
     except InputError as error:

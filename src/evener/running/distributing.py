@@ -1,4 +1,4 @@
-"""Divides a graph among devices: each one's own vertices, ghosts, arcs and messages."""
+"""Divides a graph among devices: each device's own vertices, ghosts, arcs and messages."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from evener.running.local_numbers import numbers_of
 from evener.threads import cores
 from evener.wording import plural
 
-INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
-Divided: TypeAlias = Plan | Partition | str | os.PathLike[str]  # a plan's file, too
+INDEX, NUMBER = 4, 8  # bytes of a local number and of a global number
+Divided: TypeAlias = Plan | Partition | str | os.PathLike[str]  # text: the path of a plan's file
 
 
 def distribute(
@@ -43,9 +43,10 @@ def distribute(
 ) -> list[LocalGraph]:
     """Return the LocalGraphs of all k devices of a plan, or of the k blocks of a partition.
 
-    want: which arcs of a directed graph: "out" leaves owned vertices, "into" reaches them, or
-    "both"; ghosts are what these arcs lead to. threads: as many as there are cores by default.
-    Raises InputError for a partition of another number of vertices.
+    want: which arcs of a directed graph the parts contain: "out" for arcs that leave owned
+    vertices, "into" for arcs that reach them, or "both". Ghosts are the other ends of these arcs.
+    threads: by default, the number of cores. Raises InputError if the partition has another number
+    of vertices than the graph.
     """
     taken, partition = _taken(graph, divided)
     return _distributed(_lists(taken, want, alone=False), partition, threads or cores())
@@ -59,22 +60,22 @@ def local_graph(
     want: Want = "out",
     threads: int | None = None,
 ) -> LocalGraph:
-    """Return the LocalGraph of device `rank` alone, as `distribute` does.
+    """Return only the LocalGraph of device `rank`; arguments as for `distribute`.
 
-    Raises InputError also for a rank without a block.
+    Raises InputError also if there is no block for this rank.
     """
     taken, partition = _taken(graph, divided)
     return local_part(_lists(taken, want, alone=True), partition, rank, threads or cores())
 
 
 class PartSize(NamedTuple):
-    """How much a device's part of a graph holds.
+    """Sizes of a device's part of a graph.
 
-    ghost_counts, sent_counts: other device -> ghosts that it owns, own vertices that are ghosts
-    there. arcs: of each list that a part has. n_boundary: own vertices with an arc from or to
-    another block. has_out: whether one of the lists is of arcs that leave vertices. ranges: other
-    devices to which own vertices are sent whose local numbers are consecutive, so that a halo keeps
-    no list of them.
+    ghost_counts: other device -> number of ghosts here that it owns. sent_counts: other device ->
+    number of own vertices that are ghosts there. arcs: number of arcs in each list of the part.
+    n_boundary: number of own vertices with an arc from or to another block. has_out: whether one of
+    the lists contains the arcs that leave vertices. ranges: other devices to which vertices with
+    consecutive local numbers are sent, so that a halo needs no list of them.
     """
 
     k: int
@@ -93,9 +94,10 @@ class PartSize(NamedTuple):
         return self.n_owned + self.n_ghosts
 
     def nbytes(self, n_arcs: int, weight: int = 0) -> int:
-        """Return LocalGraph.nbytes.
+        """Return what LocalGraph.nbytes would be.
 
-        n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
+        n_arcs: number of arcs of the whole graph. weight [B]: size of an arc's weight, 0 without
+        weights.
         """
         degree = np.dtype(signed(n_arcs)).itemsize
         vertex = NUMBER + degree if self.k != 1 else 0 if self.has_out else degree
@@ -108,7 +110,7 @@ class PartSize(NamedTuple):
 
 
 def size_of(local: LocalGraph) -> PartSize:
-    """Return how much a part holds that is made."""
+    """Return the sizes of an existing part."""
     arcs = {id(one): one.ends.size for one in (local.out, local.into) if one is not None}
     ghosts = {q: last - first for q, (first, last) in local.receives.items()}
     sent = {q: int(numbers.size) for q, numbers in local.sends.items()}
@@ -129,9 +131,9 @@ def part_sizes(
     want: Want = "out",
     threads: int | None = None,
 ) -> list[PartSize]:
-    """Return how much the part of each device would hold; the parts are not made.
+    """Return the sizes of each device's part without building the parts.
 
-    Arguments and errors as in `distribute`.
+    Arguments and errors as for `distribute`.
     """
     taken, partition = _taken(graph, divided)
     lists, k, threads = _lists(taken, want, alone=False), partition.k, threads or cores()
@@ -158,9 +160,9 @@ def part_sizes(
 
 
 def local_part(lists: Lists, partition: Partition, rank: int, threads: int) -> LocalGraph:
-    """Return the LocalGraph of one block, of lists that are both there.
+    """Return the LocalGraph of one block, from lists of outgoing and of incoming arcs.
 
-    Raises InputError for a rank without a block.
+    Raises InputError if there is no block for this rank.
     """
     if not 0 <= rank < partition.k:
         raise InputError(
@@ -181,7 +183,7 @@ def _distributed(lists: Lists, partition: Partition, threads: int) -> list[Local
     boundary = boundary_of(lists, partition.part, -1, threads)
     numbering = numbering_of(partition, boundary, threads)
     locals_ = list(parts_of(lists, numbering, range(partition.k), threads))
-    for local in locals_:  # what it receives is what the others send
+    for local in locals_:  # what this device receives is what the others send
         positions = numbering.position[local.ghosts]
         for q in np.flatnonzero(np.diff(local.ghost_starts)).tolist():
             own = positions[local.ghost_starts[q] : local.ghost_starts[q + 1]]
@@ -191,7 +193,7 @@ def _distributed(lists: Lists, partition: Partition, threads: int) -> list[Local
 
 
 def _taken(graph: GraphLike, divided: Divided) -> tuple[Graph | DirectedGraph, Partition]:
-    """Return what public functions take as a graph and a partition of it."""
+    """Convert the arguments of public functions to a graph and a partition of it."""
     taken = as_graph_or_arcs(graph)
     if isinstance(divided, str | os.PathLike):
         from evener.io.plans.plan import read_plan
@@ -202,7 +204,10 @@ def _taken(graph: GraphLike, divided: Divided) -> tuple[Graph | DirectedGraph, P
 
 
 def _lists(graph: Graph | DirectedGraph, want: Want, *, alone: bool) -> Lists:
-    """Return a graph's lists; alone: for one device, which needs those into its vertices, too."""
+    """Return a graph's adjacency lists.
+
+    alone: whether they are for one device, which needs the arcs into its vertices, too.
+    """
     one_of("choice of arcs", want, get_args(Want))
     out = graph.arcs_out()
     if graph.symmetric:
@@ -211,7 +216,7 @@ def _lists(graph: Graph | DirectedGraph, want: Want, *, alone: bool) -> Lists:
 
 
 def _whole(lists: Lists) -> LocalGraph:
-    """Return the one part of a graph that is not divided: its own arrays, narrowed."""
+    """Return the only part of an undivided graph: the graph's own arrays, in narrower dtypes."""
     n = lists.out.xadj.size - 1
     made = {name: _narrowed(arcs) for name, arcs in lists.wanted.items()}
     if not lists.is_directed:
@@ -232,9 +237,12 @@ def _narrowed(arcs: Arcs) -> LocalArcs:
 
 
 def _sends_of(lists: Lists, local: LocalGraph, partition: Partition) -> dict[int, LocalNumbers]:
-    """Return what one device sends, by the arcs that make its vertices ghosts of others."""
+    """Return the vertices that one device sends to each other device.
+
+    Found from the arcs that make the device's vertices ghosts on other devices.
+    """
     assert lists.into is not None
-    # Where others hold the arcs that leave their vertices, those are the ones that reach ours.
+    # If the others have the arcs that leave their vertices, those reach this device's vertices.
     seen = {"out": [lists.into], "into": [lists.out], "both": [lists.into, lists.out]}[lists.want]
     first, more = seen[0], seen[1] if lists.is_directed and len(seen) > 1 else None
     none = np.empty(0, np.int64)

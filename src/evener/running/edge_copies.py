@@ -1,9 +1,9 @@
-"""Where an edge partition has copies of vertices: a master of each, mirrors on other devices.
+"""Copies of vertices in an edge partition: one master, and mirrors on other devices.
 
-A vertex is on every device that has an edge of it ([Gonzalez12]_, section 4). Its copy on the
-device with most of its edges is the master (of equally many, the device of the lowest number), the
-others are its mirrors. Vertices without an edge have a master alone; devices get them, in runs, in
-proportion to their edges.
+A vertex is on every device that has one of its edges ([Gonzalez12]_, section 4). The copy on the
+device with most of its edges is the master (on ties, the device with the lowest number); the others
+are its mirrors. A vertex without edges has only a master; runs of such vertices are assigned to
+devices in proportion to the devices' edges.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from evener.running import edge_shares_kernels as kernels
 
 
 class Copies(NamedTuple):
-    """Where vertices are: master (n,) a device each; mirrors of each device, and their beginnings.
+    """Location of all vertices: (n,) the device of each master, and the mirrors of each device.
 
-    mirrors[d] are by the master's device, then number; those of device q are from starts[d][q] to
-    starts[d][q + 1] - 1.
+    mirrors[d] is sorted by the device of the master, then by number; those with their master on
+    device q are mirrors[d][starts[d][q] : starts[d][q + 1]].
     """
 
     master: npt.NDArray[np.int32]
@@ -38,7 +38,7 @@ class Copies(NamedTuple):
 
     @property
     def vertices(self) -> IntVector:
-        """(k,) masters and mirrors of each device."""
+        """(k,) Number of masters and mirrors on each device."""
         masters = np.bincount(self.master, minlength=self.k)
         return masters + np.array([own.size for own in self.mirrors], np.int64)
 
@@ -50,11 +50,12 @@ class Copies(NamedTuple):
     def quotient(self) -> Quotient:
         """Return what devices exchange in a superstep in which all vertices send.
 
-        A value from each mirror to its master, and one back: devices send each other as many.
-        boundary: masters and mirrors with copies elsewhere. Weights of cut edges are zero.
+        Each mirror sends a value to its master and receives one, so two devices send each other
+        equal amounts. boundary: masters and mirrors that have copies elsewhere. Weights of cut
+        edges are 0.
         """
         owned = np.array([np.diff(starts) for starts in self.starts]).reshape(self.k, self.k)
-        both = owned + owned.T  # mirrors that one has of the other, and the other way round
+        both = owned + owned.T  # mirrors of vertices of the other device, in both directions
         block, other = np.nonzero(both)
         starts = np.searchsorted(block, np.arange(self.k + 1)).astype(np.int64)
         boundary = owned.sum(axis=1)
@@ -65,14 +66,17 @@ class Copies(NamedTuple):
 
 
 def by_device(partition: EdgePartition) -> tuple[IntArray, IntVector]:
-    """Return the numbers of all edges by device, then number, and where each device's begin."""
+    """Return the numbers of all edges, sorted by device, then number, and each device's start."""
     starts = np.zeros(partition.k + 1, np.int64)
     np.cumsum(np.bincount(partition.part, minlength=partition.k), out=starts[1:])
     return np.argsort(partition.part, kind="stable"), starts
 
 
 def copies_of(edges: EdgeList, partition: EdgePartition) -> Copies:
-    """Return where the copies of all vertices are. Raises InputError for other edges."""
+    """Return where the copies of all vertices are.
+
+    Raises InputError if the partition does not belong to these edges.
+    """
     order, starts = by_device(partition.checked_for(edges))
     n, longest = edges.n, int(np.diff(starts).max(initial=0))
     counts, most = np.zeros(n, np.int32), np.zeros(n, np.int32)
@@ -96,7 +100,7 @@ def copies_of(edges: EdgeList, partition: EdgePartition) -> Copies:
 
 
 def _spread(count: int, starts: IntVector) -> npt.NDArray[np.int32]:
-    """Return a device for each of these vertices, in runs in proportion to devices' edges."""
+    """Return a device for each of `count` vertices, in runs proportional to the devices' edges."""
     ends = starts[1:] if starts[-1] else np.arange(1, starts.size)
     last = (ends / ends[-1] * count).round().astype(np.int64)
     return np.searchsorted(last, np.arange(count), side="right").astype(np.int32)

@@ -1,4 +1,4 @@
-"""EdgeShare: one device's edges, and the vertices that they touch: masters and mirrors.
+"""EdgeShare: one device's edges, and the masters and mirrors that are their ends.
 
 Edges are divided, vertices are copied; see edge_copies.
 """
@@ -24,7 +24,7 @@ from evener.running.edge_copies import Copies, by_device, copies_of
 from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, signed, unsigned
 from evener.wording import brief, plural
 
-KINDS = ("graph", "arcs", "matrix")  # what the edges are, as EdgePlan.of
+KINDS = ("graph", "arcs", "matrix")  # kinds of edges, as in EdgePlan.of
 NO_WEIGHTS = np.empty(0)
 
 
@@ -32,12 +32,12 @@ NO_WEIGHTS = np.empty(0)
 class EdgeShare:
     """The part of a graph that one device of an edge partition computes.
 
-    Local numbers: masters first, those that have no mirror before the others, both by rising global
-    number, then mirrors by the device of their master, then number. exchanged: a LocalGraph without
-    arcs whose own vertices are the masters, interior where they have no mirror, and whose ghosts
-    are the mirrors, so that a Halo brings values from masters to mirrors (`exchange`) and from
-    mirrors to masters (`reduce`). computed: a LocalGraph of the same numbers in which
-    masters and mirrors are own vertices, with the device's arcs. n_edges: of this device.
+    Local numbers: first masters without mirrors, then masters with mirrors, both by rising global
+    number; then mirrors, by the device of their master, then number. exchanged: a LocalGraph
+    without arcs; its own vertices are the masters (interior if they have no mirror) and its ghosts
+    are the mirrors, so that a Halo sends values from masters to mirrors (`exchange`) and from
+    mirrors to masters (`reduce`). computed: a LocalGraph with the same numbers and the device's
+    arcs, in which masters and mirrors are own vertices. n_edges: number of edges of this device.
     """
 
     exchanged: LocalGraph
@@ -49,12 +49,12 @@ class EdgeShare:
 
     @property
     def n_interior(self) -> int:
-        """Number of vertices that are here alone, with all their edges."""
+        """Number of vertices that only this device has, with all their edges."""
         return self.exchanged.n_interior
 
     @property
     def n_masters(self) -> int:
-        """Number of vertices whose master is here."""
+        """Number of vertices whose master is on this device."""
         return self.exchanged.n_owned
 
     @property
@@ -64,12 +64,12 @@ class EdgeShare:
 
     @property
     def n_mirrored(self) -> int:
-        """Number of mirrors on other devices of vertices whose master is here."""
+        """Number of mirrors on other devices of vertices whose master is on this device."""
         return sum(int(numbers.size) for numbers in self.exchanged.sends.values())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arrays; those that both parts have count once."""
+        """Bytes of all arrays; an array that both LocalGraphs use counts once."""
         both = self.exchanged, self.computed
         arrays = {id(part.kept_numbers): part.kept_numbers.nbytes for part in both}
         arrays |= {id(part.kept_degrees): part.kept_degrees.nbytes for part in both}
@@ -80,11 +80,11 @@ class EdgeShare:
 
 
 class DealtEdges(NamedTuple):
-    """A graph's edges as an edge partition deals them to devices.
+    """A graph's edges, sorted by the device that an edge partition assigns them to.
 
-    edges: numbers of all edges by device, then number; starts (k + 1,): where those of each device
-    begin. listed: their ends and weights. both_ways: whether an edge is two arcs. degrees (n,):
-    arcs leaving each vertex.
+    edges: numbers of all edges by device, then number; starts (k + 1,): where the edges of each
+    device begin. listed: ends and weights of edges. both_ways: whether an edge stands for two arcs.
+    degrees (n,): number of arcs that leave each vertex.
     """
 
     edges: IntArray
@@ -99,12 +99,12 @@ class DealtEdges(NamedTuple):
 
 
 class DividedEdges(NamedTuple):
-    """An edge partition, and which edges it divides.
+    """An edge partition, and the edges that it divides.
 
-    of: "graph", edges u < v by u, then v; "arcs", u -> v by u, then v; "matrix", entries as arcs
-    from row to column. edges: those, where they are not just the ones of the graph that is run on,
-    as of a file that repeats edges; always of a matrix, where an arc without an entry is with the
-    entry on the other side of the diagonal.
+    of: "graph" for edges u < v, sorted by u, then v; "arcs" for arcs u -> v, sorted by u, then v;
+    "matrix" for entries, as arcs from row to column. edges: the divided edges; needed if they are
+    not exactly those of the graph, for example if a file repeats edges, and always for a matrix,
+    where an arc without an entry belongs to the entry on the other side of the diagonal.
     """
 
     partition: EdgePartition
@@ -113,7 +113,7 @@ class DividedEdges(NamedTuple):
 
     @classmethod
     def by(cls, divided: DividedEdges | EdgePlan) -> DividedEdges:
-        """Return what a plan divides; what is no plan stays as it is."""
+        """Return the edges and partition of a plan; a DividedEdges is returned unchanged."""
         return cls(divided.partition, divided.of) if isinstance(divided, EdgePlan) else divided
 
 
@@ -122,12 +122,12 @@ def edge_shares(
     divided: DividedEdges | EdgePlan,
     devices: Iterable[int] | None = None,
 ) -> dict[int, EdgeShare]:
-    """Return the shares of these devices, all k by default, by number.
+    """Return the shares of the given devices (all k by default) by device number.
 
     divided: a plan of the graph's edges or arcs, or another partition of them. An arc is on the
-    device of its edge, of the first one where there are several. Raises InputError
-    for a partition of another number of edges, for arcs that are not among its edges, and for a
-    device that is not there.
+    device of its edge, or of the first such edge if the edge is repeated. Raises InputError if the
+    partition has another number of edges, if an arc is not among its edges, or if a device does not
+    exist.
     """
     divided = DividedEdges.by(divided)
     k, n = divided.partition.k, graph.n
@@ -156,10 +156,10 @@ def has_other_edges(graph: Graph | DirectedGraph, divided: DividedEdges) -> bool
 def dealt_edges(
     graph: Graph | DirectedGraph, divided: DividedEdges
 ) -> tuple[EdgeList, EdgePartition]:
-    """Return the edges that a graph's arcs are dealt by, with its weights, and their blocks.
+    """Return the graph's edges with weights, and the block of each edge.
 
-    Each edge of an undirected graph once, both its arcs together, if edges are divided; else each
-    arc. Raises InputError as `edge_shares` does.
+    If edges are divided, each edge of an undirected graph is listed once and stands for both its
+    arcs; otherwise each arc is listed. Raises InputError like `edge_shares`.
     """
     partition, of, edges = divided
     one_of("kind of edges", of, KINDS)
@@ -181,7 +181,7 @@ def dealt_edges(
 def _blocks_of(
     listed: EdgeList, known: EdgeList, partition: EdgePartition, of: str
 ) -> EdgePartition:
-    """Return the blocks of edges by those of known ones, which are sorted by their two ends."""
+    """Return the blocks of `listed` edges, given those of `known` edges sorted by their ends."""
     n, tails, heads = np.int64(max(known.n, 1)), listed.tails, listed.heads
     if of == "graph":
         tails, heads = np.minimum(tails, heads), np.maximum(tails, heads)
@@ -195,14 +195,14 @@ def _blocks_of(
 
 
 def _found(keys: IntVector, wanted: IntVector) -> IntVector:
-    """Return the first place of each wanted number among rising keys; -1 where it is not there."""
+    """Return the first index of each wanted number in sorted keys, or -1 if it is not there."""
     at = np.searchsorted(keys, wanted)
     is_there = np.append(keys, -1)[at] == wanted
     return np.where(is_there, at, -1)
 
 
 def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
-    """Return one device's share; position (n,): to work in."""
+    """Return one device's share; position (n,) is work space."""
     k, n = copies.k, copies.master.size
     sent = {q: copies.between(device, q) for q in range(k)}
     masters = np.flatnonzero(copies.master == device)
@@ -228,7 +228,7 @@ def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray
 def _local_arcs(
     device: int, dealt: DealtEdges, position: npt.NDArray[Any], n_local: int
 ) -> tuple[LocalArcs, LocalArcs]:
-    """Return the arcs that leave and reach the vertices of a device, among its edges."""
+    """Return the arcs among a device's edges by tail and by head."""
     tails, heads = dealt.listed.tails, dealt.listed.heads
     out = _arcs(device, dealt, (tails, heads), position, n_local)
     if dealt.both_ways:
@@ -243,7 +243,7 @@ def _arcs(
     position: npt.NDArray[Any],
     n_local: int,
 ) -> LocalArcs:
-    """Return a device's arcs from the first of two ends to the second, by the first."""
+    """Return a device's arcs from the vertices of ends[0] to those of ends[1], by the former."""
     given = dealt.of(device), *ends, dealt.both_ways, position
     offsets = np.zeros(n_local + 1, np.int64)
     kernels.list_offsets(*given, offsets)

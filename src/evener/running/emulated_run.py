@@ -1,10 +1,11 @@
-"""Runs a vertex program here for its values, and charges a virtual clock for a machine's devices.
+"""Runs a vertex program here for its values; a virtual clock gives the times on another machine.
 
-The program is executed by threads of this computer, one for each device of the machine, however
-many it has. What every superstep did (arcs looked at, bytes between each two devices) is counted,
-and a platform says how long its devices would have taken. Nothing measured enters the clock: the
-same seed gives the same seconds. A superstep of the virtual machine is computing, then exchanging,
-with the waiting of evener.plans.exchange_costs; the next begins when all devices are done.
+Threads of this computer execute the program, one for each device of the machine, however many it
+has. The arcs visited and the bytes sent between each pair of devices are counted in every
+superstep, and the platform model turns these counts into times. No measured time enters the clock,
+so the same seed gives the same times. A superstep of the virtual machine consists of computing,
+then exchanging, with the waiting times of evener.plans.exchange_costs; the next superstep begins
+when all devices are done.
 """
 
 from __future__ import annotations
@@ -39,19 +40,18 @@ from evener.running.program_run import ProgramRun
 from evener.wording import brief
 
 EMULATED_ACTIVITIES = ("computing", "communicating", "waiting")  # in this order
-ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost digits
+ROUNDING = 1e-12  # a smaller share of a superstep's time is rounding error, not waiting
 
 
 @dataclass(frozen=True)
 class SuperstepTerms:
-    """What a superstep costs a device in addition to arcs, for which it has a speed.
+    """Costs of a superstep besides the arcs, whose cost follows from the device's speed.
 
-    A device states them among its capabilities, under these names; arcs alone where it does not.
-
-    vertex_arcs: how many arcs take as long as passing an own vertex. list_share: the largest part
-    of the device that works on the arcs of one vertex; no superstep in which all arcs are looked at
-    is shorter than that takes. near_values: vertices, own and ghosts, whose values its cache holds;
-    far_factor: how many times as long an arc to any other takes.
+    A device states them among its capabilities, under these names; without them only arcs count.
+    vertex_arcs: number of arcs that take as long as visiting an own vertex. list_share: largest
+    part of the device that can work on the arcs of one vertex; this bounds the time of a superstep
+    that visits all arcs from below. near_values: number of vertices (own and ghosts) whose values
+    fit in its cache; far_factor: how many times as long an arc to any other vertex takes.
     """
 
     vertex_arcs: float = 0.0
@@ -70,7 +70,7 @@ class SuperstepTerms:
 
     @classmethod
     def of(cls, device: Device) -> SuperstepTerms:
-        """Return what the capabilities of a device state. Raises InputError for wrong numbers."""
+        """Return the terms in a device's capabilities. Raises InputError for invalid numbers."""
         names = [term.name for term in fields(cls)]
         return cls(**{k: float(v) for k, v in device.capabilities.items() if k in names})
 
@@ -79,7 +79,7 @@ class SuperstepTerms:
 class EmulatedSuperstep(Superstep):
     """What one device of an emulated machine did in a superstep, by the virtual clock.
 
-    communicating [s]: sending and receiving, in place of packing and unpacking.
+    communicating [s]: time of sending and receiving; replaces packing and unpacking.
     """
 
     communicating: float = 0.0
@@ -87,11 +87,11 @@ class EmulatedSuperstep(Superstep):
 
 @dataclass(frozen=True, eq=False)
 class EmulatedMachineRun:
-    """A run's values, and how long it would have taken on a platform.
+    """The values of a run, and how long it would have taken on a platform.
 
-    run: what was executed here, whose own seconds say nothing of the platform. computing,
-    communicating (supersteps, k) [s]: of each device; communicating without waiting. ends
-    (supersteps, k) [s]: since the superstep's begin, when a device is done.
+    run: the execution on this computer; its own times say nothing about the platform. computing,
+    communicating (supersteps, k) [s]: times of each device, communicating without waiting. ends
+    (supersteps, k) [s]: when each device is done, from the start of the superstep.
     """
 
     run: ProgramRun
@@ -104,31 +104,32 @@ class EmulatedMachineRun:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """(n,) Values, by the graph's numbers."""
+        """(n,) Values, by global vertex number."""
         return self.run.values
 
     @property
     def step_seconds(self) -> FloatArray:
-        """(supersteps,) How long each takes: until the last device is done [s]."""
+        """(supersteps,) Duration of each superstep: until the last device is done [s]."""
         return np.asarray(self.ends.max(axis=1, initial=0.0))
 
     @property
     def seconds(self) -> float:
-        """All supersteps [s]."""
+        """Duration of all supersteps [s]."""
         return float(self.step_seconds.sum())
 
     @property
     def waiting(self) -> FloatArray:
-        """(supersteps, k) For messages, shared links and the other devices [s]."""
+        """(supersteps, k) Time spent waiting for messages, shared links and other devices [s]."""
         whole = self.step_seconds[:, None]
         rest = whole - self.computing - self.communicating
-        # Sums of seconds leave rests of their last digits, also below zero.
+        # Differences of times leave rounding errors, which may be negative.
         return np.where(rest > ROUNDING * whole, rest, 0.0)
 
     def recorded(self) -> ProgramRun:
-        """Return the run with the seconds of the virtual clock, its steps EmulatedSuperstep.
+        """Return the run with the times of the virtual clock; its steps are EmulatedSuperstep.
 
-        A device's waiting, of which the costs say only how long it is, comes last in a superstep.
+        A device's waiting is put at the end of each superstep, because the cost model gives only
+        its length.
         """
         begins = np.concatenate([[0.0], np.cumsum(self.step_seconds)])
         spent = np.stack([self.computing, self.communicating, self.waiting], axis=-1)
@@ -145,7 +146,7 @@ class EmulatedMachineRun:
 def _recorded(
     step: Superstep, began: float, computing: float, communicating: float, waiting: float
 ) -> EmulatedSuperstep:
-    """Return a superstep that began on the virtual clock, and took these seconds."""
+    """Return a superstep with these times, which begins at `began` on the virtual clock."""
     found = EmulatedSuperstep(
         sent=step.sent, received=step.received, edges=step.edges, sent_to=step.sent_to
     )
@@ -157,7 +158,7 @@ def _recorded(
 
 @dataclass(frozen=True, eq=False)
 class VirtualMachine:
-    """A platform whose speeds are arcs a second, its other costs as SuperstepTerms says."""
+    """A platform with speeds in arcs per second; SuperstepTerms describes its other costs."""
 
     platform: Platform
 
@@ -173,7 +174,7 @@ class VirtualMachine:
     ) -> EmulatedMachineRun:
         """Run a program on this machine, block b on device b, for up to `most` supersteps.
 
-        Raises UsageError where devices and blocks are not equally many.
+        Raises UsageError if the numbers of devices and blocks differ.
         """
         if partition.k != self.platform.k:
             raise UsageError(
@@ -191,7 +192,7 @@ class VirtualMachine:
         parameters: Mapping[str, float] | None = None,
         tell: Callable[[int], None] | None = None,
     ) -> EmulatedMachineRun:
-        """Run a program on the parts of a graph that is distributed already."""
+        """Run a program on the parts of an already distributed graph."""
         found = run_on_parts(program, parts, most=most, parameters=parameters, watch=RunWatch(tell))
         return self.charged(found, parts)
 
@@ -205,10 +206,10 @@ class VirtualMachine:
         parameters: Mapping[str, float] | None = None,
         tell: Callable[[int], None] | None = None,
     ) -> EmulatedMachineRun:
-        """Run a program on blocks of edges, block b on device b; otherwise as `run`.
+        """Run a program on blocks of edges, block b on device b; other arguments as for `run`.
 
-        A superstep has two rounds of messages, to masters and from them: their latencies count
-        twice. All copies of a vertex are passed.
+        A superstep has two rounds of messages, to masters and from masters, so latencies count
+        twice. All copies of a vertex are visited.
         """
         divided = DividedEdges.by(divided)
         if divided.partition.k != self.platform.k:
@@ -227,8 +228,8 @@ class VirtualMachine:
     ) -> EmulatedMachineRun:
         """Return what the supersteps of a run would have taken on this machine.
 
-        on_edges: whether parts are those of EdgeShare that compute, with some arcs of a vertex
-        each, and a superstep has two rounds of messages.
+        on_edges: whether edges are divided. Then `parts` are EdgeShare.computed, each with some of
+        the arcs of a vertex, and a superstep has two rounds of messages.
         """
         longest = [_longest(part) if on_edges else _highest(part) for part in parts]
         computing = self._computing(found, parts, longest)
@@ -249,9 +250,9 @@ class VirtualMachine:
     def _computing(
         self, found: ProgramRun, parts: Sequence[LocalGraph], longest: Sequence[int]
     ) -> FloatArray:
-        """Return (supersteps, k) the seconds of computing, without those that are fixed.
+        """Return the computing times (supersteps, k) [s] without the fixed time per superstep.
 
-        longest: most arcs that a vertex has on each device.
+        longest: on each device, the largest number of arcs of one vertex.
         """
         terms = [SuperstepTerms.of(device) for device in self.platform.devices]
         edges = found.of_devices("edges")
@@ -282,13 +283,13 @@ def _highest(part: LocalGraph) -> int:
 
 
 def _longest(part: LocalGraph) -> int:
-    """Return the most arcs that a vertex has among those of a device."""
+    """Return the largest number of arcs that a vertex has on this device."""
     arcs = part.into if part.into is not None else part.out
     return 0 if arcs is None else int(np.diff(arcs.offsets.astype(np.int64)).max(initial=0))
 
 
 def _sent(devices: Sequence[Superstep]) -> npt.NDArray[np.int64]:
-    """Return (k, k) the bytes that each device sends each other one in a superstep."""
+    """Return (k, k) the bytes that each device sends to each other device in a superstep."""
     sent = np.zeros((len(devices), len(devices)), np.int64)
     for p, step in enumerate(devices):
         for q, n_bytes in step.sent_to.items():
@@ -297,7 +298,7 @@ def _sent(devices: Sequence[Superstep]) -> npt.NDArray[np.int64]:
 
 
 def _between(sent: npt.NDArray[np.int64]) -> Quotient:
-    """Return bytes (k, k) in the form of a quotient graph: an entry for each pair that talks."""
+    """Return bytes (k, k) as a quotient graph of the pairs of devices that communicate."""
     talks = (sent > 0) | (sent.T > 0)
     block, other = np.nonzero(talks)
     starts = np.concatenate([[0], np.cumsum(talks.sum(axis=1))]).astype(np.int64)

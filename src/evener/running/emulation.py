@@ -1,7 +1,7 @@
 """Emulated machines: devices with given speed models, noise and drift, on a virtual clock.
 
-Nothing is computed or waited for: a run returns how long it would have taken, and the virtual clock
-advances by that. So what a balancer does on ninety nodes with a memory cliff is tried in a second.
+Nothing is computed: a run returns how long it would have taken, and advances the virtual clock by
+that time. Thus a balancer can be tried within a second on, say, ninety nodes with a memory cliff.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from evener.platforms.models.fitting import SpeedModel
 
 @dataclass(frozen=True)
 class Drift:
-    """From `start` [s] on a device takes `factor` times as long; reached over `ramp` seconds.
+    """From time `start` [s] to `end` [s], a device takes `factor` times as long.
 
-    Until `end` [s], when it is back to what it was. Raises InputError for other than that.
+    The factor is reached gradually over `ramp` seconds. Raises InputError for invalid values.
     """
 
     device: int
@@ -39,7 +39,7 @@ class Drift:
             raise InputError(f"a drift's factor must be above zero, not {self.factor}")
 
     def at(self, clock: float) -> float:
-        """The factor at a time [s]."""
+        """Return the factor at a time [s]."""
         if not self.start <= clock < self.end:
             return 1.0
         done = 1.0 if self.ramp == 0 else min((clock - self.start) / self.ramp, 1.0)
@@ -47,11 +47,12 @@ class Drift:
 
 
 class EmulatedMachine:
-    """k devices, and a clock [s] that starts at 0.
+    """An emulated machine of k devices, with a clock [s] that starts at 0.
 
-    models: of the devices. noise: the standard deviation of a time's logarithm. drifts: what
-    changes while the clock runs. Times depend on the seed and on what has been called before.
-    Raises InputError for no devices, a negative noise, and drifts of devices that do not exist.
+    models: speed models of the devices. noise: standard deviation of the logarithm of a time.
+    drifts: changes of speed during the run. Times depend on the seed and on earlier calls. Raises
+    InputError if there are no devices, if the noise is negative, or if a drift's device does not
+    exist.
     """
 
     def __init__(
@@ -80,10 +81,10 @@ class EmulatedMachine:
         return len(self.models)
 
     def run(self, sizes: npt.ArrayLike) -> FloatArray:
-        """Return the seconds (k,) that devices take for their sizes (k,) [units], all at once.
+        """Return the times (k,) [s] of devices that process their sizes (k,) [units] concurrently.
 
-        The clock goes on until the last is done. A device with nothing to do takes no time.
-        Raises InfeasibleError where a size is beyond a device's capacity.
+        Advances the clock until the last device is done. A device with nothing to do takes no time.
+        Raises InfeasibleError if a size exceeds a device's capacity.
         """
         loads = as_numbers(sizes, "sizes")
         if loads.size != self.k:
@@ -93,19 +94,19 @@ class EmulatedMachine:
         return seconds
 
     def measure(self, device: int, load: float) -> float:
-        """Return the seconds that one device takes for a load [units]; the clock goes on."""
+        """Return the time [s] of one device for a load [units], and advance the clock by it."""
         seconds = self._seconds(device, load)
         self.clock += seconds
         return seconds
 
     def wait(self, seconds: float) -> None:
-        """Advance the clock [s], as by communication or by a decision."""
+        """Advance the clock by `seconds`, for example for communication or a decision."""
         if not seconds >= 0:
             raise InputError(f"a wait must last zero seconds or more, not {seconds}")
         self.clock += seconds
 
     def _seconds(self, device: int, load: float) -> float:
-        factor = float(self._rng.lognormal(0.0, self.noise))  # drawn whatever the load
+        factor = float(self._rng.lognormal(0.0, self.noise))  # drawn even if the load is zero
         if load <= 0:
             return 0.0
         model = self.models[device]

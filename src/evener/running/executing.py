@@ -1,4 +1,4 @@
-"""Runs a vertex program on all devices of a partition: threads of this process, or ranks of MPI."""
+"""Runs a vertex program on all devices of a partition, each a thread or an MPI rank."""
 
 from __future__ import annotations
 
@@ -49,17 +49,21 @@ def run_program(
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
-    """Run a program on one device for each block, for up to `most` supersteps.
+    """Run a program on one device per block, for up to `most` supersteps.
 
-    program: a program, or the name of an app of `evener run`, such as "pagerank", whose values are
-    those that `evener run -o` writes. most: None: until the program ends by itself, or as often as
-    the app does by default.
-    comm: a rank for each device, each of which calls, or processes of MPI that have several devices
-    each; None: devices are threads of this process.
-    devices: of each the cores to which its threads are bound, or a CUDA device; None: one thread
-    each, not bound. Every rank gets the result. Raises UsageError for an unknown app, a program
-    that does not end by itself without `most`, and where devices and blocks are not equally many,
-    InputError as Engine does, and ToolError where a device fails or does not answer.
+    Every rank gets the result.
+
+    program: a program, or the name of an app of `evener run`, such as "pagerank"; then the values
+    are those that `evener run -o` writes. most: None: until the program ends by itself, or the
+    app's default number.
+
+    comm: a Comm with a rank for each device, or MPI processes that may have several devices each;
+    all ranks call this. None: devices are threads of this process.
+
+    devices: for each device, the cores to which its threads are bound, or a CUDA device; None: one
+    unbound thread each. Raises UsageError for an unknown app, for a program that does not end by
+    itself if `most` is not given, and if the numbers of devices and blocks differ; InputError as
+    Engine does; ToolError if a device fails or does not answer.
     """
     if isinstance(program, str):
         return run_app(
@@ -86,7 +90,7 @@ def run_program(
 def _check_locality(
     program: VertexProgram | Solver, devices: Devices | None, watch: RunWatch
 ) -> None:
-    """Raise UsageError where vertices cannot be brought into another order as asked for."""
+    """Raise UsageError if the requested order of vertices (watch.locality) is not possible."""
     asked = one_of("locality", watch.locality, LOCALITIES)
     if asked == "off":
         return
@@ -112,10 +116,10 @@ def run_on_parts(
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
-    """Run a program on all parts of a distributed graph, each by a thread of this process.
+    """Run a program on all parts of a distributed graph, each on a thread of this process.
 
-    Arguments as in run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
-    where the run is to be rebalanced: new parts are made from the whole graph.
+    Arguments as for run_program. Parts contain the arcs that `wanted_arcs` names. Raises UsageError
+    if the run is to be rebalanced, because new parts are built from the whole graph.
     """
     if watch.rebalancing is not None:
         raise UsageError("a run on parts of a graph cannot be rebalanced: give the whole graph")
@@ -133,10 +137,10 @@ def run_on_ranks(
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
-    """Run a program on the parts that ranks have read of a graph that none holds; all call.
+    """Run a program on parts that the ranks have read; no rank has the whole graph. All ranks call.
 
-    Arguments as in run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
-    where the run has checkpoints or is to be rebalanced, for which the graph is needed.
+    Arguments as for run_program. Parts contain the arcs that `wanted_arcs` names. Raises UsageError
+    if the run has checkpoints or is to be rebalanced, because these need the whole graph.
     """
     if (watch.checkpoints, watch.resume, watch.rebalancing) != (None, None, None):
         raise UsageError("checkpoints and rebalancing need the whole graph")
@@ -157,7 +161,7 @@ def _run(
     devices: Devices | None,
     watch: RunWatch,
 ) -> ProgramRun:
-    """Run a share on one device for each block, of whatever kind."""
+    """Run a share on one device per block, whether devices are threads or ranks."""
     k = partition.k
     refuse_other_numbers(devices, comm, k)
     if comm is None:
@@ -182,9 +186,9 @@ def run_app(
     most: int | None,
     **how: Any,
 ) -> ProgramRun:
-    """Return what `run`, run_program or run_on_edges, makes of an app; values as `-o` writes them.
+    """Run an app by `run` (run_program or run_on_edges); convert its values as `-o` does.
 
-    divided, most, how: its arguments. Raises UsageError for an unknown app.
+    divided, most, how: arguments of `run`. Raises UsageError for an unknown app.
     """
     app = find_app(name)
     program = app.program if app.program_for is None else app.program_for(graph)
@@ -194,9 +198,9 @@ def run_app(
 
 
 def supersteps_of(program: object, most: int | None) -> int:
-    """Return how many supersteps a program may take at most; None stands for no limit.
+    """Return the largest number of supersteps of a program, given `most` or None.
 
-    Raises UsageError for anything but a program, and for one that would not end.
+    Raises UsageError if `program` is not a program, or if it would never end.
     """
     if not isinstance(program, VertexProgram | Solver):
         raise UsageError(
@@ -210,7 +214,7 @@ def supersteps_of(program: object, most: int | None) -> int:
 
 
 def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
-    """Raise UsageError where devices or ranks, unless processes of MPI, are not k."""
+    """Raise UsageError unless there are k devices and k ranks; MPI may have fewer processes."""
     if devices is not None and len(devices) != k:
         raise UsageError(
             f"the run has {plural(len(devices), 'device')}, but the plan has {plural(k, 'block')}"
@@ -227,7 +231,7 @@ def on_own_parts(
     devices: Devices | None,
     watch: RunWatch,
 ) -> ProgramRun:
-    """Run a share on the parts of this rank's devices, of k in all."""
+    """Run a share on the parts of this rank's devices; k: number of devices of all ranks."""
     if isinstance(comm, MpiComm) and comm.size != k:
         runs = run_hybrid(comm, k, lambda one: on_rank(one, share, parts[one.rank], devices, watch))
         return runs[0]
@@ -236,7 +240,7 @@ def on_own_parts(
 
 @contextmanager
 def _built(watch: RunWatch) -> Iterator[None]:
-    """Note for a rebalancing what making the parts takes."""
+    """Context manager: store the time of building the parts in watch.rebalancing, if it is set."""
     began = time.perf_counter()
     yield
     if watch.rebalancing is not None:
@@ -246,7 +250,7 @@ def _built(watch: RunWatch) -> Iterator[None]:
 def on_threads(
     share: Share, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
-    """Run a share on each part, by a thread of this process each."""
+    """Run a share on each part, each on a thread of this process."""
     runs = run_threads(
         len(parts),
         lambda own: on_rank(own, share, parts[own.rank], devices, watch),

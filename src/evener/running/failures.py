@@ -1,7 +1,7 @@
-"""What ranks do about each other's failures: names, and waits that end.
+"""Failures of other ranks: device names for messages, and waits with a timeout.
 
-A wait for another rank ends with an error that names the rank which does not answer. Processes of
-MPI ask each other who waits as well: who does not reply within a second is the one.
+A wait for another rank ends with an error that names the rank that does not answer. MPI processes
+also ask each other who is waiting; the error names the ranks that do not reply within a second.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from typing import Any
 from evener import errors
 from evener.errors import EvenerError, ToolError
 
-PATIENCE = 600.0  # seconds that a rank waits for another unless told: more than a superstep takes
-GRACE = 2.0  # seconds that the other threads have to stop after one has failed
-# A wait first tests SPINS times in a row, for messages that are about to come; then it lets other
-# threads run for YIELDING seconds; then it sleeps for REST of the time waited so far, LONGEST
-# seconds at most: what comes is found at most REST later. Chosen by timed exchanges, 2026-11:
-# SPINS and YIELDING so that what comes at once costs no more than MPI's own wait, REST and LONGEST
-# so that ranks which share a core leave it to each other.
+PATIENCE = 600.0  # seconds that a rank waits by default for another; a superstep takes less
+GRACE = 2.0  # seconds in which the other threads must stop after one has failed
+# A wait first tests SPINS times in a row, for messages that arrive soon; then it lets other
+# threads run for YIELDING seconds; then it sleeps for REST times the time waited so far, at most
+# LONGEST seconds, so that a message is noticed at most that much late. Chosen by timing, 2026-11:
+# with these SPINS and YIELDING, a message that arrives at once costs no more than in MPI's own
+# wait; with these REST and LONGEST, ranks that share a core leave it to each other.
 SPINS, YIELDING, REST, LONGEST = 1000, 1e-3, 0.1, 1e-3
-ANSWERS = 1.0  # seconds that other processes have to say that they wait, too
-# Tags of MPI: all messages; who waits?; this one does; this one has failed.
+ANSWERS = 1.0  # seconds in which other processes must reply that they are waiting, too
+# MPI tags: messages; "who is waiting?"; "this rank is waiting"; "this rank has failed".
 MESSAGE, ASKED, ANSWERED, FAILED = 0, 32001, 32002, 32003
-LONGEST_FAILURE = 1 << 14  # bytes of an error that processes tell each other
+LONGEST_FAILURE = 1 << 14  # most bytes of an error that a process sends to the others
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names of the devices that ranks are, for messages: "rank 2 (gpu0)"."""
+    """Device names of ranks, for messages such as "rank 2 (gpu0)"."""
 
     devices: Sequence[str] = ()
 
     def of(self, rank: int) -> str:
-        """Return what a rank is called."""
+        """Return the name of a rank."""
         known = rank < len(self.devices)
         return f"rank {rank} ({self.devices[rank]})" if known else f"rank {rank}"
 
     def stalled(self, ranks: Sequence[int], seconds: float) -> ToolError:
-        """Return the error that these ranks have not answered for so long."""
+        """Return the error that these ranks have not answered for this many seconds."""
         who = " and ".join(self.of(rank) for rank in ranks[:3]) or "a rank"
         more = f" and {len(ranks) - 3} more" if len(ranks) > 3 else ""
         verb = "has" if len(ranks) < 2 else "have"
@@ -53,7 +53,7 @@ class Names:
         )
 
     def failed(self, rank: int, error: BaseException) -> EvenerError:
-        """Return the error of a rank: its own if raised on purpose, else one that names it."""
+        """Return an EvenerError as it is; for other exceptions, an error that names the rank."""
         if isinstance(error, EvenerError):
             return error
         if isinstance(error, MemoryError):
@@ -62,10 +62,10 @@ class Names:
 
 
 class MpiWaits:
-    """Waits of one process for requests of MPI, which end after `timeout` seconds.
+    """Waits of one process for MPI requests, which end after `timeout` seconds.
 
-    comm: the communicator, whose tags ASKED, ANSWERED and FAILED nothing else uses; its ranks have
-    `names`.
+    comm: a communicator on which nothing else uses the tags ASKED, ANSWERED and FAILED. names: of
+    its ranks.
     """
 
     def __init__(self, mpi: Any, comm: Any) -> None:
@@ -73,13 +73,13 @@ class MpiWaits:
         self.timeout = PATIENCE
         self.names = Names()
         self._asking = threading.Lock()
-        self._replies: list[Any] = []  # requests that MPI may still work on
-        self.has_failed = False  # whether another process has said that it has
+        self._replies: list[Any] = []  # requests that MPI may not have completed yet
+        self.has_failed = False  # whether another process has reported a failure
 
     def until(self, is_done: Callable[[], bool], rest: float = 0.0) -> None:
-        """Return when is_done() is true. Raises ToolError where that takes longer than timeout.
+        """Wait until is_done() is true. Raises ToolError if that takes longer than the timeout.
 
-        rest [s]: time to sleep between two calls; 0: as constants of this module say.
+        rest [s]: time to sleep between two calls; 0: as the constants of this module define.
         """
         if rest <= 0:
             for _ in range(SPINS):
@@ -102,7 +102,7 @@ class MpiWaits:
                 patience = waited + self.timeout
 
     def fail(self, error: BaseException) -> None:
-        """End the waits of all other processes with this one's error, which names it."""
+        """Stop all other processes that wait, with an error that names this process."""
         own = self._comm.Get_rank()
         known = self.names.failed(own, error)
         who = "" if "rank " in known.message else f"{self.names.of(own)}: "
@@ -112,7 +112,7 @@ class MpiWaits:
                 self._replies.append(self._comm.Isend(bytearray(text), dest=rank, tag=FAILED))
 
     def _reply(self) -> None:
-        """Tell those who ask that this process waits; raise what another has failed with."""
+        """Reply if a process asks who is waiting; raise the error of a process that failed."""
         failed = self._comm.Improbe(source=self._mpi.ANY_SOURCE, tag=FAILED)
         if failed is not None:
             status = self._mpi.Status()
@@ -131,7 +131,7 @@ class MpiWaits:
         self._replies.append(self._comm.Isend(bytearray(1), dest=to, tag=ANSWERED))
 
     def _ask(self, waited: float) -> None:
-        """Raise ToolError that names the processes which do not reply, unless all do."""
+        """Ask all other processes whether they wait; raise ToolError if some do not reply."""
         others = set(range(self._comm.Get_size())) - {self._comm.Get_rank()}
         self._replies += [self._comm.Isend(bytearray(1), dest=q, tag=ASKED) for q in others]
         began, status = time.monotonic(), self._mpi.Status()

@@ -1,7 +1,7 @@
-"""Bytes that a run allocates on each device, counted before anything is made.
+"""Bytes that a run allocates on each device, computed before anything is allocated.
 
-Three sums: the part of the graph, as LocalGraph.nbytes; arrays over its vertices; and the buffers
-of their exchanges, as Halo.nbytes, which keeps no list of numbers that are consecutive.
+There are three sums: the part of the graph, as in LocalGraph.nbytes; arrays over its vertices; and
+the buffers for exchanging them, as in Halo.nbytes, which stores no list of consecutive numbers.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _NUMPY_INDEX = np.dtype(np.intp).itemsize
 
 
 class Held(NamedTuple):
-    """An array of a run: its type and columns, over own vertices and ghosts.
+    """An array of a run over own vertices and ghosts: its dtype and number of columns.
 
-    exchanged: ghosts get their owners' values; reduced: owners combine those of their ghosts.
-    ghosts: whether it has room for ghosts at all.
+    exchanged: whether ghosts get their owners' values. reduced: whether owners combine the values
+    of their ghosts. ghosts: whether the array has entries for ghosts.
     """
 
     dtype: npt.DTypeLike
@@ -49,12 +49,12 @@ class Held(NamedTuple):
 
     @property
     def row(self) -> int:
-        """Bytes of a vertex."""
+        """Bytes per vertex."""
         return int(np.dtype(self.dtype).itemsize) * self.columns
 
 
 class RunBytes(NamedTuple):
-    """Bytes on one device: of its part of the graph, of arrays, of the buffers of exchanges."""
+    """Bytes on one device: its part of the graph, its arrays, and the buffers of its exchanges."""
 
     graph: int
     arrays: int
@@ -62,7 +62,7 @@ class RunBytes(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """Sum of the three."""
         return sum(self)
 
 
@@ -74,9 +74,11 @@ def bytes_of_run(
     want: Want = "out",
     threads: int | None = None,
 ) -> list[RunBytes]:
-    """Return what a run with these arrays allocates on each device of a plan or partition.
+    """Return the bytes that a run with these arrays allocates on each device of a plan.
 
-    Arguments and errors as in `distribute`; nothing of the size of the parts is made.
+    divided: a plan, its file, or a partition.
+
+    Arguments and errors as for `distribute`. No array as large as a part is allocated.
     """
     taken = as_graph_or_arcs(graph)
     weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize
@@ -92,12 +94,12 @@ def bytes_of_program(
     cores: Sequence[int] | None = None,
     threads: int | None = None,
 ) -> list[RunBytes]:
-    """Return what a run of a program allocates on each device, until it has exchanged all it does.
+    """Return the bytes that a run of a program allocates on each device, all exchanges included.
 
-    graph: or the parts that ranks have read of it, which are counted as they are. cores: of each
-    device, one by default, 0 for a CUDA device, of which the bytes in its own memory are counted;
-    the rest is as in `bytes_of_run`. A search has buffers for supersteps that pull, whether there
-    are any or not.
+    graph: the graph, or the parts of it that ranks have read. cores: number for each device, by
+    default 1; 0 for a CUDA device, for which the bytes in its own memory are counted. Other
+    arguments as for `bytes_of_run`. A search always counts the buffers for supersteps that pull,
+    even if none does.
     """
     if isinstance(graph, RankParts):
         sizes = graph.sizes
@@ -118,7 +120,7 @@ def bytes_of_program(
 
 
 class GraphSize(NamedTuple):
-    """How large a whole graph is; weight [B]: of an arc's weight, 0 where there are none."""
+    """Size of a whole graph; weight [B]: size of an arc's weight, 0 without weights."""
 
     n: int
     arcs: int
@@ -136,7 +138,7 @@ def _size_of_graph(graph: Graph | DirectedGraph | RankParts) -> GraphSize:
 def _bytes_of_part(
     size: PartSize, graph: GraphSize, program: VertexProgram | Solver, cores: int
 ) -> RunBytes:
-    """Return what a device allocates for its part: LocalGraph, what computes, and Halo."""
+    """Return the bytes that a device allocates: LocalGraph, Engine or solver, and Halo."""
     if cores == 0 and not isinstance(program, Solver):
         return _cuda_bytes(size, graph, program)
     if isinstance(program, Solver):
@@ -154,25 +156,25 @@ def _bytes_of_part(
 
 
 def _cuda_bytes(size: PartSize, graph: GraphSize, program: VertexProgram) -> RunBytes:
-    """Return what CudaEngine allocates on its device; messages are elsewhere."""
+    """Return the bytes that CudaEngine allocates on its device, without messages."""
     from evener.running.engine.cuda_engine import device_bytes
 
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     most = max(size.sent_counts.values(), default=0)
-    alone = size._replace(k=-1, sent_counts={})  # neither lists of messages nor starts of ghosts
+    alone = size._replace(k=-1, sent_counts={})  # without lists of messages and starts of ghosts
     part = alone.nbytes(graph.arcs, (graph.weight or 1) if program.is_weighted else 0)
     return RunBytes(part, device_bytes(program, sizes, size.arcs, most), 0)
 
 
 def engine_bytes(size: PartSize, graph: GraphSize, program: VertexProgram, cores: int) -> int:
-    """Return the bytes of what Engine and SuperstepLoop make, the part and the halo apart."""
+    """Return the bytes that Engine and SuperstepLoop allocate, without the part and the halo."""
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     arrays = work_bytes(program, sizes, size.arcs[-1], cores)
     arrays += size.n_local * np.dtype(program.dtype).itemsize  # values
     if program.schedule == "frontier" and size.k > 1:
         arrays += size.n_local  # flags
     if program.schedule != "dense" and size.k > 1:
-        arrays += size.n_ghosts * (INDEX + np.dtype(program.dtype).itemsize)  # those that changed
+        arrays += size.n_ghosts * (INDEX + np.dtype(program.dtype).itemsize)  # ghosts that changed
     if program.is_weighted and not graph.weight:
         arrays += sum(size.arcs)  # weights of 1, a byte each
     return arrays + NUMBER * (CONTROL_SIZE + SYNC_SIZE)
@@ -181,18 +183,20 @@ def engine_bytes(size: PartSize, graph: GraphSize, program: VertexProgram, cores
 def bytes_on_device(
     size: PartSize, arrays: Sequence[Held], n_arcs: int, weight: int = 0
 ) -> RunBytes:
-    """Return what a run allocates on a device whose part is of this size.
+    """Return the bytes that a run allocates on a device, given the size of its part.
 
-    n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
+    n_arcs: number of arcs of the whole graph. weight [B]: size of an arc's weight, 0 without
+    weights.
     """
     rows = sum(held.row * (size.n_local if held.ghosts else size.n_owned) for held in arrays)
     return RunBytes(size.nbytes(n_arcs, weight), rows, halo_bytes(size, arrays))
 
 
 def halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
-    """Return Halo.nbytes.
+    """Return what Halo.nbytes would be.
 
-    Buffers are made once for a type and number of columns, and again for reductions.
+    There is one set of buffers per dtype and number of columns for exchanges, and another one for
+    reductions.
     """
     sent, ghosts = sum(size.sent_counts.values()), size.n_ghosts
     kinds = {(np.dtype(held.dtype), held.columns): held.row for held in arrays if held.exchanged}
@@ -203,13 +207,13 @@ def halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
 
 
 def list_bytes(size: PartSize) -> int:
-    """Return bytes of the lists of numbers sent: none of those that are consecutive."""
+    """Return the bytes of the lists of numbers sent; consecutive numbers need no list."""
     listed = {q: count for q, count in size.sent_counts.items() if q not in size.ranges}
     return _NUMPY_INDEX * sum(count for count in listed.values() if count < size.n_boundary)
 
 
 def sparse_bytes(size: PartSize, item: int) -> int:
-    """Return SparseReduce.nbytes: room for all ghosts, and for what comes of them elsewhere."""
+    """Return what SparseReduce.nbytes would be: space for all ghosts, here and elsewhere."""
     counts = [*size.ghost_counts.values(), *size.sent_counts.values()]
     most = max(size.sent_counts.values(), default=0)
     return sum(room(count, item) for count in counts) + INDEX * most
@@ -224,10 +228,11 @@ def bytes_on_edges(
     *,
     cores: Sequence[int] | None = None,
 ) -> list[RunBytes]:
-    """Return what a run of a program allocates on each device, until it has exchanged all it does.
+    """Return the bytes that a run of a program on edges allocates on each device.
 
-    edges, partition: as in `dealt_edges`; copies: of their vertices. n_arcs: of the graph; twice
-    the edges where these are dealt with both arcs. cores: of each device, one by default.
+    edges, partition: as returned by `dealt_edges`; copies: of their vertices. n_arcs: number of
+    arcs of the graph; twice the number of edges if an edge stands for two arcs. cores: number for
+    each device, by default 1. All exchanges are counted.
     """
     weight = 0 if edges.weights is None else edges.weights.dtype.itemsize
     both_ways = edges.m < n_arcs
@@ -241,7 +246,7 @@ def bytes_on_edges(
 
 
 def _size(device: int, copies: Copies, n_edges: int, graph: GraphSize) -> PartSize:
-    """Return how large a share is, its masters as own vertices, its mirrors as ghosts."""
+    """Return the size of a share, with masters counted as own vertices and mirrors as ghosts."""
     k = copies.k
     mirrors = {q: int(count) for q, count in enumerate(np.diff(copies.starts[device])) if count}
     sent = {q: int(own.size) for q in range(k) if (own := copies.between(device, q)).size}
@@ -254,8 +259,8 @@ def _size(device: int, copies: Copies, n_edges: int, graph: GraphSize) -> PartSi
 def _bytes_of_share(
     size: PartSize, graph: GraphSize, program: VertexProgram | Solver, cores: int
 ) -> RunBytes:
-    """Return what a device allocates: EdgeShare, what computes, and what exchanges."""
-    whole = size._replace(n_owned=size.n_local, n_ghosts=0)  # all are computed
+    """Return the bytes that a device allocates: EdgeShare, Engine or solver, and exchanges."""
+    whole = size._replace(n_owned=size.n_local, n_ghosts=0)  # the device computes on all its copies
     kind = np.dtype("f8" if isinstance(program, Solver) else program.dtype)
     mirrored = sum(size.sent_counts.values())
     if isinstance(program, Solver):
@@ -267,7 +272,7 @@ def _bytes_of_share(
         arrays += size.n_local * kind.itemsize  # sums
         halo = halo_bytes(size, [Held(kind, exchanged=True, reduced=True)])
     else:
-        # What either end of a copy knows of the other, and the numbers of both ends.
+        # What each end of a copy knows about the other end, and the numbers of both.
         arrays += (size.n_ghosts + mirrored) * (kind.itemsize + INDEX)
         halo = list_bytes(size) + sparse_bytes(size, kind.itemsize)
         turned = size._replace(ghost_counts=size.sent_counts, sent_counts=size.ghost_counts)
@@ -278,7 +283,7 @@ def _bytes_of_share(
 
 
 def _share_bytes(size: PartSize, graph: GraphSize) -> int:
-    """Return EdgeShare.nbytes."""
+    """Return what EdgeShare.nbytes would be."""
     degree = np.dtype(signed(graph.arcs)).itemsize
     vertices = size.n_local * (NUMBER + degree) + 2 * (size.k + 1) * NUMBER
     offsets = sum((size.n_local + 1) * np.dtype(unsigned(count)).itemsize for count in size.arcs)

@@ -1,14 +1,14 @@
-"""Watches the ranks of one computer from a process of its own, and says which of them was killed.
+"""Watches the ranks of one computer from a separate process, and reports which rank was killed.
 
-Runs as a script, without the package: a launcher of MPI ends the ranks that are left within
-milliseconds after one was killed, so none of them could say it. Where a rank ends before MPI has
-started, no launcher ends those that wait for it: this process does.
+Runs as a script, without the package. A separate process is needed because an MPI launcher ends the
+remaining ranks within milliseconds after one was killed, so that none of them could report it. If a
+rank ends before MPI has started, no launcher ends the ranks that wait for it, so this process does.
 
-python guard_child.py FLAGS PID NAME PID NAME ...
+    python guard_child.py FLAGS PID NAME PID NAME ...
 
-FLAGS is an open file with a byte for each rank, its state, and one that says whether all are
-watched; then, once they are known, lines: what to do, better names of all. A copy of the first
-rank that begins calls `watch_launched` instead, before MPI starts.
+FLAGS is an open file with one byte per rank, its state, and a byte that is set when all ranks are
+watched. Lines of text follow once they are known: a hint for the user, then the names of all ranks.
+Alternatively, a fork of the first rank that begins calls `watch_launched` before MPI starts.
 """
 
 import os
@@ -19,20 +19,20 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-# States of a rank; 0 before it has begun. It ends in order, or after it has said what was wrong.
+# States of a rank; 0 before it begins. ENDED: in order; FAILED: after its error message.
 ENDED, FAILED, BEGUN, IN_MPI = 1, 2, 3, 4
 WATCHED = b"\1"
-MOST = 1 << 20  # bytes of names
-GRACE = 1.0  # seconds that the ranks that are left have to end, by the launcher or by themselves
-SEARCH, PAUSE = 2.0, 0.002  # seconds: ranks are looked for so long, and so often
-REST = 0.02  # seconds between two looks at the states of the ranks that are left
-PARENT, START = 1, 19  # places in /proc/PID/stat, counted from the state, which follows the name
+MOST = 1 << 20  # most bytes of the hint and the names
+GRACE = 1.0  # seconds in which the remaining ranks must end, by the launcher or by themselves
+SEARCH, PAUSE = 2.0, 0.002  # seconds: how long ranks are searched for, the pause between searches
+REST = 0.02  # seconds between two checks of the states of the remaining ranks
+PARENT, START = 1, 19  # fields of /proc/PID/stat, counted from the state, which follows the name
 
 
 def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
-    """Return when all ranks have ended, or one was killed and the others are ended, too.
+    """Return when all ranks have ended, or when one was killed and the others have been ended.
 
-    ranks: open files of their processes (pidfd); None of one that has ended already.
+    ranks: open files of their processes (pidfd), or None for a rank that has already ended.
     """
     out_of_memory = _kills_for_memory()
     events = select.epoll()
@@ -41,12 +41,12 @@ def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
         events.register(file, select.EPOLLIN)
     os.pwrite(flags, WATCHED, len(ranks))
     gone = [place for place, file in enumerate(ranks) if file is None]
-    lost = 0.0  # when a rank ended without the others
-    said = ""  # what is to be said of it where they wait for it
+    lost = 0.0  # when a rank ended without the others [s]
+    said = ""  # message about it if others wait for it
     while gone or watched:
         for place in gone if not lost else ():
             states, called = _states(flags, len(ranks)), _names(flags, names)
-            if FAILED in states:  # the launcher may have ended this one for it
+            if FAILED in states:  # the launcher may have ended this rank because of that one
                 lost = time.monotonic()
                 said = f"{called[states.index(FAILED)]} has ended, and other ranks waited for it"
             elif states[place] == 0:
@@ -78,12 +78,12 @@ def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
 def found(
     flags: int, launcher: int, count: int, rank: str, place: str, size: str
 ) -> tuple[list[int | None], list[str]] | None:
-    """Return processes and names of the `count` ranks that a launcher has started, by place.
+    """Return processes and names of the `count` ranks that a launcher has started here, by place.
 
-    rank, place, size: names of environment variables: the rank among all, the place on this
-    computer, how many ranks there are in all. A rank that is not seen within SEARCH seconds has
-    ended if it has said so, or if all children of the launcher are known to be other ranks; else
-    None is returned.
+    rank, place, size: names of the environment variables that give the rank among all ranks, the
+    place on this computer, and the number of all ranks. A rank that is not found within SEARCH
+    seconds counts as ended if its state says so, or if all children of the launcher are known to be
+    other ranks; otherwise None is returned.
     """
     end = time.monotonic() + SEARCH
     seen: dict[int, tuple[int, str]] = {}
@@ -94,9 +94,9 @@ def found(
                 stated = environment(pid)
                 if int(stated[place]) not in seen:
                     seen[int(stated[place])] = os.pidfd_open(pid), f"rank {stated[rank]}"
-            except (ProcessLookupError, FileNotFoundError):  # has ended
+            except (ProcessLookupError, FileNotFoundError):  # the process has ended
                 continue
-            except (OSError, KeyError):  # whose, is not known
+            except (OSError, KeyError):  # it is unknown whose process this is
                 others = True
         missing = [i for i in range(count) if i not in seen]
         if not missing or time.monotonic() > end:
@@ -105,27 +105,27 @@ def found(
     states = _states(flags, count)
     if others and any(states[i] not in (ENDED, FAILED) for i in missing):
         return None
-    is_alone = os.environ.get(size) == str(count)  # this computer has all ranks
+    is_alone = os.environ.get(size) == str(count)  # this computer runs all ranks
     both = [seen.get(i, (None, f"rank {i}" if is_alone else "a rank")) for i in range(count)]
     return [file for file, _ in both], [name for _, name in both]
 
 
 def start_of(pid: int) -> str:
-    """Return when a process started, which with its number is its own alone."""
+    """Return the start time of a process; together with the PID it identifies the process."""
     return _stat(pid)[START]
 
 
 def environment(pid: int) -> dict[str, str]:
-    """Return the variables that a process has begun with; raises OSError where none may ask."""
+    """Return the initial environment of a process. Raises OSError if it may not be read."""
     words = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
 def _children(parent: int) -> list[int]:
-    """Return the processes that a process has started and that have not ended."""
+    """Return the PIDs of the children of a process that have not ended."""
     pids = []
     for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended
+        with suppress(OSError):  # the process has ended
             stat = _stat(int(folder.name))
             if stat[PARENT] == str(parent) and stat[0] not in "ZX":
                 pids.append(int(folder.name))
@@ -145,7 +145,7 @@ def _lines(flags: int, names: list[str]) -> list[str]:
 
 
 def _names(flags: int, names: list[str]) -> list[str]:
-    """Return the names that ranks have written, once they have, else `names`."""
+    """Return the names that ranks have written, or `names` if they have not written any yet."""
     better = _lines(flags, names)[1:]
     return better if len(better) == len(names) else names
 
@@ -157,11 +157,11 @@ def _tell(flags: int, names: list[str], what: str) -> None:
 
 def _say(what: str) -> None:
     sys.stderr.write(f"evener: {what}\n")
-    sys.stderr.flush()  # at once: soon the launcher, which passes it on, is gone
+    sys.stderr.flush()  # at once: the launcher, which forwards it, will soon be gone
 
 
 def _end(events: select.epoll, watched: dict[int, int]) -> None:
-    """End the processes that are left, where no launcher does it in time."""
+    """Wait GRACE seconds for the remaining processes to end, then kill those still running."""
     end = time.monotonic() + GRACE
     while watched and time.monotonic() < end:
         for file, _ in events.poll(max(end - time.monotonic(), 0)):
@@ -177,14 +177,14 @@ def _kill(file: int) -> None:
 
 
 def _opened(pid: int) -> int | None:
-    """Return an open file of a process, None where it has ended."""
+    """Return an open file of a process (pidfd), or None if it has ended."""
     with suppress(ProcessLookupError):
         return os.pidfd_open(pid)
     return None
 
 
 def _kills_for_memory() -> int:
-    """Return how many processes Linux has killed so far because memory had run out."""
+    """Return how many processes Linux has killed so far because it ran out of memory."""
     try:
         lines = Path("/proc/vmstat").read_text(encoding="ascii").split("\n")
     except OSError:
@@ -195,9 +195,9 @@ def _kills_for_memory() -> int:
 def watch_launched(
     flags: int, path: str, numbers: tuple[int, int], variables: tuple[str, str, str]
 ) -> None:
-    """Watch the ranks that a launcher has started; remove the file, which is at `path`.
+    """Watch the ranks that a launcher has started, then remove the file at `path`.
 
-    numbers, variables: as `found` takes them.
+    numbers, variables: arguments of `found`.
     """
     try:
         ranks = found(flags, *numbers, *variables)

@@ -1,9 +1,9 @@
-"""A guard: a process on each computer that names a rank which was killed.
+"""A guard: a process on each computer that reports which rank was killed, and ends the others.
 
-It also ends the others. Where the launcher tells ranks who they are, as MPICH, Intel MPI and Open
-MPI do, the first rank that begins on a computer starts it before MPI itself starts; else it starts
-afterwards.
-Only on Linux; elsewhere nothing is watched. guard_child.py is its program.
+If the launcher sets ranks in environment variables, as MPICH, Intel MPI and Open MPI do, the first
+rank that begins on a computer starts the guard before MPI; otherwise it is started after MPI.
+
+Works only on Linux; elsewhere, nothing is watched. guard_child.py is the guard's program.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from evener.running.guard_child import (
 if TYPE_CHECKING:
     from evener.running.failures import Names
 
-# By launcher: rank among all; rank on this computer, and how many there are; how many in all.
+# Per launcher: variables of the rank, the rank and size on this computer, and the number of ranks.
 STATED = (
     ("PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_SIZE"),  # MPICH, Intel MPI
     (
@@ -42,15 +42,16 @@ STATED = (
         "OMPI_COMM_WORLD_SIZE",
     ),
 )
-MOST_FILES = 4096  # open at the start of a process
-GUARD_NAME = "evener-guard"  # of the process, for ps and top
+MOST_FILES = 4096  # most files that are open when a process starts
+GUARD_NAME = "evener-guard"  # name of the process in ps and top
 
 
 class _Flags(NamedTuple):
-    """An open file that ranks and guard have in common, and this rank's place in it.
+    """A file that ranks and guard share, and this rank's place in it.
 
-    A byte for each of `ranks` ranks is its state, one more says whether the guard watches all of
-    them; then come lines, once they are known: what to do, names of all ranks.
+    It has one byte for each of `ranks` ranks, its state, and one byte that tells whether the guard
+    watches all of them; then lines of text once they are known: a hint for the user, and the names
+    of all ranks.
     """
 
     file: int
@@ -59,7 +60,7 @@ class _Flags(NamedTuple):
     ranks: int
 
     def note(self, state: int) -> None:
-        """Note the state of this rank."""
+        """Write the state of this rank."""
         os.pwrite(self.file, bytes([state]), self.place)
 
 
@@ -70,18 +71,18 @@ _open: list[Guard] = []
 def begin() -> None:
     """Start the guard of this computer's ranks, before MPI and large packages are loaded.
 
-    Called by all ranks; does nothing where the launcher does not tell them who they are.
+    All ranks call this; it does nothing if the launcher sets no ranks in environment variables.
     """
     stated = next((names for names in STATED if all(name in os.environ for name in names)), None)
     if stated is None or _early or not hasattr(os, "pidfd_open"):
         return
     place, count = (int(os.environ[name]) for name in stated[1:3])
     if count < 2:
-        return  # a rank that is alone on its computer starts its guard with MPI
+        return  # the only rank of a computer starts its guard with MPI
     launcher = os.getppid()
-    with suppress(OSError):  # the guard starts with MPI, then
+    with suppress(OSError):  # if this fails, the guard starts with MPI
         if stated[1] in environment(launcher):
-            return  # it is a program of this rank alone, such as a shell
+            return  # the parent is a program of this rank only, such as a shell
         name = f"evener-{os.getuid()}-{launcher}-{start_of(launcher)}"
         path = Path(tempfile.gettempdir(), name)
         file, is_new = _in_common(path)
@@ -92,13 +93,13 @@ def begin() -> None:
 
 
 def enter_mpi() -> None:
-    """Note that this rank starts MPI, where it waits for all others."""
+    """Record that this rank starts MPI, where it waits for all others."""
     for flags in _early:
         flags.note(IN_MPI)
 
 
 def own_name() -> str:
-    """Return "rank 3: " where a launcher has started this process as one of several, else ""."""
+    """Return "rank 3: " if a launcher started this process as one of several, else ""."""
     for rank, *_, size in STATED:
         if os.environ.get(size, "1") != "1" and rank in os.environ:
             return f"rank {os.environ[rank]}: "
@@ -106,10 +107,10 @@ def own_name() -> str:
 
 
 class Guard:
-    """A rank's hold on the guard of its computer.
+    """A rank's connection to the guard of its computer.
 
-    near: communicator of the ranks of this computer, each of which makes one. rank: this one among
-    all.
+    near: communicator of the ranks of this computer, each of which creates a Guard. rank: this
+    rank's number among all ranks.
     """
 
     def __init__(self, near: Any, rank: int) -> None:
@@ -132,8 +133,8 @@ class Guard:
         _open.append(self)
 
     def describe(self, names: Names, hint: str) -> None:
-        """Tell the guard what ranks are called, and what can be done where one is killed."""
-        from evener.wording import printable  # here: nothing large is loaded before the guard
+        """Send the guard the names of ranks, and the hint to print if a rank is killed."""
+        from evener.wording import printable  # here: no large module precedes the guard
 
         flags = self._flags
         if flags is not None and flags.place == 0:
@@ -141,18 +142,21 @@ class Guard:
             os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
 
     def ends_in_order(self) -> None:
-        """Note the end as late as possible: until then a kill is reported."""
+        """Declare that this rank will end normally.
+
+        Called as late as possible, because a kill is reported only before this call.
+        """
         self._is_in_order = True
 
     def ended(self, *, in_order: bool = True) -> None:
-        """Note that this rank ends, in order or after its error message."""
+        """Record that this rank ends, normally or after its error message."""
         self._has_ended = True
         if self._flags is not None:
             self._flags.note(ENDED if in_order else FAILED)
 
 
 def end_all() -> None:
-    """Note that this process ends by itself: in order, or after its error message."""
+    """Record that this process ends by itself, normally or after its error message."""
     for guard in _open:
         if not guard._has_ended:  # noqa: SLF001 - of this module
             guard.ended(in_order=guard._is_in_order)  # noqa: SLF001
@@ -164,11 +168,12 @@ atexit.register(end_all)
 
 
 def leave(code: int) -> int:
-    """Exit at once with this code if this rank has ended in order; else return the code.
+    """Exit at once with this code if this rank has ended in order; otherwise return the code.
 
-    Python would take tenths of a second to free what it has, in which a rank that is killed would
-    make the launcher report a failure. What C libraries do at their end is done: MPICH only then
-    tells its launcher that the rank has ended, which else kills ranks that end a moment later.
+    Python would take tenths of a second to free its memory; if a rank is killed in this time, the
+    launcher reports a failure. The exit functions of C libraries do run: only in them does MPICH
+    tell its launcher that the rank has ended; without that, the launcher kills ranks that end a
+    moment later.
     """
     if any(guard._is_in_order for guard in _open):  # noqa: SLF001
         import ctypes
@@ -176,14 +181,14 @@ def leave(code: int) -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         atexit._run_exitfuncs()  # noqa: SLF001 - what Python calls at its end, too
-        ctypes.PyDLL(None).exit(code)  # other threads wait: it keeps Python's lock
+        ctypes.PyDLL(None).exit(code)  # keeps Python's lock, so that other threads wait
     return code
 
 
 def _in_common(path: Path) -> tuple[int, bool]:
-    """Return an open file of this user alone, and whether it is new: the first rank has made it.
+    """Return an open file that only this user can access, and whether this call created it.
 
-    Raises PermissionError where another user has made it, or a link to it.
+    Raises PermissionError if another user created the file, or if it is a link.
     """
     try:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), True
@@ -199,7 +204,7 @@ def _in_common(path: Path) -> tuple[int, bool]:
 
 
 def _fork(flags: _Flags, numbers: tuple[int, int], variables: tuple[str, str, str]) -> None:
-    """Watch in a copy of this process, which has one thread yet, and nothing large."""
+    """Run the guard in a fork of this process, which has only one thread and is still small."""
     if os.fork():
         return
     try:
@@ -208,7 +213,7 @@ def _fork(flags: _Flags, numbers: tuple[int, int], variables: tuple[str, str, st
         empty = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1):
             os.dup2(empty, standard)
-        os.closerange(3, flags.file)  # such as the launcher's, which waits for their end
+        os.closerange(3, flags.file)  # such as the launcher's, which it waits to see closed
         os.closerange(flags.file + 1, MOST_FILES)
         watch_launched(flags.file, str(flags.path), numbers, variables)
     finally:
@@ -216,9 +221,9 @@ def _fork(flags: _Flags, numbers: tuple[int, int], variables: tuple[str, str, st
 
 
 def _new(near: Any, ranks: Sequence[tuple[int, int]]) -> _Flags:
-    """Start a guard for these processes and their ranks; all ranks of the computer call."""
+    """Start a guard for these processes and ranks; all ranks of the computer call this."""
     for flags in _early:
-        flags.note(FAILED)  # of a guard that did not find them: it says nothing
+        flags.note(FAILED)  # stops an early guard that did not find all ranks; it prints nothing
     place = int(near.Get_rank())
     path = Path(near.bcast(_empty_file() if place == 0 else None))
     found = _Flags(os.open(path, os.O_RDWR), path, place, len(ranks))

@@ -1,8 +1,9 @@
-"""Halo: exchanges of values of vertices between the ranks that own them and those that need them.
+"""Halo: exchanges values of vertices between the ranks that own them and those that need them.
 
-A rank has local numbers: first its own vertices, then its ghosts, copies of vertices of others.
-`exchange` brings the owners' values to the ghosts, `reduce` combines the ghosts' values at their
-owners. Each neighbour gets one message with all its values. Ranks are threads or MPI processes.
+A rank has local numbers: first its own vertices, then its ghosts, which are copies of vertices of
+other ranks. `exchange` copies the owners' values to the ghosts; `reduce` combines the ghosts'
+values at their owners. Each neighbour gets one message with all its values. Ranks are threads or
+MPI processes.
 """
 
 from __future__ import annotations
@@ -27,24 +28,25 @@ from evener.running.sparse import SparseReduce
 
 Values: TypeAlias = npt.NDArray[Any]
 Op: TypeAlias = Literal["sum", "min", "max", "or"]
-MOST_BOUND = 4  # arrays that a halo holds to receive their ghosts in place
+MOST_BOUND = 4  # arrays that a halo references to receive their ghosts in place
 _UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}
 
 
 class Halo:
-    """The exchanges of one rank: made once, by all ranks of a communicator together, run often.
+    """The exchanges of one rank; all ranks of a communicator create it together, and reuse it.
 
-    comm: a Comm, or a communicator of mpi4py, of which a duplicate is used. n_owned: number of own
-    vertices, local numbers 0 to n_owned - 1. sends: other rank -> local numbers of the own vertices
-    whose values it gets; receives: other rank -> where these go: first and end of a range of local
-    numbers, or the numbers, which make up the ghosts n_owned to n_local - 1. Each rank sends as
-    many values to another as that one expects. times: a HaloTimes, which may be replaced.
+    comm: a Comm, or a communicator of mpi4py, which is duplicated. n_owned: number of own vertices,
+    with local numbers 0 to n_owned - 1. sends: other rank -> local numbers of the own vertices
+    whose values it gets. receives: other rank -> where its values are stored: first and end of a
+    range of local numbers, or an array of them; together these are the ghosts n_owned to n_local -
+    1. Each rank must send as many values to another rank as that rank expects. times: a HaloTimes,
+    which may be replaced.
 
-    Arrays are of shape (n_local,) or (n_local, c), writable, C-contiguous, of any type but objects.
-    Buffers are made at the first exchange of a type and number of columns, and reused. An array
-    that is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
-    arrays are held. All ranks make the same calls in the same order. Raises InputError, on all
-    ranks, for lists that do not fit.
+    Arrays have shape (n_local,) or (n_local, c); they are writable, C-contiguous, and of any dtype
+    except object. Buffers are allocated at the first exchange of a dtype and number of columns, and
+    reused. From its second exchange on, an array receives its ghosts in place; up to MOST_BOUND
+    such arrays are referenced. All ranks make the same calls in the same order. Raises InputError,
+    on all ranks, if the lists do not match.
     """
 
     def __init__(
@@ -68,14 +70,14 @@ class Halo:
         self._check_counts()
         self._made: dict[tuple[Any, ...], HaloBuffers] = {}
         self._sparse: dict[np.dtype[Any], SparseReduce] = {}
-        self._bound: dict[int, HaloBuffers] = {}  # by id of the array, which they hold
+        self._bound: dict[int, HaloBuffers] = {}  # by id of the array, which HaloBuffers references
         self._seen: deque[weakref.ref[Values]] = deque(maxlen=MOST_BOUND)
         self._pending: tuple[HaloBuffers, Values, np.ufunc | None] | None = None
-        self._last: HaloBuffers | None = None  # its outgoing buffers may still be copied from
+        self._last: HaloBuffers | None = None  # others may still copy from its outgoing buffers
 
     @classmethod
     def of(cls, comm: Any, local: LocalGraph) -> Halo:
-        """Return the halo of a device's part of a graph; its rank is the device's number."""
+        """Return the halo of a device's part of a graph; the rank must be the device's number."""
         known = comm_of(comm)
         if (known.rank, known.size) != (local.rank, local.k):
             raise InputError(
@@ -91,25 +93,25 @@ class Halo:
 
     @property
     def neighbours(self) -> list[int]:
-        """The ranks that values are sent to or come from, rising."""
+        """The ranks to which values are sent or from which values come, in rising order."""
         return sorted(self._sends.keys() | self._receives.keys())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of lists of numbers and of all buffers made so far."""
+        """Bytes of the lists of numbers and of all buffers allocated so far."""
         lists = [*self._sends.values(), *self._receives.values()]
         own = sum(numbers.nbytes for numbers in lists if not isinstance(numbers, slice))
         made = sum(one.nbytes for one in self._made.values())
         return own + made + sum(one.nbytes for one in self._sparse.values())
 
     def prepare(self, x: Values) -> None:
-        """Make the buffers of exchanges of arrays like x, where there are none yet. All call."""
+        """Allocate the buffers for exchanges of arrays like x, if needed. All ranks call this."""
         self._buffers_of(x, "exchange")
 
     def exchange(self, x: Values, rest: float = 0.0) -> None:
         """Set the values of the ghosts in x to those of their owners.
 
-        rest [s]: time to sleep between two checks for messages, where ranks share a core.
+        rest [s]: time to sleep between two checks for messages, for ranks that share a core.
         """
         self.start_exchange(x)
         self.finish(rest)
@@ -117,7 +119,7 @@ class Halo:
     def start_exchange(self, x: Values) -> None:
         """Begin an exchange; until `finish`, x may be read, and own values may be changed.
 
-        Raises UsageError where another one, or a reduction, has not been finished.
+        Raises UsageError if another exchange or reduction has not been finished.
         """
         self._check_idle()
         made = self._bound.get(id(x))
@@ -127,7 +129,7 @@ class Halo:
         self._pending = made, x, None
 
     def finish(self, rest: float = 0.0) -> None:
-        """Finish what was started: ghosts have their values, or own values are combined."""
+        """Finish the exchange or reduction: set the ghosts' values, or combine the own values."""
         if self._pending is None:
             raise UsageError("no exchange has been started")
         (made, x, ufunc), self._pending = self._pending, None
@@ -138,21 +140,22 @@ class Halo:
             made.unpack(x, self.times)
 
     def reduce(self, x: Values, op: Op = "sum", rest: float = 0.0) -> None:
-        """Combine the own values in x with those of their ghosts on other ranks.
+        """Combine the own values in x with the values of their ghosts on other ranks.
 
-        op: "sum", "min", "max" or "or", bit by bit. The own value comes first, then those of other
-        ranks, rising: the same on each run. Values of ghosts stay as they are; rest: as for
-        exchange. Raises InputError where x is of a type without that operation.
+        op: "sum", "min", "max" or "or" (bitwise). The own value is combined first with that of the
+        lowest rank, then with those of higher ranks, so that results are reproducible. The ghosts'
+        values in x do not change. rest: as for `exchange`. Raises InputError if the dtype of x does
+        not have the operation.
         """
         self.start_reduce(x, op)
         self.finish(rest)
 
     def start_reduce(self, x: Values, op: Op = "sum") -> None:
-        """Begin a reduction, as in `reduce`; until `finish`, x may be read and changed.
+        """Begin a reduction as in `reduce`; until `finish`, x may be read and changed.
 
-        What is sent are the ghosts' values as they are now. They are combined with own values as
-        these are at `finish`: those that no ghost adds to can be computed meanwhile. Raises
-        UsageError where another one, or an exchange, has not been finished.
+        The ghosts' values are sent as they are at this call. They are combined with the own values
+        as these are at `finish`, so own values may be computed meanwhile. Raises UsageError if
+        another exchange or reduction has not been finished.
         """
         self._check_idle()
         ufunc = _UFUNCS[one_of("operation", op, get_args(Op))]
@@ -166,7 +169,7 @@ class Halo:
             raise UsageError("an exchange or reduction has been started but not finished")
 
     def _start(self, made: HaloBuffers, x: Values) -> None:
-        """Send values of x, once the last exchange is settled: both may have the same buffers."""
+        """Send values of x after the last exchange is settled, as they may share buffers."""
         if self._last is not None:
             self._last.settle(self.times)
         self._last = made
@@ -175,13 +178,14 @@ class Halo:
     def to_owners(
         self, ghosts: npt.NDArray[np.uint32], values: Values, rest: float = 0.0
     ) -> Iterator[tuple[npt.NDArray[np.uint32], Values]]:
-        """Yield local numbers of own vertices and the values that other ranks have sent for them.
+        """Send values of some ghosts to their owners; yield local numbers and values received.
 
-        ghosts (s,): local numbers of those whose values (s,) go to their owners, each at most once,
-        of a number type; rest: as for exchange. What comes is yielded neighbour by neighbour,
-        rising, in arrays that the next one overwrites. Messages are as long as what they hold, in
-        buffers that are made at the first call for a type. Raises InputError where the ghosts of an
-        owner are no range of local numbers, and for types of other sizes than 1, 2, 4 and 8 bytes.
+        ghosts (s,): local numbers of the ghosts whose values (s,), of a number dtype, are sent,
+        each at most once. rest: as for `exchange`. Yields one pair of arrays per neighbour, by
+        rising rank; the next pair overwrites them. Messages are only as long as their content;
+        their buffers are allocated at the first call for a dtype. Raises InputError if the ghosts
+        of an owner are not a range of local numbers, or if the dtype's size is not 1, 2, 4 or 8
+        bytes.
         """
         made = self.sparse_of(values.dtype)
         times, began = self.times, perf_counter()
@@ -197,7 +201,7 @@ class Halo:
         return made.taken()
 
     def sparse_of(self, dtype: npt.DTypeLike) -> SparseReduce:
-        """Return the buffers of `to_owners` for a type, made where there are none yet."""
+        """Return the buffers of `to_owners` for a dtype, allocating them if needed."""
         self._check_idle()
         kind = np.dtype(dtype)
         if kind not in self._sparse:
@@ -209,7 +213,7 @@ class Halo:
         return self._sparse[kind]
 
     def _exchange_of(self, x: Values) -> HaloBuffers:
-        """Return buffers for x; from its second exchange on with x itself among them."""
+        """Return the buffers for exchanging x; from its second exchange on, x is one of them."""
         if not any(seen() is x for seen in self._seen):
             made = self._buffers_of(x, "exchange")
             self._seen.append(weakref.ref(x))
@@ -222,7 +226,7 @@ class Halo:
         return made
 
     def _buffers_of(self, x: Values, kind: str) -> HaloBuffers:
-        """Return buffers for arrays like x, made where there are none yet."""
+        """Return the buffers for arrays like x, allocating them if needed."""
         self._check_array(x)
         key = kind, x.dtype, x.shape[1:]
         if key not in self._made:
@@ -243,7 +247,7 @@ class Halo:
             )
 
     def _check_numbers(self) -> None:
-        """Raise InputError unless all numbers are of own vertices or of ghosts."""
+        """Raise InputError unless own vertices are sent and each ghost is received."""
         for q in self._sends.keys() | self._receives.keys():
             if not 0 <= q < self.comm.size or q == self.comm.rank:
                 raise InputError(f"rank {self.comm.rank} of {self.comm.size} has no neighbour {q}")
@@ -266,7 +270,7 @@ class Halo:
             )
 
     def _check_counts(self) -> None:
-        """Compare what this rank sends with what the others expect. Raises InputError."""
+        """Raise InputError on all ranks if ranks send other numbers of values than expected."""
         ranks = range(self.comm.size)
         sent = [count_of(self._sends.get(q)) for q in ranks]
         wanted = [count_of(self._receives.get(q)) for q in ranks]
@@ -290,10 +294,10 @@ class Halo:
 
 @dataclass
 class HaloTimes:
-    """What the exchanges of a halo have taken so far.
+    """Time that the exchanges of a halo have taken so far [s], and bytes sent.
 
-    packing: filling send buffers; waiting: from then on until all has arrived, or for the rest of
-    that time where work was done meanwhile; unpacking: into the array [s]; sent [B].
+    packing: filling send buffers. waiting: from then until all messages have arrived, without the
+    time of work done meanwhile. unpacking: copying into the array. sent [B].
     """
 
     packing: float = 0.0
@@ -303,10 +307,11 @@ class HaloTimes:
 
 
 class HaloBuffers:
-    """Buffers for arrays like x: what is given to each neighbour, and what is taken from it.
+    """Buffers for arrays like x: the outgoing and the incoming values of each neighbour.
 
-    kind: "exchange", "reduce", or "bound": an exchange of x alone, which is held, and in which
-    values are received where they make up a range. like: whose buffers it sends from.
+    kind: "exchange", "reduce", or "bound" for an exchange of x only: x is referenced, and values
+    whose numbers are a range are received in place. like: HaloBuffers whose outgoing buffers are
+    shared.
     """
 
     def __init__(
@@ -362,13 +367,13 @@ class HaloBuffers:
         times.sent += self._sent
 
     def finish(self, rest: float, times: HaloTimes) -> None:
-        """Return when the incoming buffers are filled."""
+        """Wait until the incoming buffers are filled."""
         begin = perf_counter()
         self._swap.finish(rest)
         times.waiting += perf_counter() - begin
 
     def settle(self, times: HaloTimes) -> None:
-        """Return when the outgoing buffers may be filled again."""
+        """Wait until the outgoing buffers may be reused."""
         begin = perf_counter()
         self._swap.settle()
         times.waiting += perf_counter() - begin
@@ -381,7 +386,7 @@ class HaloBuffers:
         times.unpacking += perf_counter() - begin
 
     def combine(self, x: Values, ufunc: np.ufunc, times: HaloTimes) -> None:
-        """Combine the values in x with the incoming buffers, by rising rank."""
+        """Combine the values in x with the incoming buffers, in order of rising rank."""
         begin = perf_counter()
         for numbers, buffer in self.unpacked:
             own = self._scratch[: len(buffer)]
@@ -392,20 +397,20 @@ class HaloBuffers:
 
 
 def _copy(x: Values, numbers: Numbers, buffer: Values) -> None:
-    """Fill the buffer with the values of these numbers; nothing is allocated."""
+    """Fill the buffer with the values of x at these numbers, without allocations."""
     if isinstance(numbers, slice):
         np.copyto(buffer, x[numbers])
-    else:  # NumPy makes no copy of `out` unless it checks the numbers, which are known to be good
+    else:  # without a check of the numbers, which are valid, NumPy makes no copy of `out`
         x.take(numbers, 0, buffer, "clip")
 
 
 def _bytes(buffer: Values) -> npt.NDArray[np.uint8]:
-    """Return a C-contiguous array as bytes, which MPI sends whatever the type is."""
+    """Return a C-contiguous array as bytes, so that MPI can send any dtype."""
     return buffer.reshape(-1).view(np.uint8)
 
 
 def check_operation(ufunc: np.ufunc, x: Values) -> None:
-    """Raise InputError where values of x cannot be combined so."""
+    """Raise InputError if the ufunc is not defined for the dtype of x."""
     try:
         ufunc(x[:0], x[:0])
     except TypeError as error:

@@ -1,9 +1,9 @@
-"""Several devices in each process of MPI: a thread for each, whose rank is the device's number.
+"""Several devices per MPI process: each is a thread whose rank is the device's number.
 
-Process p of P has the devices d with d P // k = p, which follow each other. Values that all gather
-go through the first thread of each process: MPI takes one such call at a time from a process.
-Messages of a Swap do not: each thread starts and finishes its own, so that none is copied to a
-common buffer or waits for another device's; MPI must allow that (MPI_THREAD_MULTIPLE).
+Process p of P has the consecutive devices d with d P // k = p. Collective calls are made by the
+first thread of each process, because MPI allows one such call at a time per process. For a Swap,
+each thread starts and finishes its own messages, so that no message is copied to a common buffer or
+waits for another device; MPI must support this (MPI_THREAD_MULTIPLE).
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from evener.running.sharing import Memory, alone
 from evener.running.swaps import Buffers, Swap, Tagged
 
 T = TypeVar("T")
-MOST_DEVICES = 128  # of a process: two numbers of devices make up a tag of MPI, below 2^15
-LONGER = 5.0  # seconds that threads wait beyond the timeout, so that who waits for MPI speaks first
+MOST_DEVICES = 128  # per process: an MPI tag contains two device numbers and is below 2^15
+LONGER = 5.0  # extra seconds for waits between threads: the thread that waits for MPI fails first
 
 
 def devices_of_process(mpi: MpiComm, k: int, process: int | None = None) -> range:
-    """Return the devices of one of MPI's processes, of this one unless given.
+    """Return the devices of an MPI process, by default of this one.
 
-    Raises UsageError for more processes than devices, ToolError where MPI allows no threads.
+    Raises UsageError if there are more processes than devices, ToolError if MPI does not support
+    threads.
     """
     if mpi.size > k:
         raise UsageError(
@@ -41,13 +42,13 @@ def devices_of_process(mpi: MpiComm, k: int, process: int | None = None) -> rang
 
 
 def names_of_processes(mpi: MpiComm, names: Sequence[str]) -> Names:
-    """Return what MPI's processes are called: by the names of all their devices."""
+    """Return the names of MPI processes: each consists of the names of all its devices."""
     own = [devices_of_process(mpi, len(names), process) for process in range(mpi.size)]
     return Names(tuple(", ".join(names[device] for device in devices) for devices in own))
 
 
 class SwapOfBoth:
-    """Exchanges with threads of this process and with other processes."""
+    """A Swap that combines a swap with threads of this process and one with other processes."""
 
     def __init__(self, near: Swap, far: Swap) -> None:
         self._near, self._far = near, far
@@ -59,19 +60,19 @@ class SwapOfBoth:
 
     def finish(self, rest: float = 0.0) -> None:
         """Fill all incoming buffers."""
-        self._far.finish(rest)  # first: whoever waits for MPI moves others' messages, too
+        self._far.finish(rest)  # first: who waits for MPI also advances others' messages
         self._near.finish(rest)
 
     def settle(self) -> None:
-        """Return when all outgoing buffers may be changed again."""
+        """Wait until all outgoing buffers may be reused."""
         self._far.settle()
         self._near.settle()
 
 
 class HybridComm:
-    """One device among the k of all processes: a Comm.
+    """The Comm of one device among the k devices of all processes.
 
-    near: the thread's rank among those of its process. mpi: the processes.
+    near: the thread's ThreadComm in its process. mpi: the processes.
     """
 
     def __init__(self, near: ThreadComm, mpi: MpiComm, k: int) -> None:
@@ -80,12 +81,12 @@ class HybridComm:
         self.rank = self._starts[mpi.rank] + near.rank
 
     def barrier(self) -> None:
-        """Wait until all are here."""
+        """Wait until all devices have called this."""
         self.near.barrier()
         self._led(self.mpi.barrier)
 
     def allgather(self, value: T) -> list[T]:
-        """Return the values of all devices, in their order."""
+        """Return the values of all devices, by device number."""
         own = self.near.allgather(value)
         return self._led(lambda: [one for of in self.mpi.allgather(own) for one in of])
 
@@ -94,12 +95,12 @@ class HybridComm:
         return self.allgather(value if self.rank == root else None)[root]  # type: ignore[return-value]
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
-        """Send parts[d] to each device d; return what each has sent here."""
+        """Send parts[d] to each device d; return what each device sent to this one."""
         own = self.near.allgather(parts)
         return self._led(lambda: self._exchanged(own))[self.near.rank]
 
     def rest(self) -> None:
-        """Wait until all are here, asleep."""
+        """Wait until all devices have called this, and sleep meanwhile instead of polling."""
         self.near.barrier()
         self._led(self.mpi.rest)
 
@@ -112,7 +113,7 @@ class HybridComm:
             self.mpi.send(data, process, _tag(self.near.rank, place))
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
-        """Receive bytes; return how many."""
+        """Receive bytes; return the number of bytes."""
         process, place = self._home(source)
         if process == self.mpi.rank:
             return self.near.receive(buffer, place)
@@ -126,20 +127,20 @@ class HybridComm:
         return SwapOfBoth(near, self.mpi.tagged(far_out, far_in, sized=sized))
 
     def beside(self) -> tuple[int, int]:
-        """Return this device alone: rows that move are copied."""
+        """Return a range of only this device, so that rows that move are copied."""
         return self.rank, self.rank + 1
 
     def memory(self, n_bytes: int) -> Memory:
-        """Return memory of this device alone."""
+        """Return memory of only this device."""
         return alone(n_bytes)
 
     def _led(self, work: Callable[[], T]) -> T:
-        """Return to all threads what work() returns on the first."""
+        """Call work() on the first thread, and return its result on all threads."""
         found = work() if self.near.rank == 0 else None
         return self.near.bcast(found)  # type: ignore[return-value]
 
     def _exchanged(self, own: list[Sequence[T]]) -> list[list[T]]:
-        """Return for each thread here what all devices have sent it."""
+        """Return, for each thread of this process, what all devices have sent to it."""
         starts, me = self._starts, self.mpi.rank
         sent = [
             [list(parts[a:b]) for parts in own] if process != me else []
@@ -150,12 +151,12 @@ class HybridComm:
         return [[parts[place] for of in found for parts in of] for place in range(self.near.size)]
 
     def _home(self, device: int) -> tuple[int, int]:
-        """Return a device's process, and its place there."""
+        """Return a device's process, and its place in that process."""
         process = device * self.mpi.size // self.size
         return process, device - self._starts[process]
 
     def _divided(self, buffers: Buffers, tag: Callable[[int], int]) -> tuple[Buffers, Tagged]:
-        """Return those of this process by place, and the others by process and tag."""
+        """Split buffers: those for this process by place, the others by process and tag."""
         near, far = {}, {}
         for device, buffer in buffers.items():
             process, place = self._home(device)
@@ -167,9 +168,10 @@ class HybridComm:
 
 
 def run_hybrid(mpi: MpiComm, k: int, work: Callable[[Comm], T]) -> list[T]:
-    """Run work(comm) as this process's devices among k; return what they return, in order.
+    """Run work(comm) for each of this process's devices; return the results in order.
 
-    Raises what the first device that failed has raised, and as `devices_of_process`.
+    k: number of devices of all processes. Raises the error of the first device that failed, and the
+    errors of `devices_of_process`.
     """
     devices = devices_of_process(mpi, k)
     shared = Shared(len(devices), [0] * len(devices), mpi.waits.timeout + LONGER, mpi.waits.names)

@@ -1,4 +1,4 @@
-"""What a run that is saved or continued does on each device: see checkpoints."""
+"""Saving and continuing a run on each device: see checkpoints."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ def identify(
     resume: Checkpoint | None,
     parameters: Mapping[str, float],
 ) -> None:
-    """Compare the checkpoint that is resumed with this run; say of which run later ones are.
+    """Check that the resumed checkpoint belongs to this run, and set the identity of later ones.
 
-    asked: where the run is saved. Raises UsageError for solvers, InputError for another run's.
+    asked: where the run is saved. Raises UsageError for solvers, InputError if the checkpoint
+    belongs to another run.
     """
     if asked is None and resume is None:
         return
@@ -44,28 +45,31 @@ def identify(
 def stretch_of(
     asked: Checkpoints | None, resume: Checkpoint | None, comm: Comm, local: LocalGraph
 ) -> Iterator[Stretch]:
-    """Yield from which state of its own vertices a device runs, and what keeps later ones."""
+    """Yield a Stretch: a device's start state, and the function that saves later states."""
     start = start_of(resume, local)
     with writing(asked, comm, local, start) as writer:
         yield Stretch(start, None if writer is None else keeping(writer))
 
 
 def start_of(resume: Checkpoint | None, local: LocalGraph) -> RunState | None:
-    """Return the state of a device's own vertices; None where a run begins."""
+    """Return the start state of a device's own vertices, or None if the run does not resume."""
     return None if resume is None else resume.state.of(local.owned)
 
 
 def writing(
     asked: Checkpoints | None, comm: Comm, local: LocalGraph, start: RunState | None
 ) -> AbstractContextManager[CheckpointWriter | None]:
-    """Give what writes checkpoints, where they are asked for, for as long; all devices call."""
+    """Return a context manager that yields the CheckpointWriter, or None without checkpoints.
+
+    All devices call this.
+    """
     if asked is None:
         return nullcontext()
     return CheckpointWriter(comm, local, asked, 0 if start is None else start.step)
 
 
 def keeping(writer: CheckpointWriter) -> Keep:
-    """Return what writes checkpoints after supersteps, and stops none."""
+    """Return a Keep that writes checkpoints after supersteps and never stops them."""
 
     def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
         writer(step, take)

@@ -1,4 +1,4 @@
-"""The ranks that a launcher of MPI has started, such as mpiexec or srun."""
+"""The ranks that an MPI launcher such as mpiexec or srun has started."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 from evener.errors import ToolError
 from evener.running.mpi_comm import MpiComm
 
-# Variables in which launchers give each process the number of ranks: MPICH and Intel MPI, Open MPI,
-# MVAPICH2, PALS, Slurm's srun with whatever MPI.
+# Variables in which launchers store the number of ranks: MPICH and Intel MPI, Open MPI,
+# MVAPICH2, PALS, Slurm's srun with any MPI.
 SIZES = (
     "PMI_SIZE",
     "OMPI_COMM_WORLD_SIZE",
@@ -29,8 +29,8 @@ def n_ranks() -> int:
 def world() -> MpiComm:
     """Return the communicator of all ranks.
 
-    Raises ToolError without mpi4py, or where its MPI is not the launcher's: each process would take
-    itself for the only one.
+    Raises ToolError if mpi4py is missing, or if its MPI is not the launcher's; then each process
+    would take itself for the only one.
     """
     comm = MpiComm()
     if comm.size != n_ranks():

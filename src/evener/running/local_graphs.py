@@ -1,6 +1,6 @@
-"""LocalGraph: one device's part of a graph, its own vertices, ghosts, arcs and messages.
+"""LocalGraph: one device's part of a graph: own vertices, ghosts, arcs and messages.
 
-A ghost is a copy of a vertex that another device owns. Vertices of a device have local numbers:
+A ghost is a copy of a vertex that another device owns. The vertices of a device have local numbers:
 first its own, interior before boundary, then its ghosts by owner.
 """
 
@@ -18,11 +18,11 @@ from evener.wording import number, plural, two_lines
 
 Want: TypeAlias = Literal["out", "into", "both"]
 LocalNumbers: TypeAlias = npt.NDArray[np.uint32]
-UNSIGNED = 2**32  # from here on uint32 is too short
+UNSIGNED = 2**32  # from this number on, uint32 is too short
 
 
 class LocalArcs(NamedTuple):
-    """The arcs of a device's own vertices, those of one vertex together, in the graph's order.
+    """Arcs of a device's own vertices, in CSR form and in the graph's order.
 
     offsets (m + 1,) uint32, or uint64 from 2^32 arcs on; ends (arcs,) uint32: local numbers of the
     other ends; weights (arcs,) or None.
@@ -42,19 +42,19 @@ class LocalArcs(NamedTuple):
 class LocalGraph:
     """The part of a graph of n_global vertices that device `rank` of k computes.
 
-    numbers (n_local,) int64: global numbers of its n_owned own vertices, first the n_interior that
-    have no arc from or to another block, then the boundary, both rising; then of its ghosts, the
-    vertices of other blocks that its arcs lead to, by owner, then number. owned and ghosts are the
-    two parts; the ghosts of owner q are ghosts[ghost_starts[q] : ghost_starts[q + 1]]. A vertex's
-    local number is its place in `numbers`. degrees (n_local,): how many arcs leave each in the
-    whole graph.
+    numbers (n_local,) int64: global numbers of its n_owned own vertices, then of its ghosts. Own
+    vertices: first the n_interior vertices that have no arc from or to another block, then the
+    boundary, both rising. Ghosts: the vertices of other blocks that its arcs lead to, by owner,
+    then number; those of owner q are ghosts[ghost_starts[q] : ghost_starts[q + 1]]. A vertex's
+    local number is its index in `numbers`. degrees (n_local,): number of arcs that leave each
+    vertex in the whole graph.
 
-    out: arcs that leave owned vertices, into: those that reach them; None where not asked for, and
-    the same object where the graph is undirected. sends: other device -> (s,) uint32, the owned
-    vertices that are ghosts there, in the order of its ghosts.
+    out: arcs that leave owned vertices. into: arcs that reach them. Either is None if it was not
+    requested; both are the same object if the graph is undirected. sends: other device -> (s,)
+    uint32, local numbers of the owned vertices that are ghosts there, in the order of its ghosts.
 
-    A device that has the whole graph keeps no `numbers`, which are 0 to n - 1, and no `degrees`
-    where `out` tells them: each is made anew when it is asked for.
+    A device that has the whole graph does not store `numbers`, which are 0 to n - 1, nor `degrees`
+    if they follow from `out`; both are computed at each access.
     """
 
     rank: int
@@ -90,7 +90,7 @@ class LocalGraph:
 
     @property
     def kept_degrees(self) -> npt.NDArray[np.integer[Any]]:
-        """`degrees`; empty if they are not stored, as differences of `out.offsets`."""
+        """`degrees`; empty if they are not stored because they follow from `out.offsets`."""
         kept: npt.NDArray[np.integer[Any]] = self.__dict__.get("degrees", np.empty(0, np.int32))
         return kept
 
@@ -123,12 +123,12 @@ class LocalGraph:
 
     @property
     def n_ghosts(self) -> int:
-        """Number of its ghosts, h; nothing is made to count them."""
+        """Number of its ghosts, h; computed without allocating arrays."""
         return self.n_local - self.n_owned
 
     @property
     def receives(self) -> dict[int, tuple[int, int]]:
-        """Other device -> first and end of the local numbers of the ghosts that it owns."""
+        """Other device -> (first, end) of the local numbers of the ghosts that it owns."""
         starts = self.n_owned + self.ghost_starts
         return {
             int(q): (int(starts[q]), int(starts[q + 1])) for q in np.flatnonzero(np.diff(starts))
@@ -136,7 +136,7 @@ class LocalGraph:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all its arrays; `out` and `into` count once where they are the same."""
+        """Bytes of all arrays; if `out` and `into` are the same object, it counts once."""
         vertices = [self.kept_numbers, self.ghost_starts, self.kept_degrees]
         arrays = [*vertices, *self.sends.values()]
         arcs = {id(one): one.nbytes for one in (self.out, self.into) if one is not None}
@@ -144,10 +144,10 @@ class LocalGraph:
 
 
 def unsigned(count: int) -> type[np.unsignedinteger[Any]]:
-    """Return the unsigned type that counts so far."""
+    """Return the narrowest unsigned type for numbers up to `count`: uint32 or uint64."""
     return np.uint32 if count < UNSIGNED else np.uint64
 
 
 def signed(count: int) -> type[np.signedinteger[Any]]:
-    """Return the signed type that counts so far."""
+    """Return the narrowest signed type for numbers up to `count`: int32 or int64."""
     return np.int32 if count < UNSIGNED // 2 else np.int64

@@ -1,4 +1,4 @@
-"""Local numbers of the vertices whose values go from one rank to another: a range, or a list."""
+"""Local numbers of the vertices whose values one rank sends to another: a range, or an array."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Numbers: TypeAlias = slice | npt.NDArray[np.intp]
 
 
 def numbers_of(given: tuple[int, int] | IntArray) -> Numbers:
-    """Return local numbers as a slice where they are consecutive, else as an array.
+    """Return local numbers as a slice if they are consecutive, otherwise as an array.
 
     given: first and end of a range, or the numbers.
     """
@@ -27,14 +27,14 @@ def numbers_of(given: tuple[int, int] | IntArray) -> Numbers:
 
 
 def count_of(numbers: Numbers | None) -> int:
-    """Return how many there are; 0 for None."""
+    """Return the number of local numbers; 0 for None."""
     if numbers is None:
         return 0
     return numbers.stop - numbers.start if isinstance(numbers, slice) else int(numbers.size)
 
 
 def are_within(numbers: Numbers, first: int, end: int) -> bool:
-    """Return whether all numbers are from `first` up to `end`, which is not among them."""
+    """Return whether all numbers are in the range from `first` to `end`, without `end`."""
     if isinstance(numbers, slice):
         return bool(numbers.start == numbers.stop or first <= numbers.start <= numbers.stop <= end)
     return bool(not numbers.size or (numbers.min() >= first and numbers.max() < end))

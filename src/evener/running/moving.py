@@ -1,9 +1,9 @@
-"""Vertices that change device while a run goes on, where an adviser says that this pays.
+"""Moves vertices between devices during a run, if an adviser predicts that this saves time.
 
-After some supersteps all devices tell the first one how long they have computed. It asks the
-adviser. If vertices are to move, the supersteps stop: each vertex's state goes to its new device
-(RunState, as in a checkpoint), parts of the graph and halos are made anew, and the supersteps go
-on. What a program computes does not depend on where its vertices are, so its values are the same.
+After some supersteps, all devices send their computing times to the first one, which asks the
+adviser. If vertices are to move, the supersteps stop: each vertex's state is sent to its new device
+(RunState, as in a checkpoint), the parts of the graph and the halos are built anew, and the
+supersteps continue. The program's values do not depend on where vertices are computed.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import Keep
 from evener.running.local_graphs import LocalGraph, Want
 
-# Of the seconds of a run, for asking: chosen by hand, below what two equal runs differ by. Asking
-# that has led to nothing but has taken long, as partitions were made, is paused for up to
-# 1 / MOST_SHARE_ONCE of its own seconds.
+# Largest share of a run's time for asking, chosen by hand: less than the difference of two equal
+# runs. If an answer without a move took long, because partitions were computed, the next question
+# waits for up to 1 / MOST_SHARE_ONCE of that time.
 MOST_SHARE, MOST_SHARE_ONCE = 0.01, 0.1
-# Seconds between two askings at least, so that a mean is over many turns of what shares a core:
-# Linux leaves a core to one of two processes for 3 to 4 ms.
+# Least seconds between two questions, so that a mean covers many time slices of processes that
+# share a core: Linux leaves a core to one of two processes for 3 to 4 ms.
 LEAST_SECONDS = 0.05
 
 
 class DeviceTimes(NamedTuple):
-    """What devices did since the adviser was asked last.
+    """What devices did since the adviser was last asked.
 
-    supersteps: how many; left: how many are left at most, None where that is unknown. computing
-    (k,) [s], arcs (k,): in all of these supersteps. is_dense: whether each looked at all arcs.
-    built [s]: what making the parts of the graph took, the longest of any device. step: supersteps
-    done so far. seconds: of all of these supersteps, waiting included; NaN where unknown.
+    supersteps: their number; left: the most that are left, or None if unknown. computing (k,) [s],
+    arcs (k,): sums over these supersteps. is_dense: whether each superstep visited all arcs. built
+    [s]: time of building the parts of the graph, on the slowest device. step: supersteps done so
+    far. seconds: duration of these supersteps, waiting included; NaN if unknown.
     """
 
     supersteps: int
@@ -57,9 +57,9 @@ class DeviceTimes(NamedTuple):
 
 
 class MoveAdvice(NamedTuple):
-    """What to do: part (n,), the device of each vertex from now on; how that was found.
+    """The adviser's answer: part (n,), the new device of each vertex; kind: how it was found.
 
-    saving [s a superstep], cost [s]: predicted.
+    saving [s per superstep], cost [s]: predicted.
     """
 
     part: Part
@@ -69,22 +69,22 @@ class MoveAdvice(NamedTuple):
 
 
 class Adviser(Protocol):
-    """What is asked on the first device; evener.rebalancing.run_rebalancer has one."""
+    """Decides about moves on the first device; see evener.rebalancing.run_rebalancer."""
 
     def observe(self, seen: DeviceTimes) -> MoveAdvice | None:
-        """Take in what devices did; return what to do, or None to go on."""
+        """Record what devices did; return a move, or None to continue without one."""
 
     def moved(self, seconds: float) -> None:
-        """Take in the seconds that the last move took, from asking until supersteps went on."""
+        """Record the duration [s] of the last move, from the question to the next superstep."""
 
 
 @dataclass(eq=False)
 class Rebalancing:
-    """How a run is rebalanced: whom to ask, and after how many supersteps.
+    """How a run is rebalanced: the adviser, and the number of supersteps between questions.
 
-    every: None: so seldom that asking takes at most MOST_SHARE of the time, and supersteps between
-    take LEAST_SECONDS. built [s]: what making
-    the parts took when the run began, filled in by it.
+    every: number of supersteps; None: as many as needed for asking to take at most MOST_SHARE of
+    the time, and at least LEAST_SECONDS. built [s]: time of building the parts when the run began,
+    which the run sets.
     """
 
     adviser: Adviser
@@ -96,8 +96,9 @@ class Rebalancing:
 class Segment:
     """How a device computes supersteps until the program ends or `keep` stops it.
 
-    run(local, start, keep): as SuperstepLoop. schedule: the program's. most: supersteps in all.
-    want: the arcs that parts hold. threads: of the device, which make its parts, too.
+    run(local, start, keep): like SuperstepLoop. schedule: the program's schedule. most: largest
+    number of supersteps. want: arcs that the parts contain. threads: number of the device's
+    threads, which also build its parts.
     """
 
     run: Callable[[LocalGraph, RunState | None, Keep], DeviceRun]
@@ -108,9 +109,9 @@ class Segment:
 
 
 class MovingDevice:
-    """One device's run whose vertices may change device; all devices make one and call `run`.
+    """One device's run, whose vertices may move; all devices create it and call `run`.
 
-    graph, partition: those that `local` was made from. keep: called after each superstep besides.
+    graph, partition: those from which the first local graph was built.
     """
 
     def __init__(
@@ -126,9 +127,9 @@ class MovingDevice:
         self._part: Part = partition.part
 
     def run(self, local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
-        """Run supersteps and moves until the program ends or has done as many as asked for.
+        """Run supersteps and moves until the program ends or reaches segment.most.
 
-        keep: called after each superstep besides, before the adviser is asked.
+        keep: called after each superstep, before the adviser is asked.
         """
 
         def ask(step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
@@ -152,7 +153,7 @@ class MovingDevice:
         return replace(whole, owned=local.owned, asking=self._asks.seconds)
 
     def _rebuilt(self, local: LocalGraph, part: Part) -> LocalGraph:
-        """Return this device's part of the graph; the same where no vertex of it has moved."""
+        """Return this device's new part of the graph, or `local` if the part is the same."""
         changed, rank = part != self._part, self.comm.rank
         came = bool((changed & (part == rank)).any())
         if self.graph.symmetric and not came and not changed[local.numbers].any():
@@ -164,10 +165,10 @@ class MovingDevice:
 def moved_state(
     comm: Comm, state: RunState, owned: IntVector, part: Part, now_owned: IntVector
 ) -> RunState:
-    """Return the state of the vertices that this device has from now on. All devices call.
+    """Return the state of the vertices that this device now owns. All devices call this.
 
-    state: of the vertices owned (m,) until now, in their order; part (n,): the device that each
-    vertex goes to; now_owned: this device's, by global number.
+    state: of the vertices owned (m,) before, in their order; part (n,): the new device of each
+    vertex; now_owned: the vertices that this device now owns, by global number.
     """
     to = part[owned]
     parts: list[Any] = [None] * comm.size
@@ -189,7 +190,7 @@ def moved_state(
 
 
 class _Stopped(NamedTuple):
-    """Why supersteps have stopped: what to do, this device's state, when that was asked [s]."""
+    """Why supersteps stopped: the advice, this device's state, and the time of the question [s]."""
 
     advice: MoveAdvice
     state: RunState
@@ -197,25 +198,25 @@ class _Stopped(NamedTuple):
 
 
 class _Asking:
-    """Asks the adviser after some supersteps: on the first device, for all. A Keep.
+    """A Keep that asks the adviser after some supersteps, on the first device, for all devices.
 
-    seconds: on the first device, for asking until now, without what has led to moves.
+    seconds: on the first device, time of all questions so far that led to no move.
     """
 
     def __init__(self, comm: Comm, rebalancing: Rebalancing, segment: Segment) -> None:
         self.comm, self.given, self.segment = comm, rebalancing, segment
         self.seconds = 0.0
-        self._next = 0  # superstep after which to ask
-        self._steps: StepRecorder | None = None  # of the supersteps since the last move
-        self._seen = 0  # of these, those that the adviser knows
+        self._next = 0  # superstep after which the adviser is asked
+        self._steps: StepRecorder | None = None  # recorder of the supersteps since the last move
+        self._seen = 0  # how many of these the adviser knows
         self._since = 0.0  # when the first of the others began [s]
-        self._usual = math.inf  # seconds of the shortest asking
-        self._passing_on = 0.0  # seconds until all knew the last answer
-        self._moved: float | None = None  # when a move was asked for that is yet to be reported
+        self._usual = math.inf  # seconds of the shortest question
+        self._passing_on = 0.0  # seconds until all devices knew the last answer
+        self._moved: float | None = None  # when the last unreported move was requested [s]
         self._stopped: _Stopped | None = None
 
     def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
-        """Ask if it is time to; return whether supersteps are to stop for a move."""
+        """Ask the adviser if it is time; return whether supersteps must stop for a move."""
         if self._steps is not steps:
             self._steps, self._seen, self._since, self._next = steps, 0, steps.began, 0
         if step < self._next or step >= self.segment.most:
@@ -230,7 +231,7 @@ class _Asking:
         return True
 
     def take_stopped(self) -> _Stopped | None:
-        """Return why supersteps have stopped, once; None where they have ended."""
+        """Return why supersteps have stopped, once; None if they have ended."""
         stopped, self._stopped = self._stopped, None
         return stopped
 
@@ -256,9 +257,9 @@ class _Asking:
         seconds: float,
         count: int,
     ) -> tuple[MoveAdvice | None, int]:
-        """Return the adviser's answer, and after how many supersteps to ask again.
+        """Return the adviser's answer, and the number of supersteps until the next question.
 
-        seconds: of the last `count` supersteps.
+        seconds: duration of the last `count` supersteps.
         """
         began = time.perf_counter()
         adviser, most = self.given.adviser, self.segment.most

@@ -1,4 +1,4 @@
-"""MpiComm: communication between processes of MPI. The only file that imports mpi4py."""
+"""MpiComm: communication between MPI processes. The only file that imports mpi4py."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ from evener.running.sharing import Memory, computer, in_common, run_around
 from evener.running.swaps import Buffer, Buffers, MpiSwap, Swap, Tagged
 
 T = TypeVar("T")
-SLOT = 256  # bytes that each rank may gather in one message, its length among them
+SLOT = 256  # bytes that a rank sends in the first message of allgather, its length included
 LENGTH = 8  # bytes of that length
-STDERR = 2  # its file's number
-LONGEST = 2.0  # [s] that the reader of stderr has before a rank ends all others
-REST = 2e-3  # [s] between two looks whether it has read all
-END_REST = 5e-3  # [s] between two looks whether all have ended; each rank waits once
+STDERR = 2  # its file descriptor
+LONGEST = 2.0  # [s] for the reader of stderr to read it, before a rank ends all others
+REST = 2e-3  # [s] between two checks of whether all was read
+END_REST = 5e-3  # [s] between two checks of whether all have ended; each rank waits once
 
 
 class MpiComm:
-    """A communicator of mpi4py; MPI.COMM_WORLD by default. Raises ToolError without mpi4py."""
+    """Ranks of an mpi4py communicator, by default MPI.COMM_WORLD.
+
+    Raises ToolError if mpi4py is missing.
+    """
 
     def __init__(self, comm: Any = None) -> None:
         enter_mpi()
@@ -47,15 +50,15 @@ class MpiComm:
         self.rank, self.size = int(self._comm.Get_rank()), int(self._comm.Get_size())
         self._beside: tuple[int, int] | None = None
         self._guard: Guard | None = None
-        self._whose: Any = None  # the communicator of which this is the duplicate
+        self._whose: Any = None  # the communicator of which `_comm` is the duplicate
         self.waits = MpiWaits(MPI, self._comm)
 
     def barrier(self) -> None:
-        """Wait until all are here."""
+        """Wait until all ranks have called this."""
         self.waits.until(self._comm.Ibarrier().Test)
 
     def allgather(self, value: T) -> list[T]:
-        """Return the values of all ranks, in their order; small ones take one exchange."""
+        """Return the values of all ranks, by rank; small values need only one message."""
         content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         own, slots = np.zeros(SLOT, np.uint8), np.empty((self.size, SLOT), np.uint8)
         own[:LENGTH].view(np.int64)[0] = len(content)
@@ -88,7 +91,7 @@ class MpiComm:
         return result
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
-        """Send parts[r] to each rank r; return what each has sent here."""
+        """Send parts[r] to each rank r; return what each rank sent to this one."""
         contents = [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts]
         sent = np.array([len(content) for content in contents], np.int64)
         lengths = np.empty_like(sent)
@@ -101,15 +104,15 @@ class MpiComm:
         return _unpickled(whole, lengths)
 
     def rest(self) -> None:
-        """Wait until all are here, asleep: cores are left to those that still work."""
+        """Wait until all ranks have called this, and sleep to leave cores to the others."""
         self.waits.until(self._comm.Ibarrier().Test, 1e-3)
 
     def send(self, data: bytearray | memoryview, to: int, tag: int = MESSAGE) -> None:
-        """Send bytes to a rank that receives them."""
+        """Send bytes to a rank that calls `receive`."""
         self._comm.Send(data, dest=to, tag=tag)
 
     def receive(self, buffer: bytearray | memoryview, source: int, tag: int = MESSAGE) -> int:
-        """Receive bytes, at most as many as the buffer holds; return how many."""
+        """Receive bytes, at most as many as the buffer holds; return the number of bytes."""
         status = self._mpi.Status()
         self._comm.Recv(buffer, source=source, tag=tag, status=status)
         return int(status.Get_count())
@@ -123,14 +126,14 @@ class MpiComm:
         )
 
     def tagged(self, outgoing: Tagged, incoming: Tagged, *, sized: bool = False) -> MpiSwap:
-        """Return an exchange of buffers by rank and tag: of several between the same ranks."""
+        """Return an exchange of buffers given by rank and tag; two ranks may exchange several."""
         return MpiSwap(self._comm, self.waits, outgoing, incoming, sized=sized)
 
     @property
     def takes_device_memory(self) -> bool:
-        """Whether MPI says that buffers of a swap may be arrays on CUDA devices.
+        """Whether MPI states that buffers of a swap may be arrays on CUDA devices.
 
-        By the kinds of memory that MPI 4.1 lists of a communicator (its section 12.4.3).
+        Read from the kinds of memory that MPI 4.1 lists for a communicator (its section 12.4.3).
         """
         info = self._comm.Get_info()
         kinds = (info.Get("mpi_memory_alloc_kinds") or "").split(",")
@@ -138,7 +141,10 @@ class MpiComm:
         return any(kind.split(":")[0] == "cuda" for kind in kinds)
 
     def check_threads(self, devices: int, most: int) -> None:
-        """Raise ToolError unless a process may have this number of devices, each with a thread."""
+        """Check that a process can have this number of devices, each with a thread.
+
+        Raises UsageError for more than `most` devices, ToolError if only one thread may call MPI.
+        """
         if devices > most:
             raise UsageError(f"a process can have at most {most} devices, not {devices}")
         if devices > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
@@ -148,19 +154,22 @@ class MpiComm:
             )
 
     def beside(self) -> tuple[int, int]:
-        """Return first and end of the ranks in a row on this computer; all ranks call at first."""
+        """Return the range (first, end) of consecutive ranks around this one on this computer.
+
+        All ranks must make the first call.
+        """
         if self._beside is None:
             self._beside = run_around(self.rank, self.allgather(computer()))
         return self._beside
 
     @property
     def shares_memory(self) -> bool:
-        """Whether all ranks are of one computer, and their threads may call MPI; all call."""
+        """Whether all ranks share a computer and their threads may call MPI; all ranks call."""
         is_free = bool(self._mpi.Query_thread() == self._mpi.THREAD_MULTIPLE)
         return self.beside() == (0, self.size) and is_free
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return shared memory, or None; all ranks of `beside` call."""
+        """Return shared memory, or None; all ranks in the range of `beside` call this."""
         return in_common(n_bytes, self.rank, range(*self.beside()), self._tell)
 
     def _tell(self, outgoing: Buffers, incoming: Buffers) -> None:
@@ -169,22 +178,23 @@ class MpiComm:
         swap.finish()
 
     def watch(self) -> None:
-        """Start a guard that says which rank is killed; all ranks call."""
+        """Start a guard that reports which rank is killed; all ranks call this."""
         near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self.rank)
         self._guard = Guard(near, self.rank)
         near.Free()
 
     def describe(self, names: Names, timeout: float, hint: str = "") -> None:
-        """Give the ranks names for messages, waits an end; hint: what to do where one is killed."""
+        """Set the names of ranks for messages, the timeout, and the hint for a killed rank."""
         self.waits.names, self.waits.timeout = names, timeout
         if self._guard is not None:
             self._guard.describe(names, hint)
 
     def fail(self, error: BaseException) -> None:
-        """End the waits of all other ranks with an error that names this one.
+        """Stop all other ranks that wait, with an error that names this one.
 
-        Only on a duplicate that `comm_of` has made, of which it makes another: calls that are under
-        way on this one have no end. Nothing is done where all ranks are known to have the error.
+        Works only on a duplicate made by `comm_of`, which is then discarded, because unfinished
+        calls on it never end; the next `comm_of` makes a new one. Does nothing if all ranks are
+        known to have the error.
         """
         if self._whose is None or getattr(error, "is_everywhere", False):
             return
@@ -194,18 +204,18 @@ class MpiComm:
         self._whose = None
 
     def abort(self, code: int = 1) -> NoReturn:
-        """End all ranks, after this rank has printed why."""
+        """End all ranks, after this rank has printed the reason."""
         sys.stderr.flush()
         wait_until_read(STDERR)
         if self._guard is not None:
             self._guard.ended(in_order=False)
         self._comm.Abort(code)
-        os._exit(code)  # MPICH's Abort returns before the launcher has ended all
+        os._exit(code)  # MPICH's Abort returns before the launcher has ended all ranks
 
     def end(self) -> None:
-        """End MPI when all have done everything, as writing results, for which all wait asleep.
+        """Finalize MPI once all ranks have finished, for example writing results; sleep meanwhile.
 
-        Until then a rank that is killed would take the others with it: the guard names it.
+        Before that, if a rank is killed, it would end the others, too, and the guard names it.
         """
         request = self._comm.Ibarrier()
         while not request.Test():
@@ -218,7 +228,7 @@ class MpiComm:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """A rank that fails takes all with it: the others would wait for it for ever."""
+        """If this rank fails, abort all ranks, because the others would wait for it forever."""
         if error is not None and self.size > 1:
             traceback.print_exception(error, file=sys.stderr)
             self.abort()
@@ -227,18 +237,19 @@ class MpiComm:
 
 
 def _unpickled(whole: Buffer, lengths: npt.NDArray[np.int64]) -> list[Any]:
-    """Return the values whose pickles, of these lengths, follow each other."""
+    """Unpickle values from consecutive byte strings of these lengths."""
     ends = np.cumsum(lengths)
     return [pickle.loads(whole[end - n : end].data) for end, n in zip(ends, lengths, strict=True)]
 
 
-_duplicates: list[int] = []  # the key by which a communicator of mpi4py keeps its duplicate
+_duplicates: list[int] = []  # key under which a communicator of mpi4py stores its duplicate
 
 
 def comm_of(given: Any) -> Comm:
-    """Return a Comm as it is; of a communicator of mpi4py its duplicate, as an MpiComm.
+    """Return a Comm unchanged; for an mpi4py communicator, return its duplicate as an MpiComm.
 
-    The duplicate is made once, by all ranks together, so that messages never meet those of others.
+    All ranks create the duplicate together, at the first call, so that messages are never mixed
+    with those of other libraries.
     """
     if not hasattr(given, "Get_rank"):
         known: Comm = given
@@ -255,10 +266,10 @@ def comm_of(given: Any) -> Comm:
 
 
 def wait_until_read(file: int) -> bool:
-    """Return whether the reader of this pipe has taken all that was written, within LONGEST.
+    """Wait at most LONGEST s for a pipe's reader to read everything; return whether it has.
 
-    True at once for what is no pipe. MPICH's launcher, asked to end all ranks, no longer reads what
-    a rank has written just before.
+    Returns True at once if the file is not a pipe. Needed because MPICH's launcher, when asked to
+    end all ranks, no longer reads what a rank has just written.
     """
     if sys.platform != "linux" or not stat.S_ISFIFO(os.fstat(file).st_mode):
         return True

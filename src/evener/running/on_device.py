@@ -1,4 +1,4 @@
-"""What one device does in a run of a vertex program or a solver, and what is watched meanwhile."""
+"""What one device does in a run of a vertex program or solver, with progress and checkpoints."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from evener.running.swaps import Stopped
 
 Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
-# What one device does in a run, given its rank, its part, its threads or CudaDevice, and whom to
-# tell of progress.
+# What one device does in a run; arguments: its rank's Comm, its part, its threads or CudaDevice,
+# and a function to call with the progress.
 Share = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
 
 
 @dataclass(frozen=True)
 class RunWatch:
-    """Progress of a run, its timeout, and its checkpoints.
+    """How a run reports progress, its timeout, checkpoints, rebalancing and reordering.
 
     tell: called on the first device with the number of supersteps done. timeout [s]: how long a
-    device waits for another that is a thread of this process. names: of devices, for messages.
-    checkpoints: where and when the run is saved. resume: from what it is continued. rebalancing:
-    who is asked whether vertices are to change device meanwhile. locality: whether each device
-    brings its vertices into a better order: "on", before it runs; "auto", while it does; "off".
+    device waits for another one, if devices are threads of this process. names: of devices, for
+    messages. checkpoints: where and when the run is saved. resume: checkpoint from which the run
+    continues. rebalancing: adviser for moving vertices during the run. locality: whether each
+    device reorders its vertices for locality: "on" before it runs, "auto" during the run, or "off".
     """
 
     tell: Tell | None = None
@@ -66,9 +66,12 @@ def share_of(
     watch: RunWatch,
     whole: tuple[Graph | DirectedGraph, Partition] | None = None,
 ) -> Share:
-    """Return what a device does to run a program; whole: what parts can be made from anew."""
+    """Return the function that runs a program on one device.
+
+    whole: the graph and partition, from which new parts are built if vertices move.
+    """
     chosen = parameters_of(program.name, program.parameters, parameters or {})
-    cores = process_cores()  # before this thread is bound to those of a device
+    cores = process_cores()  # called before this thread is bound to a device's cores
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         told: Reordering | None = None
@@ -100,10 +103,11 @@ def share_of(
 
 
 class _OnDevice(NamedTuple):
-    """What one device runs a program with.
+    """What one device needs to run a program.
 
-    comm: its rank. device: its threads or CudaDevice. tell: whom to tell of progress. local: its
-    part. stretch: what of the run. most: supersteps. parameters: all of them.
+    comm: its rank's Comm. device: its threads or CudaDevice. tell: called with the progress. local:
+    its part. stretch: start state, and function that saves states. most: largest number of
+    supersteps. parameters: all parameters of the program.
     """
 
     comm: Comm
@@ -148,7 +152,7 @@ def wanted_arcs(program: VertexProgram | Solver) -> Want:
 def on_rank(
     comm: Comm, share: Share, local: LocalGraph, devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
-    """Run one device's share; return the whole result. Errors name the device."""
+    """Run one device's share; return the result of all devices. Other errors name the device."""
     try:
         with _opened(None if devices is None else devices[comm.rank]) as on:
             own = share(comm, local, on, watch.tell if comm.rank == 0 else None)
@@ -161,7 +165,7 @@ def on_rank(
 
 @contextmanager
 def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
-    """Give the threads of a device, or a CudaDevice, which the calling thread drives."""
+    """Context manager: yield the thread pool of a device, or its CudaDevice."""
     if isinstance(device, Cuda):
         from evener.running.engine.device_cuda_kernels import CudaDevice
 

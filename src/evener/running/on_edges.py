@@ -1,4 +1,4 @@
-"""Runs a vertex program on all devices of an edge partition: threads, or ranks of MPI."""
+"""Runs a vertex program on all devices of an edge partition, each a thread or an MPI rank."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def run_on_edges(
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
-    """Run a program on one device for each block of edges, for up to `most` supersteps.
+    """Run a program on one device per block of edges, for up to `most` supersteps.
 
-    divided: as in `edge_shares`. Other arguments, and the result, as in run_program. Raises
-    UsageError for what edge partitions are not run with, InputError as Engine and `edge_shares` do,
-    and ToolError where a device fails or does not answer.
+    divided: as for `edge_shares`. Other arguments and the result are as for run_program. Raises
+    UsageError if the program, devices or options do not work with edge partitions; InputError as
+    Engine and `edge_shares` do; ToolError if a device fails or does not answer.
     """
     if isinstance(program, str):
         return run_app(
@@ -84,10 +84,10 @@ def run_on_shares(
     watch: RunWatch = UNWATCHED,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
-    """Run a program on all shares of a graph's edges, each by a thread of this process.
+    """Run a program on all shares of a graph's edges, each on a thread of this process.
 
-    Arguments, result and errors as in `run_on_edges`. A watch with checkpoints names the run that
-    they are of.
+    Arguments, result and errors as for `run_on_edges`. If the watch has checkpoints, their identity
+    must already be set.
     """
     refuse_on_edges(program)
     _refuse(devices, watch)
@@ -103,7 +103,7 @@ def _share_of(
     parameters: Mapping[str, float] | None,
     watch: RunWatch,
 ) -> Share:
-    """Return what a device does to run a program."""
+    """Return the function that runs a program on one device."""
     chosen = parameters_of(program.name, program.parameters, parameters or {})
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
@@ -118,7 +118,7 @@ def _share_of(
 
 
 def refuse_on_edges(program: VertexProgram | Solver) -> None:
-    """Raise UsageError for a program that edge partitions are not run with."""
+    """Raise UsageError if the program does not run on edge partitions."""
     if isinstance(program, Solver) and program.solve_on_edges is None:
         raise UsageError(
             f"{program.name} runs on blocks of vertices only: it needs all edges of a "
@@ -129,7 +129,7 @@ def refuse_on_edges(program: VertexProgram | Solver) -> None:
 
 
 def _refuse(devices: Devices | None, watch: RunWatch) -> None:
-    """Raise UsageError for what edge partitions are not run with."""
+    """Raise UsageError for devices or options that do not work with edge partitions."""
     if any(isinstance(device, Cuda) for device in devices or ()):
         raise UsageError(
             "blocks of edges do not run on CUDA devices",

@@ -1,8 +1,8 @@
-"""Distributes a graph that does not fit into memory: its arcs wait in files for their devices.
+"""Distributes a graph that does not fit into memory: files store the arcs of each device.
 
-The file is read in pieces by several threads; the arcs of each piece are written to a file, by
-device. Then each thread makes the part of one device after another. What is in memory: a piece and
-the part of a device for each thread, and arrays over all vertices.
+Several threads read the graph's file in pieces and write the arcs of each piece to a file, sorted
+by device. Then each thread builds the parts of devices, one after another. Memory contains one
+piece and one device's part per thread, and arrays over all vertices.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def distribute_file(
 ) -> dict[str, Any]:
     """Write the parts of all devices to a new folder, as `write_distributed` does.
 
-    stream: a graph's file. threads: as many as there are cores by default. Meanwhile files of 8
-    bytes an arc, and its weight's, lie beside the folder. Raises as `write_distributed`, InputError
-    for what is wrong in the file, WholeNeeded where it must be read whole.
+    stream: the graph's file. threads: by default, the number of cores. Temporary files next to the
+    folder take 8 bytes per arc, plus its weight. Raises the errors of `write_distributed`,
+    InputError for faults in the file, and WholeNeeded if the file must be read as a whole.
     """
     refuse_folder(folder, force=force)
     with private_folder(Path(folder).parent) as private:
@@ -73,10 +73,10 @@ def distribute_file(
 
 
 class _Written(NamedTuple):
-    """Where the arcs of a piece stand in its file: of each list the offset [B], and its starts.
+    """Position of a piece's arcs in its file: for each list, its offset [B] and starts (k + 1,).
 
-    Three arrays of a list follow each other: own, other, weights; none of the last where there are
-    no weights.
+    A list consists of three consecutive arrays: own, other, weights; the last is missing if there
+    are no weights.
     """
 
     file: Path
@@ -99,7 +99,7 @@ def _write(file: Path, dealt: dict[str, Dealt]) -> _Written:
 
 
 class _Stored:
-    """The arcs of a device in one list, read from the files of all pieces each time."""
+    """The arcs of a device in one list; each iteration reads them from the files of all pieces."""
 
     def __init__(self, written: Sequence[_Written], name: str, rank: int) -> None:
         self._written, self._name, self._rank = written, name, rank
@@ -127,7 +127,7 @@ def _part(file: BinaryIO, dtype: np.dtype[Any], count: int, offset: int) -> npt.
 
 
 class _Work:
-    """The steps, and what they leave to those that follow."""
+    """The steps of the distribution, and the data that they pass on."""
 
     def __init__(
         self, stream: ArcStream, partition: Partition, want: Want, folder: Path, threads: int
@@ -164,7 +164,7 @@ class _Work:
         self.written, self.tallies = written, tallies
 
     def make_rows(self) -> None:
-        """Make the rows of all devices, and write them to files."""
+        """Build the rows of all devices, and write them to files."""
         starts: list[Any] = [None] * self.k
         most = sum(int(one.lists["out"][1][-1]) for one in self.written)
         self.degrees = np.zeros(self.stream.n, signed(most))
@@ -183,7 +183,7 @@ class _Work:
             one.file.unlink()
 
     def number(self) -> tuple[list[PartHead], Facts]:
-        """Number the vertices of all devices; return what index.json says of them."""
+        """Number the vertices of all devices; return the figures for index.json."""
         found: list[Any] = [None] * self.k
 
         def work(rank: int) -> None:
@@ -215,7 +215,7 @@ class _Work:
         in_slices(work, self.k, self.threads)
 
     def _asked(self, owner: int) -> dict[int, IntVector]:
-        """Return which vertices of a device are ghosts of others, by these."""
+        """Return, for each other device, the vertices of `owner` that are its ghosts."""
         asked: dict[int, IntVector] = {}
         for q, starts in enumerate(self.ghost_starts):
             first, last = starts[owner : owner + 2].tolist()

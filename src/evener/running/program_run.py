@@ -1,4 +1,4 @@
-"""The result of a vertex program on all devices: values, supersteps, moves, orders."""
+"""The result of a vertex program on all devices: values, supersteps, moves, reorderings."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from evener.wording import duration, number, plural, spread, two_lines
 
 @dataclass(frozen=True, eq=False)
 class ProgramRun:
-    """The result of a program, and what its supersteps took on each device.
+    """The values of a program, and how long its supersteps took on each device.
 
-    values (n,): by the graph's numbers. steps: of each device, its supersteps in order. seconds:
-    wall time of all supersteps, the longest of any device, without reading, distributing and
-    compiling. first: supersteps that were done before, where a run was continued. moves: of
-    vertices between devices. part (n,): the device of each at the end; None: where it was at first.
-    asking [s]: whether vertices were to move, without what has led to moves. is_emulated: whether
-    seconds are those of a virtual clock, see EmulatedMachineRun.recorded. reorderings: of each
-    device's vertices, where asked for.
+    values (n,): by global vertex number. steps: of each device, its supersteps in order. seconds:
+    wall time of all supersteps on the slowest device, without reading, distributing and compiling.
+    first: number of supersteps before this run, if it was resumed. moves: of vertices between
+    devices. part (n,): device of each vertex at the end; None if no vertex moved. asking [s]: time
+    of asking whether to move vertices, without the questions that led to moves. is_emulated:
+    whether the times are those of a virtual clock, see EmulatedMachineRun.recorded. reorderings: of
+    each device's vertices, if requested.
     """
 
     values: npt.NDArray[Any]
@@ -47,16 +47,16 @@ class ProgramRun:
 
     @property
     def supersteps(self) -> int:
-        """Number of supersteps, with those before this run."""
+        """Number of supersteps, including those before this run."""
         return self.first + len(self.steps[0])
 
     @property
     def edges(self) -> int:
-        """Arcs looked at, over all devices and supersteps."""
+        """Number of arcs visited by all devices in all supersteps."""
         return sum(step.edges for device in self.steps for step in device)
 
     def since_last_move(self) -> ProgramRun:
-        """Return the supersteps since vertices last changed device, as a run; all if none did."""
+        """Return the part of the run after the last move of vertices, or all of it."""
         if not self.moves:
             return self
         last = self.moves[-1]
@@ -65,16 +65,16 @@ class ProgramRun:
         return replace(self, steps=steps, seconds=seconds, first=last.step, moves=())
 
     def of_devices(self, name: str) -> npt.NDArray[np.float64]:
-        """Return (supersteps, k) one field of Superstep."""
+        """Return (supersteps, k): one field of Superstep."""
         rows = [[getattr(step, name) for step in device] for device in self.steps]
         return np.array(rows, np.float64).reshape(len(self.steps), -1).T
 
 
 def gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
-    """Return the result of all devices, on every rank."""
+    """Return the result of all devices, on every rank; all ranks call this."""
     told = own.reordering
     if comm.size == 1 and not own.moves and (told is None or told.step is None):
-        return ProgramRun(  # its vertices are in order
+        return ProgramRun(  # the vertices are in order
             own.values, (tuple(own.steps),), own.seconds, own.first, asking=own.asking,
             reorderings=() if told is None else (told,),
         )  # fmt: skip

@@ -1,7 +1,7 @@
-"""What a run's supersteps took, as samples of the devices' speeds and as a trace for viewers.
+"""Converts the times of a run's supersteps to samples of the devices' speeds, and to a trace.
 
-Samples are what evener.io.machines.speeds writes and `evener plan --speeds FILE` reads. A trace is
-in the Trace Event Format of Chrome, which Perfetto and chrome://tracing open (docs/running.md).
+Samples can be written by evener.io.machines.speeds and read by `evener plan --speeds FILE`. A trace
+is in Chrome's Trace Event Format, which Perfetto and chrome://tracing open (docs/running.md).
 """
 
 from __future__ import annotations
@@ -23,21 +23,24 @@ from evener.platforms.platform import Device
 from evener.running.engine.recording import Superstep, VertexMove
 from evener.running.program_run import ProgramRun
 
-CONFIDENCE = 0.95  # of the intervals of samples, as `evener measure` states them by default
-MICROSECOND = 1e-6  # [s], the unit of times in a trace
+CONFIDENCE = 0.95  # of the samples' intervals, the default of `evener measure`
+MICROSECOND = 1e-6  # [s], the unit of time in a trace
 
 
 def samples_of(
     run: ProgramRun, plan: Plan | EdgePlan, loads: FloatArray | None = None
 ) -> tuple[DeviceSpeeds, ...]:
-    """Return one sample of each device: its load [units] and seconds of computing a superstep.
+    """Return a sample per device: its load [units] and the computing time of a superstep [s].
 
-    loads (k,): None for those of the plan.
-    Their median where a device looks at as many arcs in all supersteps, as it ignores interruptions
-    by other processes; else their mean.
-    A device without a block keeps the speed that the plan's machine states, times the ratio of
-    measured to stated speed of all devices that computed; its notes say so.
-    Raises UsageError where no device computed anything.
+    loads (k,): by default, the loads of the plan.
+
+    The time is the median if a device visits equally many arcs in all supersteps, because the
+    median ignores interruptions by other processes; otherwise it is the mean.
+
+    A device without a block gets its stated speed, times the ratio of measured to stated speed of
+    all devices that computed; its notes say so.
+
+    Raises UsageError if no device computed anything.
     """
     if loads is None:
         loads = plan.metrics.loads if isinstance(plan, EdgePlan) else plan.certificate.weights
@@ -63,7 +66,7 @@ def samples_of(
 
 
 def _typical(seconds: FloatArray, edges: FloatArray) -> FloatArray:
-    """(k,) median or mean of the seconds (supersteps, k) of each device; 0 without supersteps."""
+    """(k,) Median or mean of each device's times (supersteps, k); 0 without supersteps."""
     if not len(seconds):
         return np.zeros(seconds.shape[1])
     alike = (edges == edges[0]).all(axis=0)
@@ -71,7 +74,7 @@ def _typical(seconds: FloatArray, edges: FloatArray) -> FloatArray:
 
 
 def _half_width(seconds: FloatArray) -> float:
-    """Return the half width of the mean's confidence interval [s]; 0 of a single value."""
+    """Return the half width of the mean's confidence interval [s]; 0 for a single value."""
     from scipy.special import stdtrit
 
     if seconds.size < 2:
@@ -89,9 +92,8 @@ def trace_of(
 ) -> dict[str, Any]:
     """Return the trace of a run: a track for each device, grouped by machine.
 
-    Moves of vertices between devices are events on the tracks of all.
-
-    names (k,): of the devices. machines (k,): the machine that each belongs to; None: one for all.
+    Moves of vertices between devices are events on all tracks. names (k,): of the devices. machines
+    (k,): the machine of each device; None: all on one.
     """
     of = list(machines or ["devices"] * len(names))
     numbers = {name: i + 1 for i, name in enumerate(dict.fromkeys(of))}
@@ -111,7 +113,7 @@ def write_trace(path: str | Path, trace: Mapping[str, Any]) -> None:
 
 
 def _events(number: int, step: Superstep, place: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return complete events, one for each span of a superstep."""
+    """Return complete events, one for each time span of a superstep."""
     told = {"superstep": number, "sent": step.sent, "received": step.received, "edges": step.edges}
     return [
         {"name": name, "cat": "superstep", "ph": "X", "ts": round(began / MICROSECOND, 3),
@@ -121,7 +123,7 @@ def _events(number: int, step: Superstep, place: Mapping[str, int]) -> list[dict
 
 
 def _moved(move: VertexMove, place: Mapping[str, int]) -> dict[str, Any]:
-    """Return the event of a move of vertices."""
+    """Return the event for a move of vertices."""
     told = {"superstep": move.step, "vertices": move.vertices, "kind": move.kind}
     return {"name": "rebalancing", "cat": "rebalancing", "ph": "X",
             "ts": round(move.began / MICROSECOND, 3), "dur": round(move.seconds / MICROSECOND, 3),
@@ -134,5 +136,5 @@ def named(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:
 
 
 def sorted_by(place: Mapping[str, int], order: int) -> dict[str, Any]:
-    """Return the event that says at which place a thread is shown."""
+    """Return the event that sets the position of a thread in the display."""
     return {"name": "thread_sort_index", "ph": "M", **place, "args": {"sort_index": order}}

@@ -1,4 +1,4 @@
-"""Memory shared by the ranks of one computer, so that rows pass between them without a copy."""
+"""Memory shared by the ranks of one computer, so that rows move between them without a copy."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ import numpy.typing as npt
 from evener.files.writing import take_room
 
 Bytes = npt.NDArray[np.uint8]
-BACKED = Path("/dev/shm")  # where Linux keeps what processes share; small in some containers
-OPEN_FILES = Path("/proc/self/fd")  # Linux's way to open what another process has open
+BACKED = Path("/dev/shm")  # Linux's folder in memory; small in some containers
+OPEN_FILES = Path("/proc/self/fd")  # Linux's folder to open files of another process
 LONGEST_NAME = 4096  # bytes of a path (Linux's PATH_MAX)
 
 
 class Memory(Protocol):
-    """Bytes that several ranks read and write."""
+    """Bytes that several ranks can read and write."""
 
     data: Bytes
 
     def sync(self) -> None:
-        """Make writes visible to the other ranks; call it before a barrier of all, and after it."""
+        """Make writes visible to other ranks; call it before and after a barrier of all."""
 
     def free(self) -> None:
-        """Release the memory; all ranks that share it call, and none uses `data` afterwards."""
+        """Release the memory; all ranks that share it call this, and stop using `data`."""
 
 
 def run_around(rank: int, computers: Sequence[object]) -> tuple[int, int]:
-    """Return first and end of the consecutive ranks around this one that are on its computer."""
+    """Return the range (first, end) of consecutive ranks around this one on its computer."""
     first, end = rank, rank + 1
     while first > 0 and computers[first - 1] == computers[rank]:
         first -= 1
@@ -46,7 +46,7 @@ def run_around(rank: int, computers: Sequence[object]) -> tuple[int, int]:
 
 
 class OwnMemory:
-    """Memory of this process alone: for threads, and for ranks that share with none."""
+    """Memory of only this process, for threads and for ranks that do not share memory."""
 
     def __init__(self, data: Bytes) -> None:
         self.data = data
@@ -59,12 +59,12 @@ class OwnMemory:
 
 
 def alone(n_bytes: int) -> Memory:
-    """Return memory of this process alone."""
+    """Return memory of only this process."""
     return OwnMemory(np.empty(n_bytes, np.uint8))
 
 
 class FileMemory:
-    """Memory of several processes: a file which the system keeps in memory, mapped by each."""
+    """Memory that several processes share: a file in memory, which each process maps."""
 
     def __init__(self, path: str, n_bytes: int) -> None:
         with open(path, "r+b") as file:  # noqa: PTH123
@@ -74,19 +74,19 @@ class FileMemory:
         """Do nothing: a barrier is enough."""
 
     def free(self) -> None:
-        """Give up the memory; it is released when no process has a part of it any more."""
+        """Drop this process's mapping; the memory is released when no process maps it any more."""
         self.data = np.empty(0, np.uint8)
 
 
-# Sends the buffers given first by rank, receives those given then; a wait for others has an end.
+# Sends the first buffers and receives the second, both by rank; its waits have a timeout.
 Tell = Callable[[Mapping[int, Bytes], Mapping[int, Bytes]], None]
 
 
 def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None:
-    """Return memory of the consecutive ranks `near` of one computer; all of them call.
+    """Return memory that the consecutive ranks `near` of one computer share; all of them call this.
 
-    None where there is no room for it. Raises ToolError where one of them does not come in time:
-    calls that make a window of MPI would wait for ever.
+    Returns None if there is no space for it. Raises ToolError if one of these ranks does not call
+    in time; a call that creates an MPI window would wait forever.
     """
     if len(near) == 1:
         return alone(n_bytes)
@@ -102,14 +102,15 @@ def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None
         name[: len(path.encode())] = np.frombuffer(path.encode(), np.uint8)
         tell(dict.fromkeys(others, name), {})
         memory = None if file is None else FileMemory(path, n_bytes)
-        tell({}, {q: np.zeros_like(name) for q in others})  # all have it open
+        tell({}, {q: np.zeros_like(name) for q in others})  # all have opened the file
     return memory
 
 
 def computer() -> str:
-    """Return what is equal for processes that can share memory.
+    """Return a text that is equal for processes that can share memory.
 
-    That is the computer, the file system, and, where processes have numbers, whose numbers.
+    It identifies the computer, the file system, and the namespace of process numbers, if there are
+    any.
     """
     boot, numbers = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/self/ns/pid")
     name = boot.read_text().strip() if boot.exists() else platform.node()
@@ -122,10 +123,10 @@ def _folder() -> Path:
 
 
 def _new_file(n_bytes: int) -> IO[bytes] | None:
-    """Return a new file, all of zeros; None, with a warning, where there is no room for it.
+    """Return a new file filled with zeros, or None, with a warning, if there is no space for it.
 
-    It is gone when no process has it open; where there is /proc it has no name, so that nothing is
-    left of it if this process is killed.
+    The file is deleted when no process has it open. If /proc exists, it has no name, so that
+    nothing remains if this process is killed.
     """
     make = tempfile.TemporaryFile if OPEN_FILES.is_dir() else tempfile.NamedTemporaryFile
     file: IO[bytes] | None = None
@@ -145,5 +146,5 @@ def _new_file(n_bytes: int) -> IO[bytes] | None:
 
 
 def _path_of(file: IO[bytes]) -> str:
-    """Return by what path other processes open a file."""
+    """Return the path by which other processes can open the file."""
     return f"/proc/{os.getpid()}/fd/{file.fileno()}" if OPEN_FILES.is_dir() else str(file.name)

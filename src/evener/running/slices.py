@@ -1,9 +1,9 @@
-"""Parts of a graph whose arcs come in pieces: dealt to devices, put in rows, finished.
+"""Builds the parts of a graph from pieces of its arcs: deals them, makes rows, numbers vertices.
 
-The steps of one device, with what all devices tell each other in between:
+The steps for one device, with the communication between devices:
 
 1. `Dealer` deals the arcs of each piece to the devices that own their ends;
-2. `Slice.of` makes rows of those that a device got, and finds its ghosts;
+2. `Slice.of` makes rows from the arcs of a device, and finds its ghosts;
 3. owners learn which of their vertices are ghosts elsewhere: `Slice.number`;
 4. devices get the degrees of their ghosts: `Slice.finish` returns the LocalGraph.
 """
@@ -42,9 +42,9 @@ NONE = np.empty(0, np.int64)
 
 
 class Dealt(NamedTuple):
-    """Arcs of a piece by device: those of device d at starts[d] to starts[d + 1] of all arrays.
+    """Arcs of a piece, sorted by device: those of device d are at starts[d] to starts[d + 1] - 1.
 
-    own, other: the ends of each arc, own the one that the device owns; weights or None.
+    own, other: the ends of each arc; the device owns the end `own`. weights: or None.
     """
 
     starts: IntVector
@@ -53,7 +53,7 @@ class Dealt(NamedTuple):
     weights: npt.NDArray[Any] | None
 
     def of(self, first: int, last: int) -> Dealt:
-        """Return the arcs of devices first to last - 1 alone."""
+        """Return only the arcs of devices first to last - 1."""
         a, b = self.starts[first], self.starts[last]
         weights = None if self.weights is None else self.weights[a:b]
         starts = self.starts[first : last + 1] - a
@@ -63,8 +63,8 @@ class Dealt(NamedTuple):
 class Dealer:
     """Deals arcs to the devices of a partition.
 
-    lists: which a device gets: of an undirected graph "out"; of a directed one those wanted, and
-    "out" for the degrees.
+    lists: which lists a device gets: "out" for an undirected graph; for a directed graph those
+    wanted, and "out" for the degrees.
     """
 
     def __init__(self, stream: ArcStream, partition: Partition, want: Want) -> None:
@@ -73,9 +73,9 @@ class Dealer:
         self.lists = asked if stream.directed else ("out",)
 
     def deal(self, piece: ArcPiece, seen: Tally) -> tuple[dict[str, Dealt], Tally]:
-        """Return a piece's arcs by list, and what was seen of it."""
+        """Return a piece's arcs by list, and its updated tally."""
         stream = self.stream
-        if seen.low < 0 or seen.high >= stream.n:  # refused once all is read
+        if seen.low < 0 or seen.high >= stream.n:  # refused after the whole file is read
             empty = np.empty(0, np.int64)
             piece = ArcPiece(empty, empty, None if piece.weights is None else np.empty(0))
         if not stream.directed and not stream.both:
@@ -104,17 +104,17 @@ class Dealer:
 
 
 def _bits(weights: npt.NDArray[Any] | None) -> npt.NDArray[np.uint64]:
-    """Return weights as whole numbers of 64 bits, equal where they are equal."""
+    """Return the bits of weights as 64-bit integers, which are equal if the weights are equal."""
     if weights is None:
         return np.empty(0, np.uint64)
-    return np.ascontiguousarray(weights + 0).view(np.uint64)  # of two zeros the positive one
+    return np.ascontiguousarray(weights + 0).view(np.uint64)  # adding 0 turns -0.0 into 0.0
 
 
 class Facts(NamedTuple):
-    """What all devices know of a graph that none holds.
+    """Properties of a graph that all devices know, although none has the whole graph.
 
-    arcs: how many there are, an edge counting twice; weighted: whether they have weights;
-    fractional: whether these are float64, not int64. vertices_weigh: whether vertices have weights.
+    arcs: their number, where an edge counts twice. weighted: whether arcs have weights; fractional:
+    whether these are float64 instead of int64. vertices_weigh: whether vertices have weights.
     """
 
     n: int
@@ -127,12 +127,12 @@ class Facts(NamedTuple):
 
 @dataclass
 class Slice:
-    """What a device knows of its part before it is numbered.
+    """A device's part before its vertices are numbered.
 
-    own (m,): its vertices, rising; lists: their rows, by the graph's numbers. boundary (m,): those
-    known to have an arc from or to another block. ghosts and ghost_starts: as in LocalGraph.
-    degrees (m,): how many arcs leave its vertices. sends: as in LocalGraph, after `number`, as is
-    rows (m,), the order of its vertices.
+    own (m,): its vertices, rising; lists: their rows, by global vertex numbers. boundary (m,):
+    whether a vertex is known to have an arc from or to another block. ghosts and ghost_starts: as
+    in LocalGraph. degrees (m,): number of arcs that leave each vertex. Set by `number`: sends, as
+    in LocalGraph; rows (m,), the order of the vertices.
     """
 
     rank: int
@@ -154,10 +154,10 @@ class Slice:
         repeats: Repeats,
         want: Want,
     ) -> Slice:
-        """Make the rows of device `rank` of the arcs dealt to it alone, in the file's order.
+        """Build the rows of device `rank` from the arcs dealt to it, in the order of the file.
 
-        pieces: gone through twice; lists are emptied. Raises InputError for repeated arcs where
-        these are refused.
+        pieces: read twice; if they are lists, these are emptied. Raises InputError for repeated
+        arcs if `repeats` is "refused".
         """
         own = np.flatnonzero(partition.part == rank)
         local = np.empty(partition.n, unsigned(partition.n))
@@ -176,7 +176,7 @@ class Slice:
 
     @property
     def n_interior(self) -> int:
-        """Number of vertices without an arc from or to another block, once numbered."""
+        """Number of vertices without an arc from or to another block, valid after `number`."""
         return self.own.size - int(np.count_nonzero(self.boundary))
 
     def ghosts_of(self, q: int) -> IntVector:
@@ -184,9 +184,9 @@ class Slice:
         return self.ghosts[self.ghost_starts[q] : self.ghost_starts[q + 1]]
 
     def number(self, asked: Mapping[int, IntVector]) -> dict[int, IntVector]:
-        """Order the vertices, given which are ghosts of other devices; return their degrees.
+        """Order the vertices, given the other devices' ghosts; return the degrees of the latter.
 
-        asked: device -> numbers of this one's vertices, in the order of its ghosts.
+        asked: device -> numbers of this device's vertices, in the order of that device's ghosts.
         """
         places = {q: np.searchsorted(self.own, asked[q]) for q in sorted(asked) if asked[q].size}
         for place in places.values():
@@ -198,7 +198,7 @@ class Slice:
         return {q: self.degrees[place] for q, place in places.items()}
 
     def size(self, k: int) -> PartSize:
-        """Return how much the part will hold, of k devices, once it is numbered."""
+        """Return the sizes of the part, after `number` was called; k: number of devices."""
         lengths = np.diff(self.ghost_starts)
         ghosts = {q: int(lengths[q]) for q in np.flatnonzero(lengths).tolist()}
         sent = {q: int(numbers.size) for q, numbers in self.sends.items()}
@@ -210,7 +210,7 @@ class Slice:
         return PartSize(k, m, n_ghosts, arcs, ghosts, sent, n_boundary, has_out, ranges)
 
     def finish(self, ghost_degrees: IntVector, facts: Facts, k: int) -> LocalGraph:
-        """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""
+        """Return the part, and discard the rows. ghost_degrees: of all ghosts, in their order."""
         m, owned = self.own.size, self.own[self.rows]
         if m + self.ghosts.size >= UNSIGNED:
             raise InputError(f"device {self.rank} has 2^32 or more vertices and ghosts")
@@ -232,7 +232,7 @@ class Slice:
 def _rows(
     pieces: Iterable[Dealt], own: IntVector, local: npt.NDArray[Any], repeats: Repeats
 ) -> Arcs:
-    """Return the rows of these vertices, ascending, and empty the list of pieces."""
+    """Return the sorted rows of vertices `own`; empties `pieces` if it is a list."""
     xadj, kind, dtype = np.zeros(own.size + 1, np.int64), None, np.dtype(np.int32)
     for piece in pieces:
         kernels.count_rows(piece.own, local, xadj)
@@ -251,7 +251,7 @@ def _rows(
 
 
 def _given_up(pieces: Iterable[Dealt]) -> Iterator[Dealt]:
-    """Yield all pieces, each of which a list does not keep."""
+    """Yield all pieces; remove each from `pieces` if it is a list, to free memory."""
     if not isinstance(pieces, list):
         yield from pieces
         return
@@ -261,7 +261,10 @@ def _given_up(pieces: Iterable[Dealt]) -> Iterator[Dealt]:
 
 
 def _ascending(own: IntVector, arcs: Arcs, repeats: Repeats) -> Arcs:
-    """Return the rows sorted, each entry once; of equal ones the first weight, or all, counts."""
+    """Return the rows sorted and without repeated entries.
+
+    A repeated entry gets its first weight, or the sum of its weights if `repeats` is "sum".
+    """
     xadj, adjncy, adjwgt = arcs
     if graph_kernels.first_unsorted(xadj, adjncy) < 0:
         return arcs
@@ -290,7 +293,7 @@ def _or_none(array: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
 
 
 def _changes(xadj: npt.NDArray[Any], adjncy: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return (entries - 1,) whether an entry is followed by another one, or by another row."""
+    """Return (entries - 1,): whether the next entry differs from this one, or is in another row."""
     changes = adjncy[1:] != adjncy[:-1]
     inner = xadj[1:-1]
     changes[inner[(inner > 0) & (inner < adjncy.size)] - 1] = True
@@ -298,7 +301,7 @@ def _changes(xadj: npt.NDArray[Any], adjncy: npt.NDArray[Any]) -> npt.NDArray[np
 
 
 def _numbered(arcs: Arcs, rows: IntVector, local: LocalNumbers, facts: Facts) -> LocalArcs:
-    """Return rows in another order, their entries by local numbers."""
+    """Return the rows in another order, with entries converted to local numbers."""
     xadj, adjncy, adjwgt = arcs
     if facts.weighted and adjwgt is None:  # of a device without arcs
         adjwgt = np.empty(0)
@@ -318,9 +321,10 @@ def _numbered(arcs: Arcs, rows: IntVector, local: LocalNumbers, facts: Facts) ->
 
 
 class Count(NamedTuple):
-    """What a device has found of its part, for what all must agree upon.
+    """Figures of a device's part that are combined over all devices.
 
-    whole: whether its arcs' values are all whole numbers that a double holds exactly.
+    arcs: number of arcs that leave its vertices; isolated: number of its vertices without arcs.
+    whole: whether all weights are integers that a double represents exactly.
     """
 
     arcs: int
@@ -329,10 +333,7 @@ class Count(NamedTuple):
 
 
 def count_of(one: Slice, n: int, repeats: Repeats) -> Count:
-    """Return the arcs that leave a numbered device's vertices, how many no arc leaves or reaches.
-
-    n: vertices of the graph.
-    """
+    """Return a device's Count, after `Slice.number`; n: number of vertices of the graph."""
     reached = np.zeros(n, np.bool_)
     for arcs in one.lists.values():
         reached[arcs.adjncy] = True
@@ -345,10 +346,11 @@ def count_of(one: Slice, n: int, repeats: Repeats) -> Count:
 
 
 def facts_of(stream: ArcStream, tallies: Iterable[Tally], counts: Sequence[Count]) -> Facts:
-    """Return what all know of the graph once its file is read, and check it.
+    """Return the Facts of a graph once its file is read, and check them.
 
-    tallies: of all pieces; counts: of all devices. Raises InputError for lists that are not
-    symmetric, or other counts than the file promises; WholeNeeded where that is found out now.
+    tallies: of all pieces; counts: of all devices. Raises InputError if lists are not symmetric, or
+    if counts differ from those that the file states; WholeNeeded if only now it is known that the
+    file must be read as a whole.
     """
     seen = Tally.together(list(tallies))
     arcs, isolated = sum(one.arcs for one in counts), sum(one.isolated for one in counts)

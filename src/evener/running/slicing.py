@@ -1,7 +1,8 @@
-"""The parts of a graph built by ranks that read a file together, each a share of its pieces.
+"""Builds the parts of a graph on ranks that read its file together, each some of its pieces.
 
-No rank holds the graph: it holds a piece of the file at a time, the arcs of its own devices, and
-arrays over all vertices, of which the partition is one. Arcs go to the ranks that own their ends.
+No rank holds the whole graph. A rank holds one piece of the file at a time, the arcs of its own
+devices, and arrays over all vertices, such as the partition. Arcs are sent to the ranks that own
+their ends.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from evener.running.slices import Dealer, Dealt, Facts, Slice, count_of, facts_o
 
 @dataclass(frozen=True, eq=False)
 class RankParts:
-    """The parts of a rank's own devices, in place of a graph that no rank holds.
+    """The parts of a rank's devices; used instead of a graph, which no rank holds.
 
-    parts: device -> its part. sizes: of the parts of all k devices. out_arcs (k,): how many arcs
-    leave the vertices of each. notes: what was odd in the file, or left out.
+    parts: device -> its part. sizes: of the parts of all k devices. out_arcs (k,): number of arcs
+    that leave the vertices of each device. notes: oddities of the file, and what was left out.
     """
 
     facts: Facts
@@ -42,7 +43,7 @@ class RankParts:
 
     @property
     def n_arcs(self) -> int:
-        """Number of arcs of the graph, an edge counting twice."""
+        """Number of arcs of the graph, where an edge counts twice."""
         return self.facts.arcs
 
     @property
@@ -57,10 +58,10 @@ Shares = Sequence[int]  # (ranks + 1,): the devices of rank p are shares[p] to s
 def read_parts(
     stream: ArcStream, partition: Partition, comm: Comm, *, want: Want = "out"
 ) -> RankParts:
-    """Return the parts of this rank's devices, as `distribute` makes them.
+    """Return the parts of this rank's devices, equal to those of `distribute`.
 
-    All ranks call. Rank p of P has the devices d with d P // k = p. want: as in `distribute`.
-    Raises InputError for what is wrong in the file, WholeNeeded where it must be read whole.
+    All ranks call this. Rank p of P has the devices d with d P // k = p. want: as for `distribute`.
+    Raises InputError for faults in the file, WholeNeeded if it must be read as a whole.
     """
     k, size = partition.k, comm.size
     shares = [-(-p * k // size) for p in range(size + 1)]
@@ -84,12 +85,12 @@ def read_parts(
 
 
 def share_of(n_pieces: int, rank: int, size: int) -> range:
-    """Return the pieces that a rank reads: they follow each other."""
+    """Return the range of consecutive pieces that a rank reads."""
     return range(n_pieces * rank // size, n_pieces * (rank + 1) // size)
 
 
 def _survey(stream: ArcStream, comm: Comm) -> None:
-    """Tell all ranks how many rows each piece has."""
+    """Determine on all ranks how many rows each piece has."""
     own = [stream.survey(piece) for piece in share_of(stream.n_pieces, comm.rank, comm.size)]
     stream.surveyed(list(chain(*comm.allgather(own))))
 
@@ -97,15 +98,16 @@ def _survey(stream: ArcStream, comm: Comm) -> None:
 def _dealt(
     dealer: Dealer, comm: Comm, shares: Shares
 ) -> tuple[dict[int, dict[str, list[Dealt]]], Tally]:
-    """Return the arcs of each device here by list, in the file's order, and what was seen here.
+    """Return the arcs of this rank's devices by list, in the file's order, and the tally.
 
-    In each round every rank reads a piece, and sends each other rank the arcs of its devices.
+    In each round, every rank reads a piece, and sends to each other rank the arcs of that rank's
+    devices.
     """
     own = share_of(dealer.stream.n_pieces, comm.rank, comm.size)
     rounds = max(len(share_of(dealer.stream.n_pieces, p, comm.size)) for p in range(comm.size))
     tallies: list[Tally] = []
     nothing: dict[str, Dealt] = {}
-    # By source: a rank's pieces follow each other, those of a round do not.
+    # By source rank: a rank's pieces are consecutive, those of a round are not.
     got: list[list[dict[str, Dealt]]] = [[] for _ in range(comm.size)]
     for dealt in islice(chain(_pieces(dealer, own, tallies), repeat(nothing)), rounds):
         parts = [
@@ -120,7 +122,7 @@ def _dealt(
 
 
 def _pieces(dealer: Dealer, own: range, tallies: list[Tally]) -> Iterator[dict[str, Dealt]]:
-    """Yield the arcs of pieces by device; list what was seen in them."""
+    """Yield the arcs of each piece, sorted by device; append the piece's tally to `tallies`."""
     for piece, seen in dealer.stream.read(own.start, own.stop):
         dealt, found = dealer.deal(piece, seen)
         tallies.append(found)
@@ -130,7 +132,7 @@ def _pieces(dealer: Dealer, own: range, tallies: list[Tally]) -> Iterator[dict[s
 def _by_device(
     got: list[list[dict[str, Dealt]]], lists: Sequence[str], first: int, last: int
 ) -> dict[int, dict[str, list[Dealt]]]:
-    """Return what was got from all ranks, by device and list."""
+    """Return the arcs received from all ranks, by device and list."""
     return {
         rank: {
             name: [one[name].of(rank - first, rank - first + 1) for of in got for one in of if one]
@@ -141,7 +143,7 @@ def _by_device(
 
 
 def _numbered(slices: dict[int, Slice], comm: Comm, shares: Shares) -> dict[int, IntVector]:
-    """Number all devices; return the degrees of the ghosts of each one here."""
+    """Number the vertices of all devices; return the degrees of the ghosts of each device here."""
     spans = list(pairwise(shares))
     asked = comm.exchange(
         [

@@ -1,7 +1,7 @@
-"""SparseReduce: values of some ghosts, sent to their owners, one message to each neighbour.
+"""SparseReduce: sends values of some ghosts to their owners, one message to each neighbour.
 
-A message has the numbers of those ghosts and their values, and is as long as these need, in a
-buffer that has room for all: nothing is pickled, and buffers are made once.
+A message contains the numbers of these ghosts and their values. Its length is only what these need,
+but its buffer has space for all ghosts, so that nothing is pickled and buffers are allocated once.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class SparseReduce:
-    """Buffers for values of one type from ghosts to their owners; see Halo.to_owners.
+    """Buffers for values of one dtype from ghosts to their owners; see Halo.to_owners.
 
-    sends, receives: as a Halo keeps them, each not empty. Raises InputError for types of other
-    sizes than 1, 2, 4 and 8 bytes, and for ghosts of an owner that are not a range.
+    sends, receives: as Halo stores them, without empty entries. Raises InputError if the dtype's
+    size is not 1, 2, 4 or 8 bytes, or if the ghosts of an owner are not a range.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SparseReduce:
         most = max((count_of(numbers) for numbers in sends.values()), default=0)
         self._targets = np.empty(most, np.uint32)
         outgoing = {q: whole[a:b] for q, a, b in bounds}
-        self.pack(np.empty(0, np.uint32), np.empty(0, dtype))  # compiles, as what follows
+        self.pack(np.empty(0, np.uint32), np.empty(0, dtype))  # compiles it, as the next line does
         kernels.chosen(np.empty(0, np.intp), self._targets[:0], self._targets[:0])
         self._swap = comm.swap(outgoing, self._incoming, sized=True)
 
@@ -67,12 +67,12 @@ class SparseReduce:
 
     @property
     def sent(self) -> dict[int, int]:
-        """Owner -> how many values it was sent the last time."""
+        """Owner -> number of values last sent to it."""
         return dict(zip(self._owners, self._counts.tolist(), strict=True))
 
     @property
     def sent_bytes(self) -> int:
-        """Bytes of these values and their numbers."""
+        """Bytes of the values last sent, and of their numbers."""
         return int(self._counts.sum()) * (kernels.NUMBER + self.dtype.itemsize)
 
     def pack(self, ghosts: LocalNumbers, values: Values) -> None:
@@ -88,15 +88,15 @@ class SparseReduce:
         self._swap.start()
 
     def finish(self, rest: float = 0.0) -> None:
-        """Return when all messages to this rank are here."""
+        """Wait until all messages to this rank have arrived."""
         self._swap.finish(rest)
 
     def settle(self) -> None:
-        """Return when messages may be packed again."""
+        """Wait until messages may be packed again."""
         self._swap.settle()
 
     def taken(self) -> Iterator[tuple[LocalNumbers, Values]]:
-        """Yield local numbers and values of own vertices, from each neighbour that sent any."""
+        """Yield local numbers of own vertices and their values, by neighbour that sent any."""
         for q, numbers in self._lists.items():
             message, item = self._incoming[q], self.dtype.itemsize
             length = int(message[: kernels.HEAD].view(np.int64)[0])
@@ -113,10 +113,10 @@ class SparseReduce:
             yield targets, message[length - item * count : length].view(self.dtype)
 
     def _room(self, count: int) -> int:
-        """Return the bytes of a message of so many values, up to a multiple of eight."""
+        """Return the bytes of a message with `count` values, a multiple of 8."""
         return room(count, self.dtype.itemsize)
 
 
 def room(count: int, item: int) -> int:
-    """Return the bytes of a message of so many values of `item` bytes, a multiple of eight."""
+    """Return the bytes of a message with `count` values of `item` bytes, a multiple of 8."""
     return kernels.HEAD + -(-count * kernels.NUMBER // 8) * 8 + -(-count * item // 8) * 8

@@ -13,7 +13,7 @@ from evener.running.comm import Comm
 from evener.running.sharing import Memory, alone
 
 Rows = npt.NDArray[Any]
-PAGE = 4096  # bytes, the smallest there are
+PAGE = 4096  # bytes, the smallest page size
 
 
 def starts_of(sizes: IntArray) -> npt.NDArray[np.int64]:
@@ -22,16 +22,16 @@ def starts_of(sizes: IntArray) -> npt.NDArray[np.int64]:
 
 
 def moved_rows(old: IntArray, new: IntArray) -> int:
-    """Return how many rows change rank when sizes change from old to new, (p,) each."""
+    """Return how many rows change rank when the sizes (p,) change from `old` to `new`."""
     before, after = starts_of(old), starts_of(new)
     stay = np.minimum(before[1:], after[1:]) - np.maximum(before[:-1], after[:-1])
     return int(before[-1] - np.maximum(stay, 0).sum())
 
 
 def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) -> tuple[Rows, ...]:
-    """Return this rank's rows by the new sizes; each rank passes in its rows by the old ones.
+    """Return this rank's rows after a change of sizes; all ranks call this with their rows before.
 
-    arrays: of equal length, old[rank]. old, new (p,): whole sizes of equal sum. Every rank calls.
+    arrays: all of length old[rank]. old, new (p,): integer sizes with equal sums.
     """
     before, after = starts_of(old), starts_of(new)
     first, end = before[comm.rank], before[comm.rank + 1]
@@ -40,7 +40,7 @@ def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) 
         a, b = max(first, after[rank]) - first, min(end, after[rank + 1]) - first
         return tuple(array[a : max(a, b)] for array in arrays)
 
-    # What stays is not sent: most of it does.
+    # Rows that stay are not sent; most rows do.
     nothing = tuple(array[:0] for array in arrays)
     parts = [nothing if rank == comm.rank else piece(rank) for rank in range(comm.size)]
     received = comm.exchange(parts)
@@ -51,14 +51,14 @@ def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) 
 class HeldRows:
     """This rank's contiguous rows of an array, which move when the sizes change.
 
-    Consecutive ranks on one computer keep their rows in memory that they share: rows pass between
-    them without a copy. To other computers rows are sent, all pairs at once. The memory has room
-    for half as many rows again on either side, and all of it is written to once at the start: the
-    first write to a page takes longer than later ones.
+    Consecutive ranks on one computer store their rows in shared memory, so that rows move between
+    them without a copy. Rows for other computers are sent, between all pairs of ranks at once. The
+    memory has space for half as many additional rows on either side; all of it is written to once
+    at the start, because the first write to a page takes longer than later ones.
 
-    rows: this rank's by `sizes` (p,). ready: allocate the memory and copy rows there now, not at
-    the first move. Every rank makes one, at the same time. Attributes: `sizes`; `first`, the number
-    of its first row; `end`.
+    rows: this rank's rows according to `sizes` (p,). ready: allocate the memory and copy rows now,
+    not at the first move. All ranks create it at the same time. Attributes: `sizes`; `first`, the
+    number of its first row; `end`.
     """
 
     def __init__(self, comm: Comm, rows: Rows, sizes: IntArray, *, ready: bool = False) -> None:
@@ -69,7 +69,7 @@ class HeldRows:
         if ready:
             self._ready_for(sizes)
             comm.barrier()
-            # The first read of a page takes time, too: not while a program runs.
+            # The first read of a page is slow, too; it is done now, not while a program runs.
             self._buffer.reshape(-1).view(np.uint8)[::PAGE].max(initial=0)
 
     @property
@@ -78,7 +78,7 @@ class HeldRows:
         return self._buffer[self.first - self._offset : self.end - self._offset]
 
     def move(self, sizes: IntArray) -> None:
-        """Move rows so that ranks have these sizes (p,), of the same sum. Every rank calls."""
+        """Move rows so that ranks have these sizes (p,), with the same sum. All ranks call this."""
         memory = self._ready_for(sizes)
         exchange = self._comm.swap(self._pieces(sizes, out=True), self._pieces(sizes, out=False))
         exchange.start()
@@ -89,7 +89,7 @@ class HeldRows:
         self._own(sizes)
 
     def free(self) -> None:
-        """Release the memory; every rank calls, and none uses `rows` afterwards."""
+        """Release the memory; all ranks call this, and do not use `rows` afterwards."""
         if self._memory is not None:
             self._buffer, self._offset, self.end = self._buffer[:0].copy(), self.first, self.first
             self._memory.free()
@@ -101,7 +101,7 @@ class HeldRows:
         self.first, self.end = (int(x) for x in starts[self._comm.rank : self._comm.rank + 2])
 
     def _pieces(self, sizes: IntArray, *, out: bool) -> dict[int, Rows]:
-        """Return the bytes sent to, or received from, each rank that shares no memory with it."""
+        """Return the bytes for, or from, each rank that shares no memory with this one."""
         before, after = starts_of(self.sizes), starts_of(sizes)
         mine, theirs = (before, after) if out else (after, before)
         me, (a, b) = self._comm.rank, self._near
@@ -114,7 +114,7 @@ class HeldRows:
         return found
 
     def _ready_for(self, sizes: IntArray) -> Memory:
-        """Return memory that has room for the present rows and for those of `sizes`."""
+        """Return memory that has space for the present rows and for those of `sizes`."""
         if self._memory is None:
             self._near = self._comm.beside()
         low, high = self._span(sizes)
@@ -122,13 +122,13 @@ class HeldRows:
         return self._memory if self._memory is not None and inside else self._take(sizes)
 
     def _span(self, sizes: IntArray) -> tuple[int, int]:
-        """Return first and end of the rows of the ranks of this computer, now or by `sizes`."""
+        """Return the range of rows of the ranks on this computer, now and according to `sizes`."""
         before, after = starts_of(self.sizes), starts_of(sizes)
         a, b = self._near
         return int(min(before[a], after[a])), int(max(before[b], after[b]))
 
     def _take(self, sizes: IntArray) -> Memory:
-        """Allocate memory with the ranks of this computer, and copy this rank's rows there."""
+        """Allocate memory with the ranks of this computer, and copy this rank's rows to it."""
         starts, (a, b) = starts_of(self.sizes), self._near
         low, high = self._span(sizes)
         more = (high - low) // 2

@@ -1,7 +1,7 @@
-"""Exchanges that are made once and started again and again: between threads, and under MPI.
+"""Exchanges that are created once and started repeatedly: between threads, and under MPI.
 
-A swap that is `sized` sends of each buffer only as many bytes as the buffer's first eight say, an
-int64: for messages whose length changes from one exchange to the next, in buffers that do not.
+If a swap is `sized`, the first eight bytes of each buffer, an int64, state how many of its bytes
+are sent. This is for messages whose length changes while the buffers do not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Buffer = npt.NDArray[Any]
 Buffers = Mapping[int, Buffer]
 Tagged = Mapping[tuple[int, int], Buffer]  # by rank and tag
 Box = queue.SimpleQueue[Any]
-LENGTH = 8  # bytes of a sized buffer that say how many are sent, these among them
+LENGTH = 8  # bytes of a sized buffer that state how many are sent, including these
 
 
 class Swap(Protocol):
@@ -32,27 +32,28 @@ class Swap(Protocol):
         """Send the contents of the outgoing buffers, which may be changed after `settle`."""
 
     def finish(self, rest: float = 0.0) -> None:
-        """Return when the incoming buffers are filled.
+        """Wait until the incoming buffers are filled.
 
-        rest [s]: time to sleep between two checks, where ranks share a core; 0: wait without sleep.
+        rest [s]: time to sleep between two checks, for ranks that share a core; 0: wait without
+        sleep.
         """
 
     def settle(self) -> None:
-        """Return when the outgoing buffers may be changed again, once the exchange is finished."""
+        """Wait until the outgoing buffers may be reused; called after `finish`."""
 
 
 class Stopped(Exception):  # noqa: N818 - the error is that of another rank
-    """Another rank has failed: there is nothing to wait for."""
+    """Raised in a rank that waits for others if another rank has failed."""
 
 
 class Mail:
-    """Values that threads send to each other: a queue for each pair, so sending never waits."""
+    """Values that threads send to each other: a queue for each pair, so that senders never wait."""
 
     def __init__(self, patience: float, names: Names) -> None:
         self._patience, self._names = patience, names  # [s]
         self._queues: dict[tuple[int, int], Box] = {}
-        self._own: weakref.WeakSet[Box] = weakref.WeakSet()  # those that `box` has made
-        self._lock = threading.Lock()  # of that set
+        self._own: weakref.WeakSet[Box] = weakref.WeakSet()  # queues that `box` has made
+        self._lock = threading.Lock()  # protects _own
         self._is_closed = False
 
     def put(self, source: int, to: int, value: Any) -> None:
@@ -60,11 +61,11 @@ class Mail:
         self._box(source, to).put(value)
 
     def take(self, source: int, to: int) -> Any:
-        """Return the next value that was sent; errors as in `wait`."""
+        """Return the next value that was sent; raises the errors of `wait`."""
         return self.wait(self._box(source, to), source)
 
     def box(self) -> Box:
-        """Return a queue that only those know to whom it is given."""
+        """Return a private queue, for those threads that receive it."""
         box: Box = queue.SimpleQueue()
         with self._lock:
             self._own.add(box)
@@ -73,9 +74,9 @@ class Mail:
     def wait(self, box: Box, source: int) -> Any:
         """Return the next value in a queue, which rank `source` puts there.
 
-        Raises ToolError where none comes in time, Stopped where the mail is closed.
+        Raises ToolError if none arrives in time, Stopped if the mail is closed.
         """
-        if self._is_closed:  # asked after the box was there: one of the two is seen by `close`
+        if self._is_closed:  # checked once the box exists: if still open, `close` finds the box
             raise Stopped
         try:
             value = box.get(timeout=self._patience)
@@ -86,12 +87,12 @@ class Mail:
         return value
 
     def _box(self, source: int, to: int) -> Box:
-        """Return the queue of a pair; of two threads that ask first, both get the same."""
+        """Return the queue of a pair of ranks; two threads that create it at once share it."""
         box = self._queues.get((source, to))
         return self._queues.setdefault((source, to), queue.SimpleQueue()) if box is None else box
 
     def close(self) -> None:
-        """End all waits, now and from now on."""
+        """End all current and future waits."""
         self._is_closed = True
         with self._lock:
             own = list(self._own)
@@ -100,7 +101,7 @@ class Mail:
 
 
 class ThreadSwap:
-    """Between threads: each copies from the others' outgoing buffers, and tells them so."""
+    """A swap between threads: each copies from the others' outgoing buffers, and notifies them."""
 
     def __init__(
         self, rank: int, mail: Mail, outgoing: Buffers, incoming: Buffers, *, sized: bool = False
@@ -111,14 +112,14 @@ class ThreadSwap:
         self._is_settled = True
 
     def start(self) -> None:
-        """Show the outgoing buffers to the ranks that copy from them."""
+        """Pass the outgoing buffers to the ranks that copy from them."""
         self.settle()
         for to, buffer in self._outgoing.items():
             self._mail.put(self._rank, to, (buffer, self._copied[to]))
         self._is_settled = False
 
     def finish(self, rest: float = 0.0) -> None:  # noqa: ARG002 - threads wait asleep
-        """Fill the incoming buffers. Raises ToolError where a rank sends nothing in time."""
+        """Fill the incoming buffers. Raises ToolError if a rank sends nothing in time."""
         for source, buffer in self._incoming.items():
             theirs, copied = self._mail.take(source, self._rank)
             used = _size(theirs) if self._sized else theirs.size
@@ -126,7 +127,7 @@ class ThreadSwap:
             copied.put(None)
 
     def settle(self) -> None:
-        """Return when all have copied. Raises ToolError where one does not in time."""
+        """Wait until all receivers have copied. Raises ToolError if one does not in time."""
         if not self._is_settled:
             for to, copied in self._copied.items():
                 self._mail.wait(copied, to)
@@ -134,10 +135,10 @@ class ThreadSwap:
 
 
 class MpiSwap:
-    """Between processes of MPI: persistent requests over the buffers themselves.
+    """A swap between MPI processes: persistent requests on the buffers themselves.
 
-    outgoing, incoming: (process, tag) -> buffer. waits: how to wait for them. Messages of a sized
-    swap are shorter than the buffers that receive them, and are sent by requests of their own.
+    outgoing, incoming: (process, tag) -> buffer. waits: how to wait for requests. The messages of a
+    sized swap may be shorter than their buffers; they are sent by new requests each time.
     """
 
     def __init__(
@@ -168,17 +169,17 @@ class MpiSwap:
             self._started = self._requests + sent
 
     def finish(self, rest: float = 0.0) -> None:
-        """Wait for all requests. Raises ToolError where that takes too long."""
+        """Wait for all requests. Raises ToolError if that takes too long."""
         if self._started:
             test_all = type(self._started[-1]).Testall
             self._waits.until(lambda: test_all(self._started), rest)
 
     def is_done(self) -> bool:
-        """Whether all requests that were started are done; true before the first start."""
+        """Whether all started requests are complete; true before the first start."""
         return not self._started or bool(type(self._started[-1]).Testall(self._started))
 
     def settle(self) -> None:
-        """Return at once: `finish` has waited for what was sent, too."""
+        """Do nothing: `finish` has also waited for the messages sent."""
 
 
 def _size(buffer: Buffer) -> int:
@@ -187,7 +188,7 @@ def _size(buffer: Buffer) -> int:
 
 
 def _free(requests: list[Any]) -> None:
-    """Free requests that are not active, unless MPI has ended and has freed them."""
+    """Free inactive requests, unless MPI has been finalized, which frees them."""
     mpi = sys.modules.get("mpi4py.MPI")
     for request in () if mpi is None or mpi.Is_finalized() else requests:
         request.Free()

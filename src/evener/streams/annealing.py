@@ -1,4 +1,4 @@
-"""Annealing of mappings: what its kernel takes of a problem, coarser levels, and temperatures."""
+"""Annealing of mappings: the data that its kernel needs, coarser levels, and temperatures."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from evener.streams.annealing_kernels import AnnealingCosts
 from evener.streams.period import StreamProblem, read_times
 from evener.streams.placing import least_work
 
-CHUNK = 1 << 17  # proposals between two looks at the clock
-FIRST_CHUNK = 1 << 13  # those that tell how many fit into the time that is left
-NEAREST = 16  # processors near to each one that are proposed
-TABLED = 1 << 26  # filters x kinds of processors, above which kinds of like width are one
-# Temperature for the logarithm of the loads' norm, of up to FEW filters; of more it falls as their
-# number grows, because each has fewer proposals. Of few processors a move changes more of the norm:
-# it is HEAT_BY_K / k at least.
+CHUNK = 1 << 17  # proposals between two checks of the clock
+FIRST_CHUNK = 1 << 13  # proposals that are timed to estimate how many are possible in the time left
+NEAREST = 16  # number of nearby processors that are proposed for each processor
+TABLED = 1 << 26  # largest filters x kinds of processors; above, similar widths count as one kind
+# Temperature for the logarithm of the norm of the loads, for up to FEW filters; for more filters
+# it falls with their number, because each gets fewer proposals. With few processors a move
+# changes the norm more, so the temperature is at least HEAT_BY_K / k.
 HEAT, FEW, HEAT_BY_K = 0.01, 1000, 0.3
-WARM, COOL, COLD = 0.5, 0.15, 0.01  # share of it at which annealing begins; again; and ends
-# Clusters have so much of the period at most; and are joined until they are fewer than processors,
-# or than SMALL, in LEVELS steps, and one more for each doubling of MANY filters. With clusters of
-# fewer than 1000 filters as well, graphs of some hundred filters with dear edges have periods up to
-# 30 % shorter (machines of other seeds than those of docs/results/streams.md).
+WARM, COOL, COLD = 0.5, 0.15, 0.01  # shares of HEAT: first start, later starts, end
+# Clusters take at most JOINED of the period, and are joined until there are fewer of them than
+# processors, or than SMALL, in LEVELS steps and one more for each doubling of MANY filters.
+# Clustering graphs below 1000 filters, too, gives up to 30 % shorter periods if they have some
+# hundred filters and expensive edges (machines of other seeds than in docs/results/streams.md).
 JOINED, SMALL, LEVELS, MANY = 0.5, 40, 5, 1 << 14
-SHRUNK = 0.95  # share of filters that a coarser level has at most
-ON_TOP = 0.3  # of the proposals: to the coarsest level besides its share by filters
+SHRUNK = 0.95  # clustering stops if a level has more than this share of the finer level's filters
+ON_TOP = 0.3  # share of proposals that the coarsest level gets in addition to its share by filters
 
 
 class Cooling(NamedTuple):
-    """One annealing: proposals, the shares of HEAT at first and at last, and when it has to end."""
+    """Parameters of one annealing: number of proposals, first temperature, and end.
+
+    first: share of HEAT. until: time of `time.monotonic` at which it must end.
+    """
 
     proposals: int
     first: float
@@ -42,10 +45,10 @@ class Cooling(NamedTuple):
 
 
 def costs_of(problem: StreamProblem) -> AnnealingCosts:
-    """Return what annealing takes of a problem.
+    """Return the costs of a problem as arrays for the annealing kernel.
 
-    Processors are of the same kind where they have the same width and may have the same filters;
-    where filters x kinds are more than TABLED, widths near to each other count as the lower one.
+    Two processors are of the same kind if they have the same width and can run the same filters. If
+    filters x kinds exceeds TABLED, similar widths count as the lowest of them.
     """
     filters, machine = problem.filters, problem.machine
     width = machine.width
@@ -79,10 +82,11 @@ def annealed(
     state: np.ndarray,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[Part, bool]:
-    """Return the best mapping met (n,), and whether all proposals were made.
+    """Return the best mapping found (n,), and whether all proposals were made.
 
-    state (1,) uint64: of random numbers. progress: called with how many proposals were made since
-    the last call. Where the time is short, fewer proposals fall through all temperatures.
+    state (1,) uint64: of the random numbers. progress: called with the number of proposals since
+    the last call. If the time is short, fewer proposals are made, but the temperature still falls
+    to its end.
     """
     n, k = costs.work.shape[0], costs.pause.size
     base = max(HEAT, HEAT_BY_K / k) * min(1.0, FEW / n)
@@ -105,9 +109,9 @@ def annealed(
 
 
 class FilterLevel(NamedTuple):
-    """Clusters of filters: their costs, their least seconds (n,), group (n,), and best part (n,).
+    """Clusters of filters: their costs, least times (n,) [s], and group (n,).
 
-    cluster: the cluster of each filter of the finer level; None for the filters themselves.
+    cluster: the cluster of each filter of the finer level; None for the level of the filters.
     """
 
     costs: AnnealingCosts
@@ -119,7 +123,7 @@ class FilterLevel(NamedTuple):
 def levels_of(
     problem: StreamProblem, costs: AnnealingCosts, period: float, seed: int
 ) -> list[FilterLevel]:
-    """Return the filters, and ever fewer clusters that share many bytes, the coarsest last."""
+    """Return levels from the filters to the coarsest one, whose clusters share many bytes."""
     rng = np.random.default_rng(seed)
     levels = [FilterLevel(costs, least_work(problem)[0], problem.filters.group, None)]
     steps = LEVELS + max(int(np.log2(max(problem.n, 1) / MANY)), 0)
@@ -139,7 +143,7 @@ def levels_of(
 
 
 def _coarser(fine: FilterLevel, cluster: IntArray) -> FilterLevel:
-    """Return the level of these clusters: work, least seconds and bytes between them add up."""
+    """Return the level of these clusters: work, least times and bytes between them are summed."""
     costs, size = fine.costs, int(cluster.max()) + 1
     tails = cluster[np.repeat(np.arange(cluster.size), np.diff(costs.offsets))]
     heads = cluster[costs.ends]
@@ -172,9 +176,9 @@ def annealed_by_levels(
     state: np.ndarray,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[Part, bool]:
-    """Return a mapping of the filters, annealed on each level from the coarsest down.
+    """Return a mapping of the filters, annealed on each level from the coarsest to the finest.
 
-    part (n,): where they are at first; a cluster is where one of its filters is.
+    part (n,): the initial processors; a cluster begins on the processor of one of its filters.
     """
     parts = [part]
     for level in levels[1:]:

@@ -1,4 +1,4 @@
-"""Lower bounds of the period of any mapping."""
+"""Lower bounds on the period of any mapping."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from evener.streams.period import StreamProblem, work_of
 from evener.streams.placing import least_work
 from evener.streams.shared_work import Kinds, best_weights, kinds_of, shared_by, shared_value
 
-HEAVY = 64  # filters whose neighbours are looked at: those of most work
-SURE = 1e-9  # share by which a sum must exceed its limit, as sums are rounded
-# The strong bound: entries of its tables at most; first step of the period tried, and the last.
+HEAVY = 64  # number of filters with most work whose neighbours are considered
+SURE = 1e-9  # relative margin by which a sum must exceed its limit, because of rounding
+# Strong bound: largest number of table entries; first and last relative step of the period.
 MOST_ENTRIES = 4_000_000
 FIRST_STEP, LAST_STEP = 0.02, 0.003
 
 
 class PeriodBounds(NamedTuple):
-    """Each at most the shortest period [s]; 0 where it was not asked for.
+    """Lower bounds on the shortest period [s]; 0 for a bound that was not computed.
 
-    heaviest: one filter on its best processor; each neighbour is there as well, or its bytes are
-    sent over the processor's fastest link. shared: computing alone, filters divided at will.
-    whole: filters are not divided, and those of which no processor has time for both send their
-    bytes. cycle: the slowest one, all its filters on their best processors.
+    heaviest: one filter on its best processor; each neighbour is either on this processor, too, or
+    its bytes are sent over the processor's fastest link. shared: computing time if filters could be
+    divided arbitrarily. whole: filters are not divided, and two filters that do not fit on one
+    processor send their bytes. cycle: the slowest cycle with all filters on their best processors.
     """
 
     heaviest: float
@@ -35,14 +35,15 @@ class PeriodBounds(NamedTuple):
 
     @property
     def best(self) -> float:
-        """The largest one."""
+        """The largest bound."""
         return max(self)
 
 
 def bounds_of(problem: StreamProblem, *, strong: bool = False) -> PeriodBounds:
-    """Return lower bounds of the period, of all readings. strong: `whole` as well.
+    """Return lower bounds on the period, valid for all readings.
 
-    That one takes seconds, and is left out where its tables had more than MOST_ENTRIES.
+    strong: compute `whole`, too. This takes seconds, and is skipped if its tables would have more
+    than MOST_ENTRIES entries.
     """
     least = least_work(problem)[0]
     if problem.n == 0 or least.max() == 0.0:
@@ -61,14 +62,14 @@ def bounds_of(problem: StreamProblem, *, strong: bool = False) -> PeriodBounds:
 
 
 def least_link(problem: StreamProblem, kinds: Kinds) -> FloatArray:
-    """(kinds,) seconds of a byte that leaves a processor of this kind, at least."""
+    """Return (kinds,) the least time [s] per byte that leaves a processor of each kind."""
     if problem.k == 1:
         return np.zeros(1)
     cost = problem.machine.cost + np.diag(np.full(problem.k, np.inf))
     least = cost.min(axis=1)
     roads = problem.processors.roads
     if problem.reading.route == "transit" and roads is not None:
-        # A processor pays for the links beside it alone, and not where another has its place.
+        # A processor pays only for its own links, and not at the place of another processor.
         beside = np.minimum.reduceat(np.append(roads.betas, np.inf), roads.offsets[:-1])
         least = np.minimum(least, beside[roads.home])
     of_kind = np.full(kinds.first.size, np.inf)
@@ -79,7 +80,7 @@ def least_link(problem: StreamProblem, kinds: Kinds) -> FloatArray:
 def _with_neighbours(
     problem: StreamProblem, kinds: Kinds, link: FloatArray, some: IntArray
 ) -> FloatArray:
-    """(s, kinds) load [s] at least of a processor that has the filter of `some` (s,)."""
+    """Return (s, kinds) lower bounds on the load [s] of the processor of each filter in `some`."""
     filters = problem.filters
     work = work_of(problem, some)[:, kinds.first]
     counts = np.diff(filters.offsets)[some]
@@ -97,7 +98,7 @@ def _with_neighbours(
 def _whole(
     problem: StreamProblem, kinds: Kinds, link: FloatArray, low: float, weights: FloatArray
 ) -> float:
-    """Return the longest period found for which filters that stay whole have no room."""
+    """Return the longest period found for which undivided filters do not fit on the processors."""
     every = np.arange(problem.n)
     work = work_of(problem, every)[:, kinds.first]
     load = _with_neighbours(problem, kinds, link, every)
@@ -121,10 +122,11 @@ def _has_no_room(
     period: float,
     start: FloatArray,
 ) -> tuple[bool, FloatArray]:
-    """Whether no mapping has this period, and the weights (3, kinds) that were found for it.
+    """Return whether no mapping has this period, and the weights (3, kinds) that show it.
 
-    A filter takes of the period of a processor its share, or what a dual feasible function
-    [FS01]_ makes of this: no filters that fit together have more than 1 of that either.
+    A filter takes a share of a processor's period; dual feasible functions [FS01]_ are applied to
+    the shares. Filters that fit on one processor have a sum of at most 1 for the shares and for
+    each function of them.
     """
     work, load = tables
     share = work
@@ -135,7 +137,7 @@ def _has_no_room(
     costs = np.stack([used, _steps(used, 1), _steps(used, 2)])
     importance = np.ones(used.shape[0])
     found = best_weights(costs, kinds.counts, start, importance, (0.05, 0.01), 20)
-    tried = [found, *(found[[f]] for f in range(3))]  # together, and each function alone
+    tried = [found, *(found[[f]] for f in range(3))]  # all functions together, and each alone
     ofs = [costs, *(costs[[f]] for f in range(3))]
     most = max(
         shared_by(weights, kinds.counts, table) for weights, table in zip(tried, ofs, strict=True)
@@ -144,7 +146,7 @@ def _has_no_room(
 
 
 def _sent_surely(problem: StreamProblem, work: FloatArray, period: float) -> FloatArray:
-    """(n, kinds) bytes that a filter pays for there: to filters that do not fit in with it."""
+    """Return (n, kinds) bytes that a filter must send: to neighbours that do not fit with it."""
     filters = problem.filters
     rows = np.repeat(np.arange(problem.n), np.diff(filters.offsets))
     apart = np.where(work[rows] + work[filters.ends] > period, filters.here[:, None], 0.0)
@@ -154,7 +156,7 @@ def _sent_surely(problem: StreamProblem, work: FloatArray, period: float) -> Flo
 
 
 def _steps(share: FloatArray, parts: int) -> FloatArray:
-    """Dual feasible function: of shares, how many (parts + 1)-ths are full, over `parts`."""
+    """Dual feasible function: complete (parts + 1)-ths in each share, divided by `parts`."""
     times = share * (parts + 1)
     whole = np.floor(times)
     return np.asarray(np.where(times == whole, share, whole / parts))

@@ -1,4 +1,4 @@
-"""Cycles of filters: how long one with few data on it keeps all others waiting."""
+"""Cycles of filters, which limit the period if few tokens are on them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.graphs.stream_graph import StreamGraph
 
-LOOKED_AT = 8  # rounds of Bellman and Ford's algorithm between two looks for a cycle
-LONGER = 1e-12  # share by which a way must be longer to count as such
+LOOKED_AT = 8  # rounds of the Bellman-Ford algorithm between two searches for a cycle
+LONGER = 1e-12  # relative margin by which a path must be longer to count as longer
 
 
 def edges_of_cycles(graph: StreamGraph) -> IntArray:
-    """Return the numbers of the edges that lie on cycles; none where there is no cycle."""
+    """Return the numbers of the edges that are on cycles; empty if there is no cycle."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -24,11 +24,11 @@ def edges_of_cycles(graph: StreamGraph) -> IntArray:
 
 
 def slowest_cycle(graph: StreamGraph, edges: IntArray, own: FloatArray, sent: FloatArray) -> float:
-    """Return the largest ratio, over all cycles, of seconds around it to tokens on it [s].
+    """Return the largest ratio, over all cycles, of the time around it to the tokens on it [s].
 
-    Each run of a filter needs what came around the cycle as many iterations ago as tokens lie on
-    it, so no period is shorter. edges: those of cycles; own (n,) [s]: of a run of each
-    filter; sent (edges,) [s]: of the bytes of these edges.
+    A run of a filter needs data from as many iterations ago as there are tokens on the cycle, so no
+    period is shorter. edges: those on cycles; own (n,) [s]: time of a run of each filter; sent
+    (edges,) [s]: transfer time of each of these edges.
     """
     if edges.size == 0:
         return 0.0
@@ -48,7 +48,7 @@ def slowest_cycle(graph: StreamGraph, edges: IntArray, own: FloatArray, sent: Fl
 
 
 def _positive_cycle(n: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> list[int]:
-    """Return the edges of a cycle of length above zero, by Bellman and Ford's longest ways."""
+    """Return the edges of a cycle of positive length, by Bellman-Ford for longest paths, or []."""
     reached, came = np.zeros(n), np.full(n, -1)
     hair = LONGER * max(float(np.abs(lengths).max()), 1e-300)
     for turn in range(1, n + LOOKED_AT + 1):
@@ -68,7 +68,7 @@ def _positive_cycle(n: int, tails: IntArray, heads: IntArray, lengths: FloatArra
 
 
 def _cycle_of(came: IntArray, tails: IntArray) -> list[int]:
-    """Return the edges of a cycle among those by which filters were reached, (n,); or none."""
+    """Return the edges of a cycle among the edges `came` (n,) that reached each filter, or []."""
     seen = np.full(came.size, -1)
     for root in range(came.size):
         v, way = root, []
@@ -77,12 +77,12 @@ def _cycle_of(came: IntArray, tails: IntArray) -> list[int]:
             way.append(int(came[v]))
             v = int(tails[came[v]])
         if way and came[v] >= 0 and seen[v] == root:
-            # v is where the walk came back: the cycle is what was walked since.
+            # v is where the walk returned to itself: the cycle is the walk since then.
             first = next(i for i, e in enumerate(way) if _head_side(way, i, tails, root) == v)
             return way[first:]
     return []
 
 
 def _head_side(way: list[int], i: int, tails: IntArray, root: int) -> int:
-    """Return the filter at which the walk stood before it took its i-th edge."""
+    """Return the filter from which the walk took its i-th edge."""
     return root if i == 0 else int(tails[way[i - 1]])

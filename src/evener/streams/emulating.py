@@ -1,10 +1,10 @@
-"""Runs a stream program here for its outputs, and charges a virtual clock for a plan's processors.
+"""Runs a stream program here for its outputs; a virtual clock gives the times of a plan.
 
-Filters and channels are those of evener.running.streams: a filter runs when it has data and room,
-of several the one of the lowest round. What that takes is what the plan's graph, platform and
-reading say; nothing is measured. A processor first receives what a filter reads from others, then
-computes, then sends; with the reading `overlap` bytes flow meanwhile, one array after another at
-each end.
+Filters and channels are those of evener.running.streams: a filter runs when it has data and space
+for its output; if several filters can run on a processor, the one of the lowest round does. Times
+follow from the plan's graph, platform and cost reading; nothing is measured. A processor first
+receives a filter's inputs from other processors, then computes, then sends; with the reading
+`overlap`, bytes are transferred during computing, one array after another at each end.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from evener.running.streams.turns import FilterTurns
 from evener.streams.period import StreamProblem, work_of
 from evener.streams.readings import CostReading
 
-ON_THE_WAY = 2  # more slots where bytes flow meanwhile: one is sent, one received
+ON_THE_WAY = 2  # additional slots with overlap: one array being sent, one being received
 
 
 class PlacedChannel(NamedTuple):
-    """A channel from one filter of the plan to another, between copies where there are some.
+    """A channel between two filters of the plan, which may be copies.
 
     e: the program's channel. tail, head: the plan's filters.
     """
@@ -46,7 +46,7 @@ class PlacedChannel(NamedTuple):
 
 
 class StreamSeconds(NamedTuple):
-    """What a plan's processors take: filters (n,), sending and receiving of channels (m,) [s]."""
+    """Times on a plan's processors [s]: of filters (n,), of sending and receiving (m,)."""
 
     filters: FloatArray
     sending: FloatArray
@@ -54,7 +54,7 @@ class StreamSeconds(NamedTuple):
 
     @classmethod
     def of(cls, plan: StreamPlan, reading: CostReading) -> StreamSeconds:
-        """Return those of a plan's graph; bytes within a processor take none."""
+        """Return the times of a plan's graph; transfers within a processor take no time."""
         part, graph = plan.part, plan.graph
         problem = StreamProblem.of(graph, plan.platform, reading)
         own = work_of(problem, np.arange(graph.n))[np.arange(graph.n), part]
@@ -65,7 +65,7 @@ class StreamSeconds(NamedTuple):
 
 
 class _TurnSeconds:
-    """What one turn takes [s]: an iteration is run whole by one of a filter's copies.
+    """Times [s] of one iteration, which one copy of a filter runs completely.
 
     filters (c,): of the plan's filters.
     """
@@ -79,22 +79,22 @@ class _TurnSeconds:
         self._sender_pays = reading.pays == "sender"
 
     def sending(self, one: PlacedChannel) -> float:
-        """Return what an array takes its sender; nothing within a processor."""
+        """Return the time that the sender spends on an array; zero within a processor."""
         p, q = self._part[one.tail], self._part[one.head]
         return 0.0 if p == q else float(self._bytes[one.e] * self._cost[p, q])
 
     def receiving(self, one: PlacedChannel) -> float:
-        """Return what an array takes its reader."""
+        """Return the time that the receiver spends on an array."""
         return 0.0 if self._sender_pays else self.sending(one)
 
 
 def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) -> StreamRun:
-    """Return the run that the plan's processors would have made of a program, on a virtual clock.
+    """Return the run of a program on the plan's processors, by a virtual clock.
 
-    Its outputs are those of the program, executed here by one thread; the same seconds each time.
-    Copies of a filter take turns at iterations, as in `run_stream`. Raises UsageError for the plan
-    of another program, no iterations, and the reading `transit`, in which processors pay for bytes
-    that pass through; errors of filters as `run_stream`.
+    The outputs are those of the program, which one thread executes here; the times are the same on
+    each call. Copies of a filter run iterations alternately, as in `run_stream`. Raises UsageError
+    if the plan is for another program, if there are no iterations, and for the reading `transit`,
+    in which processors pay for bytes that pass through; filters raise errors as in `run_stream`.
     """
     if iterations < 1:
         raise UsageError(f"{iterations} iterations: at least one is needed")
@@ -117,7 +117,7 @@ def _channels(graph: StreamGraph) -> tuple[list[int], list[int], list[float]]:
 
 
 class _Emulation:
-    """The virtual clock's events, and what they change; filters are those of the plan."""
+    """The events of the virtual clock, and the state that they change; filters are the plan's."""
 
     def __init__(self, turns: FilterTurns, reading: CostReading) -> None:
         self.turns, self.program, self.plan = turns, turns.program, turns.plan
@@ -126,7 +126,7 @@ class _Emulation:
         more = ON_THE_WAY if reading.overlap else 0
         self.stages = PipelineStages(self.program, turns.homes, SLOTS + more, turns.ahead)
         self.data: dict[PlacedChannel, deque[Array]] = {}
-        self.arrived: dict[PlacedChannel, int] = {}  # of the arrays in `data`, so many can be read
+        self.arrived: dict[PlacedChannel, int] = {}  # number of arrays in `data` that can be read
         self.room: dict[PlacedChannel, int] = {}
         self._connect()
         names, part, of = self.plan.platform.names, self.plan.part, turns.of.tolist()
@@ -135,7 +135,7 @@ class _Emulation:
             FilterTimes(self.plan.names[c], int(part[c]), turns=turns.of_copy(c))
             for c in range(len(of))
         ]
-        # Of each filter, from where it reads and where to it writes in its next iteration.
+        # For each filter, the channels that it reads from and writes to in its next iteration.
         self.reads = [self._incoming(c) for c in range(len(of))]
         self.writes = [self._outgoing(c) for c in range(len(of))]
         self.given: dict[str, list[tuple[int, Array]]] = {}
@@ -143,17 +143,17 @@ class _Emulation:
         ordered = [c for i in self.program.order for c in turns.copies(i)]
         self.own = [[c for c in ordered if part[c] == p] for p in range(k)]
         self.is_free, self.since = [True] * k, [0.0] * k
-        # Of filters, the places of channels without data, and room, when it became free.
+        # By processor: filters without data, or space, when it became free, and on which channels.
         self.empty: list[dict[int, list[int]]] = [{c: [] for c in own} for own in self.own]
         self.full: list[dict[int, list[int]]] = [{} for _ in self.own]
-        self.wire = [0.0] * k  # until when each processor sends or receives, with overlap
+        self.wire = [0.0] * k  # time until which each processor sends or receives, with overlap
         self.clock, self.count = 0.0, 0
         self.events: list[tuple[float, int, Callable[[], None]]] = []
 
     def _connect(self) -> None:
-        """Make the connections, and who fills and reads which array of a channel.
+        """Create the connections, and find the writers and readers of each channel's arrays.
 
-        writers, readers: of each channel, by the number of the array, those at first included.
+        writers, readers: for each channel, by the number of the array, initial arrays included.
         """
         graph, turns = self.program.graph, self.turns
         self.writers, self.readers = [], []
@@ -172,18 +172,18 @@ class _Emulation:
                 self.room[one] -= 1
 
     def _iteration(self, c: int) -> int:
-        """Return the iteration that a filter runs next; once it has run all, the last."""
+        """Return the next iteration that a filter runs, or its last one if it has run all."""
         turns = self.times[c].turns
         return turns[min(self.times[c].firings, len(turns) - 1)]
 
     def _incoming(self, c: int) -> list[PlacedChannel]:
-        """Return from where a filter reads in its next iteration."""
+        """Return the channels from which a filter reads in its next iteration."""
         t = self._iteration(c)
         channels = self.program.incoming[self.firings[c].number]
         return [PlacedChannel(e, self.writers[e][t], c) for e in channels]
 
     def _outgoing(self, c: int) -> list[PlacedChannel]:
-        """Return where to a filter's arrays of its next iteration go."""
+        """Return the channels to which a filter writes in its next iteration."""
         t = self._iteration(c)
         channels = self.program.outgoing[self.firings[c].number]
         tokens = [len(self.program.channels[e].initial) for e in channels]
@@ -193,12 +193,12 @@ class _Emulation:
         ]
 
     def at(self, moment: float, happens: Callable[[], None]) -> None:
-        """Let something happen later; of two at the same moment, what was scheduled first."""
+        """Schedule an event; simultaneous events happen in the order of their scheduling."""
         heapq.heappush(self.events, (moment, self.count, happens))
         self.count += 1
 
     def run(self) -> StreamRun:
-        """Let everything happen; return the run."""
+        """Process all events; return the run."""
         self._look()
         while self.events:
             self.clock = self.events[0][0]
@@ -220,7 +220,7 @@ class _Emulation:
         )
 
     def _look(self) -> None:
-        """Let each processor that is free begin with a filter that can run."""
+        """Start a filter that can run on each free processor."""
         for p, own in enumerate(self.own):
             if self.is_free[p]:
                 ready = [i for i in own if self._is_ready(i)]
@@ -246,7 +246,7 @@ class _Emulation:
         )
 
     def _begin(self, p: int, c: int) -> None:
-        """Run a filter's function now; charge the clock for it."""
+        """Run a filter's function now, and schedule its end on the clock."""
         incoming, outgoing = self.reads[c], self.writes[c]
         self._count_wait(p, c)
         inputs = [self.data[one].popleft() for one in incoming]
@@ -268,7 +268,7 @@ class _Emulation:
         self.at(self.clock + took, lambda: self._end(p, c, slots, took))
 
     def _count_wait(self, p: int, c: int) -> None:
-        """Count the time since a processor became free as a wait of the filter that begins."""
+        """Count the time since a processor became free as waiting of the filter that begins."""
         times, waited = self.times[c], self.clock - self.since[p]
         if c in self.empty[p]:
             times.no_input += waited
@@ -280,7 +280,7 @@ class _Emulation:
             by[at] = by.get(at, 0.0) + waited / len(lacking)
 
     def _end(self, p: int, c: int, slots: list[Array], took: float) -> None:
-        """End a filter's iteration: its arrays go on, the slots that it has read are free."""
+        """End a filter's iteration: pass its output on, and release the slots that it read."""
         incoming, outgoing = self.reads[c], self.writes[c]
         times = self.times[c]
         times.firings += 1
@@ -303,7 +303,7 @@ class _Emulation:
         self.full[p] = {d: self._without_room(d) for d in self.own[p]}
 
     def _transfer(self, p: int, one: PlacedChannel, *, sends: bool) -> None:
-        """Let a processor send, then the other one receive, as soon as each is done with others."""
+        """Schedule the sending or receiving of an array after the processor's earlier transfers."""
         took = self.seconds.sending(one) if sends else self.seconds.receiving(one)
         self.wire[p] = max(self.wire[p], self.clock) + took
         if sends:

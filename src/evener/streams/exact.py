@@ -1,4 +1,4 @@
-"""The shortest period of all mappings, by a mixed-integer program (HiGHS, through SciPy)."""
+"""The shortest period of all mappings, from a mixed-integer program (HiGHS, through SciPy)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from evener.errors import InfeasibleError, UsageError
 from evener.streams.bounds import bounds_of
 from evener.streams.period import StreamProblem, seconds_of, work_of
 
-MOST_VARIABLES = 200_000  # edges x processors squared, above which the program is refused
+MOST_VARIABLES = 200_000  # largest number of edges x processors^2; larger programs are refused
 GAP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class ExactMapping:
-    """The best mapping found (n,), its period, a bound that holds for all [s], whether it is best.
+    """The best mapping found (n,), its period [s], and a lower bound on all periods [s].
 
-    part: None where none was found within the time limit.
+    part: None if no mapping was found within the time limit. proven: whether the mapping is
+    optimal.
     """
 
     part: Part | None
@@ -31,11 +32,11 @@ class ExactMapping:
 
 
 def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
-    """Return the mapping of shortest period. seconds: time limit.
+    """Return the mapping with the shortest period. seconds: time limit.
 
-    Variables say which filter is on which processor, and of each edge which pair of processors it
-    joins. Raises UsageError for readings whose loads are not such sums ("transit", overlap), and
-    where there are too many variables.
+    Variables state which filter is on which processor, and which pair of processors each edge
+    joins. Raises UsageError for readings whose loads are not sums of these ("transit", overlap),
+    and if there are too many variables.
     """
     if problem.reading.route == "transit" or problem.reading.overlap:
         raise UsageError("the exact method does not work with the readings transit and overlap")
@@ -73,7 +74,7 @@ def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
 
 
 def _edges(problem: StreamProblem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Ends u < v of each edge, and the bytes that the processor of u, and that of v, pays for."""
+    """Return the ends u < v of each edge, and the bytes for which the processors of u and v pay."""
     filters = problem.filters
     tails = np.repeat(np.arange(problem.n), np.diff(filters.offsets))
     once = tails < filters.ends
@@ -81,7 +82,10 @@ def _edges(problem: StreamProblem) -> tuple[IntArray, IntArray, FloatArray, Floa
 
 
 def _constraints(problem: StreamProblem, edges, work: FloatArray, scale: float):  # type: ignore[no-untyped-def]
-    """Return the matrix over (filter, processor), (edge, processor, processor), period; limits."""
+    """Return the constraint matrix and its lower and upper limits.
+
+    Its columns are (filter, processor), then (edge, processor, processor), then the period.
+    """
     n, k, (u, v, here, there) = problem.n, problem.k, edges
     m, cost = len(u), problem.machine.cost / scale
     placed = np.arange(n * k).reshape(n, k)
@@ -95,9 +99,9 @@ def _constraints(problem: StreamProblem, edges, work: FloatArray, scale: float):
         columns.append(column.ravel())
         values.append(value.ravel())
 
-    add(np.arange(n)[:, None], placed, 1.0)  # each filter has one processor
+    add(np.arange(n)[:, None], placed, 1.0)  # each filter is on one processor
     begin = n
-    for ends, axes in ((u, (0, 1, 2)), (v, (0, 2, 1))):  # pairs of an edge are those of its ends
+    for ends, axes in ((u, (0, 1, 2)), (v, (0, 2, 1))):  # an edge's pair is that of its ends
         row = begin + np.arange(m * k).reshape(m, k)
         add(row[:, :, None], joined.transpose(axes), 1.0)
         add(row, placed[ends], -1.0)

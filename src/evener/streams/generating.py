@@ -1,8 +1,8 @@
 """Random stream graphs and machines with the parameters of [Muralidharan13]_, section IV-B.
 
-What the paper leaves open is chosen here, and stated with each function. Its average in-degree is
-the out-degree: both are edges over filters. Its CPUs have cores of their own vector lengths and
-MIPS; here a CPU is one processor.
+The docstrings state what is chosen where the paper leaves it open. The paper's average in-degree is
+the out-degree: both are edges over filters. In the paper, a CPU's cores have their own vector
+lengths and MIPS; here a CPU is one processor.
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ SHAPES = (0.1, 1.0, 10.0)
 SHARES = (5, 25, 50, 75, 95)
 SPREADS = (5, 25, 50, 75, 95)
 MACHINES = tuple(64 << i for i in range(7))
-# Sets of values that processors draw from; how large these are the paper does not say.
+# Size of the sets from which processors' values are drawn; the paper does not give it.
 SET_SIZE = 16
 LENGTHS, MIPS, BANDWIDTHS = (1e4, 1e5), (1e3, 1e5), (100.0, 1e5)  # data, MIPS, MB/s
 CPU_LENGTHS = (4.0, 8.0, 16.0, 32.0)  # setting A; the paper names cores, not their number
 GPU_SLOWER = 10.0  # setting A: "the GPU nodes have a lower MIPS count" (III-A)
 MOST_DEGREE, MOST_RATIO, MOST_SHAPE, MOST_SPREAD = 1000, 1e9, 1e6, 1000.0
-BYTES_A_FILTER, BYTES_AN_EDGE = 1000, 200  # at the peak, about
-LARGE, SMALL = (1e3, 1e5), (1.0, 1e3)  # requirements of a filter: the larger one, the smaller one
+BYTES_A_FILTER, BYTES_AN_EDGE = 1000, 200  # peak memory, about
+LARGE, SMALL = (1e3, 1e5), (1.0, 1e3)  # ranges of a filter's larger and smaller requirement
 
 
 @dataclass(frozen=True)
 class GraphParameters:
-    """Of a random stream graph: filters, mean out-degree, mean seconds of an edge over those of a
-    filter (`ratio`, CCR), shape (alpha), per cent of filters like a GPU's (beta), spread (gamma).
+    """Parameters of a random stream graph.
+
+    n: number of filters. degree: mean out-degree. ratio: mean time of an edge over that of a filter
+    (CCR). shape: alpha. share: percentage of filters suited to GPUs (beta). spread: gamma.
     """
 
     n: int
@@ -64,19 +66,19 @@ class GraphParameters:
 
 
 def all_parameters() -> Iterator[GraphParameters]:
-    """Yield the paper's 7,875 combinations."""
+    """Yield the paper's 7,875 combinations of parameters."""
     for values in itertools.product(SIZES, DEGREES, RATIOS, SHAPES, SHARES, SPREADS):
         yield GraphParameters(*values)
 
 
 def random_machine(k: int, setting: str = "A", seed: int = 7) -> Platform:
-    """Return a mesh of k processors, square or twice as wide as high, with random links.
+    """Return a mesh of k processors, about square, with random bandwidths.
 
-    A share of them, normal in 25 to 75 %, are GPUs at random places. Normal means: the mean in the
-    middle of the range, sigma a sixth of it, drawn again outside. setting "A": CPUs have one
-    of CPU_LENGTHS, GPUs a tenth of the MIPS (III-A); "B": all lengths are drawn from the GPUs' set
-    (IV-B). Each link has a bandwidth of its own [MB/s]. Raises UsageError for other settings and
-    numbers of processors, and for a negative seed.
+    GPUs are at random places; their share is drawn from a normal distribution in 25 to 75 %. Normal
+    means: the mean is the middle of the range, sigma is a sixth of it, and values outside are drawn
+    again. setting "A": CPUs have one of CPU_LENGTHS, and GPUs a tenth of the MIPS (III-A); "B": all
+    lengths are drawn from the GPUs' set (IV-B). Each link has its own bandwidth [MB/s]. Raises
+    UsageError for other settings, invalid k, and a negative seed.
     """
     one_of("setting", setting, ("A", "B"))
     between(k, 1, MOST_PROCESSORS, "k")
@@ -116,7 +118,7 @@ def _normal(rng: np.random.Generator, limits: tuple[float, float], size: int) ->
 
 
 def _mesh_edges(k: int) -> IntArray:
-    """(links, 2) neighbours in a mesh as near to a square as the divisors of k allow."""
+    """Return (links, 2) neighbours in a mesh as close to a square as the divisors of k allow."""
     rows = max(d for d in range(1, int(k**0.5) + 1) if k % d == 0)
     place = np.arange(k).reshape(rows, k // rows)
     across = np.column_stack([place[:, :-1].ravel(), place[:, 1:].ravel()])
@@ -124,22 +126,25 @@ def _mesh_edges(k: int) -> IntArray:
     return np.concatenate([across, down])
 
 
-READINGS = {"A": CostReading("ceil"), "B": CostReading("literal")}  # which suit the settings
+READINGS = {"A": CostReading("ceil"), "B": CostReading("literal")}  # by setting
 
 
 def random_stream_graph(
     parameters: GraphParameters, platform: Platform, seed: int, reading: CostReading | None = None
 ) -> StreamGraph:
-    """Return a random layered graph whose edges cost `ratio` times what filters do on `platform`.
+    """Return a random layered graph; its edges take `ratio` times as long as its filters.
 
-    Layers: max(2, round(sqrt(n) / alpha)), each of one filter at least, the others at random. A
-    filter has edges to so many filters of the next layers, at random, that the mean over all
-    filters is `degree`: those of the last layer have none. A filter that no edge reaches gets one
-    from the layer before. A filter is like a GPU's with a chance of beta per cent: its
-    vector width is then the larger requirement, uniform in LARGE times a lognormal of
-    sigma gamma / 50, and its instructions uniform in SMALL; of the others the other way round.
-    Bytes of edges are uniform within a factor of three. What a filter takes is the mean of 512 of
-    them on a processor whose rate for it is the mean of all; an edge, on a link of mean bandwidth.
+    platform: gives the times of filters and edges.
+
+    There are max(2, round(sqrt(n) / alpha)) layers; each gets one filter, and the other filters get
+    random layers. A filter has edges to a random number of filters in the next layers, such that
+    the mean over all filters is `degree`; filters of the last layer have none. A filter that no
+    edge reaches gets one from the previous layer. With a probability of beta per cent, a filter is
+    suited to GPUs: its vector width is then the larger requirement, uniform in LARGE times a
+    lognormal variable with sigma gamma / 50, and its number of instructions is uniform in SMALL;
+    for other filters these two are exchanged. Bytes of edges are uniform within a factor of three.
+    The time of filters is the mean over 512 of them, each on a processor with the mean rate for it;
+    the time of edges is that on a link of mean bandwidth.
     """
     refuse_negative(seed)
     rng = np.random.default_rng([parameters.n, seed, 5])
@@ -181,14 +186,14 @@ def _layered(parameters: GraphParameters, rng: np.random.Generator) -> tuple[Int
 
 
 def _mean_seconds(graph: StreamGraph, platform: Platform, reading: CostReading | None) -> float:
-    """Mean seconds of a filter on a processor of the mean rate of the platform, for that filter."""
+    """Return the mean time [s] of a filter on a processor with the platform's mean rate for it."""
     some = np.linspace(0, graph.n - 1, min(graph.n, 512)).astype(np.int64)
     seconds = work_of(StreamProblem.of(graph, platform, reading), some)
     return float(np.mean(1.0 / (1.0 / seconds).mean(axis=1)))
 
 
 def _mean_beta(platform: Platform) -> float:
-    """Seconds per byte of a link of mean bandwidth."""
+    """Return the time per byte [s] of a link with the mean bandwidth."""
     if not platform.connections:
         return 1.0
     return 1.0 / float(np.mean([1.0 / one.link.beta for one in platform.connections]))

@@ -1,9 +1,10 @@
-"""HMAP [Muralidharan13]_: processors in a tree of clusters, filters divided along it.
+"""HMAP [Muralidharan13]_: clusters processors in a tree, and divides filters along it.
 
-Clusters are made from the whole machine down, by bisections of least bandwidth between the halves
-(IV-A; `down`), or from single processors up, halving their number from level to level by effective
-bandwidth (III-A; `up`). A cluster's capabilities are sums, R0 and R1 each for itself; filters are
-divided among its branches by these, T0 and T1 each for itself, with few bytes between.
+Clusters are formed either from the whole machine by bisections with little bandwidth between the
+halves (IV-A; `down`), or from single processors by halving the number of clusters per level,
+according to effective bandwidth (III-A; `up`). A cluster's capabilities R0 and R1 are the sums of
+those of its processors. Filters are divided among the branches of a cluster in proportion to these,
+T0 by R0 and T1 by R1, with few bytes between branches.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from evener.streams.placing import speeds
 WAYS = ("down", "up")
 TOOLS = ("metis", "evener")
 EPSILON = 0.03
-FREE = 1e-3  # of the widest link's seconds per byte: those where bytes cost nothing
+FREE = 1e-3  # share of the widest link's seconds per byte, for links where bytes cost nothing
 METIS_TREES = "evener.partitioning.external.metis_trees"
-TIME_LIMIT = 600.0  # seconds for METIS on the trees
+TIME_LIMIT = 600.0  # seconds for METIS on both trees
 LEAST_TIME = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Hmap:
-    """A mapping (n,), the tree of clusters (depth, k), and the sizes of halves at each depth.
+    """A mapping (n,), and the tree of clusters (depth, k).
 
-    unequal: clusters whose halves differ in how many processors they have.
+    unequal: number of clusters whose branches have different numbers of processors.
     """
 
     part: Part
@@ -58,12 +59,12 @@ def hmap(
     seed: int = 7,
     seconds: float = TIME_LIMIT,
 ) -> Hmap:
-    """Return HMAP's mapping, by METIS or by Evener's own partitioner.
+    """Return HMAP's mapping, computed by METIS or by Evener's own partitioner.
 
-    way: "down" or "up", how processors are clustered. work: filters and processors have one weight
-    instead of two, as `weights_of` says; METIS alone takes that. Filters with further needs are
-    left out of account. seconds: METIS may take, for both trees. Raises UsageError for other
-    words, ToolError where METIS fails.
+    way: "down" or "up", how processors are clustered. tool: "metis" or "evener". work: filters and
+    processors have one weight instead of two, see `weights_of`; only with METIS. Further needs of
+    filters are ignored. seconds: time limit of METIS for both trees. Raises UsageError for other
+    words, ToolError if METIS fails.
     """
     one_of("way", way, WAYS)
     one_of("tool", tool, TOOLS)
@@ -82,10 +83,11 @@ def hmap(
 
 
 def weights_of(problem: StreamProblem, *, work: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of filters (n, c), and of processors (k, c), by which both are divided.
+    """Return the weights of filters (n, c) and of processors (k, c) by which both are divided.
 
-    Two as in the paper, T0 and T1, R0 and R1; or for `work` one: seconds on the mean processor, and
-    how many filters like the mean one a processor does in a second.
+    Without `work`, there are two weights as in the paper: T0, T1 and R0, R1. With `work`, there is
+    one: a filter's time [s] on the mean processor, and the number of mean filters that a processor
+    runs per second.
     """
     processors, graph = problem.processors, problem.graph
     if not work:
@@ -99,10 +101,10 @@ def weights_of(problem: StreamProblem, *, work: bool) -> tuple[FloatArray, Float
 
 
 def machine_graph(problem: StreamProblem) -> Weighted:
-    """Return the processors as a graph: weights R0, R1; links weigh their bandwidth [B/s].
+    """Return the processors as a graph with vertex weights R0, R1 and bandwidths [B/s] on edges.
 
-    Switches are no processors: those that a switch joins are joined to each other, by the
-    bandwidth of the route. Where a platform has levels, all processors are joined.
+    Switches are not vertices: the processors that a switch joins are adjacent, with the bandwidth
+    of their route. If the platform has levels, all processors are adjacent.
     """
     processors = problem.processors
     rate_and_width = np.column_stack([processors.rate, processors.width])
@@ -116,12 +118,12 @@ def machine_graph(problem: StreamProblem) -> Weighted:
 
 
 def _free(cost: FloatArray) -> float:
-    """Seconds of a byte that stand for none, a thousandth of the least: weights are finite."""
+    """Return the time per byte that replaces zero, to keep weights finite: FREE of the least."""
     return FREE * float(cost.min(where=cost > 0, initial=1.0))
 
 
 def _links(problem: StreamProblem) -> tuple[IntArray, IntArray]:
-    """Pairs of processors p < q that are neighbours: linked, or by switches and places alone."""
+    """Return pairs p < q of adjacent processors: joined by a link, or through switches only."""
     roads, k = problem.processors.roads, problem.k
     if roads is None:
         return np.triu_indices(k, 1)
@@ -179,7 +181,7 @@ def _job(
 
 
 def _divider(seed: int) -> Divide:
-    """Return how Evener's own partitioner divides a graph by shares of each weight."""
+    """Return a function that divides a graph by shares of each weight, with Evener."""
 
     def divide(graph: Weighted, shares: FloatArray) -> IntArray:
         whole = Graph(graph.xadj, graph.adjncy, vwgt=graph.vwgt, adjwgt=graph.adjwgt)
@@ -198,7 +200,7 @@ def _divider(seed: int) -> Divide:
 def _clustered_up(
     problem: StreamProblem, machine: Weighted, tool: str, seed: int
 ) -> npt.NDArray[np.int32]:
-    """(depth, k) tree: half as many clusters from level to level, by effective bandwidth."""
+    """Return the tree (depth, k) made by halving the number of clusters by effective bandwidth."""
     label = np.arange(problem.k)
     rows = [label.astype(np.int32)]
     rows_of = np.repeat(np.arange(problem.k), np.diff(machine.xadj))
@@ -226,11 +228,11 @@ def _grouped(graph: Graph, parts: int, tool: str, seed: int) -> IntArray:
 def effective_bandwidths(
     problem: StreamProblem, label: IntArray, tails: IntArray, heads: IntArray
 ) -> FloatArray:
-    """(pairs,) effective bandwidth between clusters tails[i] and heads[i] [B/s].
+    """Return (pairs,) the effective bandwidth between clusters tails[i] and heads[i] [B/s].
 
-    By the paper's four steps: from each processor of a cluster the least bandwidth of its routes
-    to those of the other, added up. Its example adds over those of the other cluster: the smaller
-    of both sums is taken. label (k,): the cluster of each processor.
+    Follows the paper's four steps: for each processor of a cluster, the least bandwidth of its
+    routes to the other cluster is taken, and these are added. As the paper's example adds over the
+    other cluster, the smaller of both sums is used. label (k,): the cluster of each processor.
     """
     cost = problem.processors.seconds_per_byte()
     members = [np.flatnonzero(label == c) for c in range(int(label.max()) + 1)]
@@ -243,7 +245,7 @@ def effective_bandwidths(
 
 
 def _unequal(tree: npt.NDArray[np.int32]) -> int:
-    """Count clusters whose branches differ in how many processors they have."""
+    """Count the clusters whose branches have different numbers of processors."""
     unequal, parent = 0, np.zeros(tree.shape[1], np.int64)
     for row in tree:
         names, counts = np.unique(parent * tree.shape[1] + row, return_counts=True)

@@ -1,4 +1,4 @@
-"""Methods of placing filters, by name: each takes a problem and returns processors of filters."""
+"""Methods to place filters, by name: each maps the filters of a problem to processors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from evener.streams.search import FoundMapping, SearchLimits, search
 
 METIS = "evener.partitioning.external.metis"
 GREEDY_STARTS = 3
-MOST_LISTED = 1 << 22  # filters x processors, above which a list is no start
-PLACING, DIVIDING = 0.4, 0.6  # of the seconds: until when starts are made
-JOINED = 0.5  # seconds between two looks whether the user interrupts
+MOST_LISTED = 1 << 22  # largest filters x processors for which a list is one of the starts
+PLACING, DIVIDING = 0.4, 0.6  # shares of the time limit until which starts are made
+JOINED = 0.5  # seconds between two checks for an interrupt by the user
 
 
 class MethodOptions(NamedTuple):
-    """What a method may use: how long, random numbers, and where it tells how far it is."""
+    """Options of a method: time limits, seed of random numbers, and a function for its progress."""
 
     limits: SearchLimits = SearchLimits()
     seed: int = 7
@@ -43,11 +43,10 @@ def by_metis(
     work: bool = False,
     seconds: float = TIME_LIMIT,
 ) -> Part:
-    """(n,) processors by METIS: block p is processor p, by its shares of all R0 and of all R1.
+    """Return (n,) processors by METIS: block p is processor p, sized by its shares of R0 and R1.
 
-    work: a filter weighs its seconds on the mean processor instead, and p has a share of these by
-    how quickly it does the mean filter. seconds: METIS may take. Raises InfeasibleError for fewer
-    filters than processors, as METIS leaves no block empty.
+    work: use one weight instead, as in `weights_of`. seconds: time limit of METIS. Raises
+    InfeasibleError if there are fewer filters than processors, because METIS leaves no block empty.
     """
     if problem.n < problem.k:
         raise InfeasibleError(
@@ -67,9 +66,10 @@ def by_metis(
 
 
 def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
-    """Return what the search begins with: greedy ones, HMAP's and METIS's where there is METIS.
+    """Return the mappings from which the search starts: greedy ones, and those of HMAP and METIS.
 
-    Those that put a filter where it cannot be are left out, and METIS's where it fails.
+    The latter need METIS. Mappings with a filter on a processor that cannot run it are omitted, and
+    so are those for which METIS fails.
     """
     return [*_placed_starts(problem, seed, np.inf)[0], *divided_starts(problem, seed)]
 
@@ -77,15 +77,15 @@ def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
 def _placed_starts(
     problem: StreamProblem, seed: int, until: float
 ) -> tuple[list[tuple[str, Part]], bool]:
-    """Return mappings that place one filter after the other, and whether the user interrupted.
+    """Return mappings that place filters one by one, and whether the user interrupted.
 
-    Where nothing is made in time, one at random.
+    If none is made in time, returns a random mapping.
     """
     placed: list[Part] = []
     others: list[tuple[str, Part]] = []
     stopped = False
     try:
-        placed.extend(placing.on_subsets(problem, until))  # those so far stay, if interrupted
+        placed.extend(placing.on_subsets(problem, until))  # an interrupt keeps those so far
         if problem.n * problem.k <= MOST_LISTED and time.monotonic() < until:
             others = [("list", placing.listed(problem))]
     except KeyboardInterrupt:
@@ -99,9 +99,10 @@ def _placed_starts(
 def divided_starts(
     problem: StreamProblem, seed: int, until: float = np.inf
 ) -> list[tuple[str, Part]]:
-    """Return the mappings of HMAP and METIS that come before `until` of `time.monotonic`.
+    """Return the mappings of HMAP and METIS made before `until` (by `time.monotonic`).
 
-    Those that put a filter where it cannot be are left out, and METIS's where it fails.
+    Mappings with a filter on a processor that cannot run it are omitted, and so are those for which
+    METIS fails.
     """
 
     def left() -> float:
@@ -128,7 +129,7 @@ def divided_starts(
 
 
 class _Beside:
-    """A call in a thread of its own, which ends with the process; `result` waits for it."""
+    """Runs a call in a daemon thread; `result` waits for it."""
 
     def __init__(self, call: Callable[[], list[tuple[str, Part]]]) -> None:
         self._call = call
@@ -144,7 +145,7 @@ class _Beside:
             self._failed = error
 
     def result(self, until: float) -> list[tuple[str, Part]]:
-        """Return what the call returned; nothing where it does not end before `until`."""
+        """Return the result of the call, or an empty list if it does not end before `until`."""
         while self._thread.is_alive() and time.monotonic() < until:
             self._thread.join(min(until - time.monotonic(), JOINED))
         if self._failed is not None:
@@ -153,13 +154,13 @@ class _Beside:
 
 
 def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-    """Return the result of direct search from all starts, which its seconds are for as well.
+    """Return the result of direct search from all starts; the time limit includes making these.
 
-    Routes between processors are not counted. METIS and HMAP run at the same time as the search,
-    whose last turn takes them into account.
+    Computing the routes between processors does not count. METIS and HMAP run concurrently with the
+    search, and the last round of the search uses their mappings.
     """
     asked.progress("starts", 0.0)
-    _ = problem.machine, problem.filters  # before two threads need them, and the seconds begin
+    _ = problem.machine, problem.filters  # computed before two threads and the clock start
     began, until = time.monotonic(), asked.limits.until()
     divided = _Beside(lambda: divided_starts(problem, asked.seed, _share(began, until, DIVIDING)))
     starts, stopped = _placed_starts(problem, asked.seed, _share(began, until, PLACING))
@@ -173,7 +174,7 @@ def _share(began: float, until: float, share: float) -> float:
 
 
 def by_exact(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-    """Return the best mapping of all, or the best within the time limit."""
+    """Return the best possible mapping, or the best one found within the time limit."""
     found = exact(problem, asked.limits.seconds or 60.0)
     if found.part is None:
         raise InfeasibleError("no mapping was found within the time limit")
@@ -221,10 +222,10 @@ NEED_METIS = ("hmap", "hmap-up", "hmap-work", "metis", "metis-recursive", "metis
 
 
 def placed_by(name: str, problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-    """Return the mapping that the method `name` makes.
+    """Return the mapping computed by the method `name`.
 
-    Raises UsageError for other names, and where METIS is missing; InfeasibleError where the
-    method cannot place all filters.
+    Raises UsageError for other names, and if the method needs METIS, which is missing;
+    InfeasibleError if the method cannot place all filters.
     """
     one_of("method", name, METHODS)
     missing = metis.missing()

@@ -1,4 +1,4 @@
-"""The period of a mapping: how long an iteration takes the busiest processor."""
+"""The period of a mapping: the time of an iteration on the busiest processor."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from evener.streams.routes_kernels import add_to_links
 
 @dataclass(frozen=True, eq=False)
 class StreamProblem:
-    """A stream graph, the processors that it is for, and how the cost of an iteration is read.
+    """A stream graph, the processors to place it on, and how costs are read (CostReading).
 
-    Raises InputError for a filter that no processor can have.
+    Raises InputError if no processor can run some filter.
     """
 
     graph: StreamGraph
@@ -51,17 +51,17 @@ class StreamProblem:
 
     @cached_property
     def cycles(self) -> IntArray:
-        """Numbers of the edges that lie on cycles of the graph."""
+        """Numbers of the edges that are on cycles of the graph."""
         return edges_of_cycles(self.graph)
 
     @cached_property
     def groups(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-        """Of filters of equal needs: (n,) the group of each; (groups, k) where one may be."""
+        """Groups of filters with equal needs: (n,) groups; (groups, k) where they can run."""
         return self.processors.allowed(self.graph)
 
     @cached_property
     def filters(self) -> FilterArrays:
-        """The filters as kernels take them; edges between the same two are one."""
+        """The filters as arrays for kernels; edges between the same two filters are merged."""
         graph, n = self.graph, self.graph.n
         ends = (
             np.concatenate([graph.tails, graph.heads]),
@@ -70,14 +70,14 @@ class StreamProblem:
         nothing = np.zeros(graph.m)
         sent = np.concatenate([graph.nbytes, nothing])
         both = np.concatenate([graph.nbytes, graph.nbytes])
-        # Zeros have to stay: both arrays are of the same entries.
+        # Zeros must stay, so that both arrays have the same entries.
         sums = coo_array((np.arange(2 * graph.m) * 0.0, ends), (n, n)).tocsr()
         sums.sum_duplicates()
         sums.sort_indices()
         rows = np.repeat(np.arange(n), np.diff(sums.indptr))
         place = np.searchsorted(rows * n + sums.indices, ends[0] * n + ends[1])
         size = sums.indices.size
-        # Of no edges, bincount would give integers, for which kernels would be compiled again.
+        # Without edges, bincount returns integers, for which kernels would be compiled again.
         total = np.bincount(place, both, size).astype(np.float64)
         here = total
         if self.reading.pays == "sender":
@@ -90,7 +90,7 @@ class StreamProblem:
 
     @cached_property
     def machine(self) -> ProcessorArrays:
-        """The processors as kernels take them; bytes cost what they do along routes."""
+        """The processors as arrays for kernels; the cost of bytes is that of routes."""
         processors, reading = self.processors, self.reading
         cost = processors.seconds_per_byte(least=reading.route == "least")
         compute = COMPUTE.index(reading.compute)
@@ -100,7 +100,7 @@ class StreamProblem:
         )  # fmt: skip
 
     def refuse_misfit(self, part: npt.ArrayLike) -> Part:
-        """Return the processor of each filter (n,), checked. Raises InputError."""
+        """Return the checked processor of each filter (n,). Raises InputError if it is invalid."""
         checked = as_integers(part, "the processors of filters")
         if checked.size != self.n or (self.n and not 0 <= checked.min() <= checked.max() < self.k):
             raise InputError(
@@ -117,12 +117,12 @@ class StreamProblem:
 
 @dataclass(frozen=True, eq=False)
 class Period:
-    """What an iteration takes: `seconds`, on processor `bottleneck`.
+    """The time of an iteration: `seconds`, on processor `bottleneck`.
 
-    computing, communicating (k,) [s]: of each processor. links (l,) [s]: how long each link
-    carries bytes, and link_names; where several routes share a link, it may take longer than any
-    processor, which the period does not count. cycle [s]: seconds around the slowest cycle of
-    filters, over the tokens on it; where no processor is busy for so long, it is the period.
+    computing, communicating (k,) [s]: times of each processor. links (l,) [s]: how long each link
+    transfers bytes, and link_names; if routes share a link, it may take longer than any processor,
+    but this does not count in the period. cycle [s]: largest ratio of the time around a cycle of
+    filters to the tokens on it; it is the period if it exceeds the load of each processor.
     """
 
     seconds: float
@@ -136,14 +136,15 @@ class Period:
 
     @property
     def slowest_link(self) -> float:
-        """Seconds of the link that carries bytes for longest; 0 where none does."""
+        """Time [s] of the link that transfers bytes for longest, or 0."""
         return float(self.links.max(initial=0.0))
 
 
 def period_of(problem: StreamProblem, part: npt.ArrayLike) -> Period:
     """Return the period of a mapping. part (n,): the processor of each filter.
 
-    Raises InputError for other lengths and processors, and where one cannot have its filter.
+    Raises InputError if the length or a processor is wrong, or if a processor cannot run its
+    filter.
     """
     chosen = problem.refuse_misfit(part)
     computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
@@ -162,7 +163,7 @@ def period_of(problem: StreamProblem, part: npt.ArrayLike) -> Period:
 
 
 def seconds_of(problem: StreamProblem, part: Part) -> float:
-    """Return the period of a mapping that is known to fit [s]; quicker than `period_of`."""
+    """Return the period [s] of a mapping that is known to be valid; faster than `period_of`."""
     if problem.reading.route == "transit":
         return period_of(problem, part).seconds
     computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
@@ -173,7 +174,7 @@ def seconds_of(problem: StreamProblem, part: Part) -> float:
 
 
 def _slowest_cycle(problem: StreamProblem, part: Part) -> float:
-    """Seconds of the slowest cycle of filters, over its tokens; bytes take what a route does."""
+    """Return the largest ratio of the time around a cycle of filters to its tokens [s]."""
     edges, graph = problem.cycles, problem.graph
     if edges.size == 0:
         return 0.0
@@ -186,21 +187,21 @@ def _slowest_cycle(problem: StreamProblem, part: Part) -> float:
 
 
 def work_on(problem: StreamProblem, part: Part) -> FloatArray:
-    """(n,) seconds of each filter on its processor."""
+    """Return (n,) the time [s] of each filter on its processor."""
     graph, processors = problem.graph, problem.processors
     times = read_times(problem.reading.compute, graph.vector / processors.width[part])
     return np.asarray(graph.scalar * times / processors.rate[part])
 
 
 def read_times(compute: str, ratio: FloatArray) -> FloatArray:
-    """How often a filter's instructions are done, of its vector over a processor's."""
+    """Return how often instructions are repeated, given the ratio of filter to processor width."""
     if compute == "ceil":
         return np.ceil(ratio)
     return np.maximum(ratio, 1.0) if compute == "max1" else ratio
 
 
 def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
-    """(s, k) seconds of the filters `some` (s,) on each processor; infinite where none can be."""
+    """Return (s, k) times [s] of filters `some` (s,); infinite if a processor cannot run one."""
     graph, processors = problem.graph, problem.processors
     times = read_times(problem.reading.compute, graph.vector[some, None] / processors.width)
     seconds = graph.scalar[some, None] * times / processors.rate
@@ -209,7 +210,7 @@ def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
 
 
 def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, ...], FloatArray]:
-    """Seconds that links carry bytes, their names, and what processors pay for all theirs (k,)."""
+    """Return the times of links [s], their names, and what processors pay with transit (k,) [s]."""
     graph, processors = problem.graph, problem.processors
     roads = processors.roads
     a, b = part[graph.tails].astype(np.int64), part[graph.heads].astype(np.int64)
@@ -239,5 +240,5 @@ def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, .
 
 
 def used(part: IntArray) -> int:
-    """Return how many processors have a filter."""
+    """Return the number of processors that have a filter."""
     return int(np.unique(part).size)

@@ -1,4 +1,4 @@
-"""Simple mappings: filters one by one by the period, as a list, in turn, at random."""
+"""Simple mappings: filters one by one by the period, in list order, in turn, or at random."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from evener.streams import placing_kernels as kernels
 from evener.streams.period import StreamProblem, seconds_of
 from evener.streams.period_kernels import least_seconds
 
-LOOKED_AT = 1 << 23  # processors, for one filter after the other, between two looks at the clock
+LOOKED_AT = 1 << 23  # filters x processors between two checks of the clock
 
 
 def least_work(problem: StreamProblem) -> tuple[FloatArray, IntArray]:
-    """(n,) seconds of each filter on its best processor, and (n,) that processor."""
+    """Return (n,) the time [s] of each filter on its fastest processor, and (n,) that processor."""
     least, best = np.empty(problem.n), np.empty(problem.n, np.int64)
     least_seconds(problem.filters, problem.machine, least, best)
     return least, best
@@ -30,10 +30,10 @@ def placed_in_turn(
     chosen: IntArray | None = None,
     until: float = np.inf,
 ) -> Part | None:
-    """(n,) processors: filters in `order`, each on the best one, or the best of `chosen`.
+    """Return (n,) processors: places filters in `order`, each on the best processor (of `chosen`).
 
-    Returns None where a filter can be on none of them, and where the time of `time.monotonic` is
-    `until` before all filters have a place.
+    Returns None if no such processor can run a filter, or if `time.monotonic` reaches `until`
+    before all filters are placed.
     """
     machine = problem.machine
     if chosen is not None:
@@ -57,21 +57,21 @@ def placed_in_turn(
 
 
 def greedy(problem: StreamProblem) -> Part:
-    """(n,) processors: the heaviest filter first, each where the period grows least."""
+    """Return (n,) processors: the heaviest filter first, each where the period grows least."""
     heaviest = np.argsort(-least_work(problem)[0], kind="stable")
     return _needed(placed_in_turn(problem, heaviest))
 
 
 def listed(problem: StreamProblem) -> Part:
-    """(n,) processors: filters by the length of the way behind them, as HEFT [THW02]_ ranks them.
+    """Return (n,) processors: places filters in the order of their rank in HEFT [THW02]_.
 
-    As an iteration has no schedule here, each goes where the period grows least.
+    As an iteration has no schedule here, each filter is placed where the period grows least.
     """
     return _needed(placed_in_turn(problem, _by_rank(problem)))
 
 
 def in_turn(problem: StreamProblem) -> Part:
-    """(n,) processors: filter i on processor i modulo k, or the next that can have it."""
+    """Return (n,) processors: filter i is on processor i modulo k, or the next that can run it."""
     group, allowed = problem.filters.group, problem.machine.allowed
     part = np.empty(problem.n, np.int32)
     for i in range(problem.n):
@@ -81,7 +81,7 @@ def in_turn(problem: StreamProblem) -> Part:
 
 
 def at_random(problem: StreamProblem, seed: int) -> Part:
-    """(n,) processors, each equally likely of those that can have the filter."""
+    """Return (n,) random processors, uniform over those that can run the filter."""
     rng = np.random.default_rng(seed)
     group, allowed = problem.filters.group, problem.machine.allowed
     part = np.empty(problem.n, np.int32)
@@ -92,7 +92,7 @@ def at_random(problem: StreamProblem, seed: int) -> Part:
 
 
 def _by_rank(problem: StreamProblem) -> IntArray:
-    """(n,) filters by falling rank: mean seconds of the longest way from each to an end."""
+    """Return (n,) filters by falling rank: mean time of the longest path from each to a sink."""
     graph = problem.graph
     work = least_work(problem)[0]
     cost = float(problem.machine.cost.mean())
@@ -113,26 +113,27 @@ def _needed(part: Part | None) -> Part:
 
 
 def greedy_starts(problem: StreamProblem, most: int, until: float = np.inf) -> list[Part]:
-    """Return the best few mappings of `on_subsets`, the best first, at most `most`."""
+    """Return at most `most` mappings of `on_subsets`, those with the shortest periods first."""
     return best_of(problem, list(on_subsets(problem, until)), most)
 
 
 def best_of(problem: StreamProblem, parts: list[Part], most: int) -> list[Part]:
-    """Return the `most` mappings of the shortest periods, the best first."""
+    """Return the `most` mappings with the shortest periods, the best first."""
     periods = [seconds_of(problem, part) for part in parts]
     return [parts[i] for i in np.argsort(periods, kind="stable")[:most].tolist()]
 
 
-LOOKS = 1 << 25  # filters x processors of all starts; of more, no others are tried
-FIRST = 16  # processors of a start that soon is better than that on one
+LOOKS = 1 << 25  # filters x processors summed over starts; beyond that, no more are tried
+FIRST = 16  # number of processors of a quick start that is better than that on one processor
 
 
 def on_subsets(problem: StreamProblem, until: float = np.inf) -> Iterator[Part]:
-    """Yield mappings on the quickest processor, on all, and on ever more of them.
+    """Yield mappings on the fastest processor, on all, and on subsets of growing size.
 
-    Where bytes are dear, few processors near to each other are best: 1, 2, 4, ... and all of the
-    quickest, and of those nearest to it, are tried, filters by weight and neighbourhood. Those that
-    are not made before `until` of `time.monotonic` are left out, the first one excepted.
+    If communication is expensive, few processors close to each other are best. Tries the 1, 2, 4,
+    ... fastest processors, those closest to the fastest one, and all; filters are placed by weight
+    and by neighbourhood. Stops at `until` (by `time.monotonic`), but always yields the first
+    mapping.
     """
     quick = np.argsort(-speeds(problem), kind="stable")
     alone = placed_in_turn(problem, np.arange(problem.n), quick[:1])
@@ -161,7 +162,7 @@ def on_subsets(problem: StreamProblem, until: float = np.inf) -> Iterator[Part]:
 
 
 def speeds(problem: StreamProblem) -> FloatArray:
-    """(k,) filters like the mean one that each processor does in a second."""
+    """Return (k,) the number of mean filters that each processor runs per second."""
     graph, machine = problem.graph, problem.machine
     wide = float(np.average(graph.vector, weights=graph.scalar + 1e-30))
     per = wide / machine.width
@@ -170,14 +171,14 @@ def speeds(problem: StreamProblem) -> FloatArray:
 
 
 def _by_neighbours(problem: StreamProblem) -> IntArray:
-    """(n,) filters in the order of a breadth-first search, whatever the direction of edges."""
+    """Return (n,) filters in breadth-first order, ignoring the direction of edges."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     filters, n = problem.filters, problem.n
     matrix = csr_array((np.ones(filters.ends.size), filters.ends, filters.offsets), (n, n))
     count, label = connected_components(matrix, directed=False)
-    # One search for all components: a root n beside the first filter of each.
+    # One search for all components: a root n adjacent to the first filter of each.
     firsts = np.unique(label, return_index=True)[1][:count]
     rows = np.repeat(np.arange(n), np.diff(filters.offsets))
     tails = np.concatenate([rows, np.full(count, n)])

@@ -1,4 +1,4 @@
-"""Processors: what the devices of a platform can do, and what a byte costs between them."""
+"""Processors: the capabilities of a platform's devices, and the cost of a byte between them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ MILLION = 1e6  # instructions per second of one MIPS
 WIDTH = "vector_length"
 MIPS = "mips"
 SLICES = 8
-MOST_PROCESSORS = 1 << 14  # whose routes are kept: a table of 2 GiB
+MOST_PROCESSORS = 1 << 14  # largest number for which routes are stored: a table of 2 GiB
 
 
 @dataclass(frozen=True, eq=False)
 class Processors:
     """The devices of a platform as processors of filters.
 
-    platform: whose devices have the capabilities "mips" and "vector_length", 1 where it is not
-    stated; others limit where filters with needs of that name may be. Raises InputError for
-    devices without mips, numbers not above zero, and more devices than routes can be stored for.
+    platform: its devices have the capabilities "mips" and "vector_length" (1 by default); other
+    capabilities limit the processors of filters with needs of that name. Raises InputError for
+    devices without mips, for values that are not above zero, and if there are too many devices to
+    store routes.
     """
 
     platform: Platform
@@ -67,18 +68,18 @@ class Processors:
 
     @cached_property
     def rate(self) -> FloatArray:
-        """(k,) instructions a second, R0 x 10^6."""
+        """(k,) instructions per second, R0 x 10^6."""
         return MILLION * np.array([d.capabilities[MIPS] for d in self.platform.devices])
 
     @cached_property
     def width(self) -> FloatArray:
-        """(k,) data that an instruction is for at most, R1."""
+        """(k,) largest number of data per instruction, R1."""
         widths = [d.capabilities.get(WIDTH, 1.0) for d in self.platform.devices]
         return np.array(widths, np.float64)
 
     @cached_property
     def roads(self) -> Roads | None:
-        """The network of links of their own; None where the platform has levels, or no links."""
+        """The network of individual links; None if the platform has levels, or no links."""
         if not self.platform.connections:
             return None
         network = self.platform.network
@@ -90,8 +91,10 @@ class Processors:
 
     @cached_property
     def routes(self) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int32]]:
-        """Seconds per byte (k, k) along the fastest routes, of all their links and of the slowest;
-        and previous (k, places), the place before each one; none where links are no graph.
+        """Costs of the fastest routes, and the places on them.
+
+        Two tables (k, k) [s/B], both the sum over a route's links; previous (k, places): the place
+        before each place on the routes from each processor, empty if links are not a graph.
         """
         if self.roads is None:
             table = self._of_levels()
@@ -102,7 +105,10 @@ class Processors:
         return table, table, previous
 
     def seconds_per_byte(self, *, least: bool = False) -> FloatArray:
-        """(k, k) [s/B] along the fastest route: of all its links, or of the slowest alone."""
+        """Return (k, k) [s/B] along the fastest routes: the sum over their links.
+
+        least: use only the slowest link.
+        """
         if not least or self.roads is None:
             return self.routes[0]
         table, previous = np.empty((self.k, self.k)), np.empty_like(self.routes[2])
@@ -110,7 +116,7 @@ class Processors:
         return table
 
     def like(self, devices: Sequence[Device]) -> Processors:
-        """Return as many other devices on the same links, whose routes are not sought again."""
+        """Return as many other devices on the same links; routes are not computed again."""
         other = Processors(replace(self.platform, devices=tuple(devices)))
         vars(other).update(roads=self.roads, routes=self.routes)
         return other
@@ -131,9 +137,9 @@ class Processors:
         return self.platform.link_costs(p, q)[1].reshape(self.k, self.k)
 
     def allowed(self, graph: StreamGraph) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-        """Return groups (n,) of filters of equal needs, and (groups, k) where these may be.
+        """Return groups (n,) of filters with equal needs, and (groups, k) where they can run.
 
-        Raises InputError, naming one, for a filter that no processor can have.
+        Raises InputError if no processor can run a filter; the message names the filter.
         """
         if not graph.needs:
             return np.zeros(graph.n, np.int32), np.ones((1, self.k), np.uint8)

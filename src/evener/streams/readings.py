@@ -1,4 +1,4 @@
-"""CostReading: how the equations of the paper's cost of an iteration are read [Muralidharan13]_."""
+"""CostReading: how to read the paper's equations for the cost of an iteration [Muralidharan13]_."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ ROUTE = ("sum", "least", "transit")
 class CostReading:
     """What a filter and an edge cost a processor in an iteration.
 
-    compute: seconds of a filter of T0 instructions for T1 data on a processor of R0
-    instructions a second for R1 data each. "ceil": T0 x ceil(T1 / R1) / R0: a processor that is
-    wider than the data gains nothing from that. "literal": T0 x T1 / R1 / R0, equation (1) to the
-    letter: processors then differ in speed only. "max1": T0 x max(1, T1 / R1) / R0.
-    pays: "both" ends of an edge between two processors are busy while its bytes flow, or the
-    "sender" alone. route: bytes cost the "sum" of the links' seconds along the fastest route; or
-    those of its slowest link, the "least" bandwidth; or, "transit", equation (2) to the letter:
-    every processor on the route pays for each of its links on it. overlap: a processor computes
-    while it sends and receives, so that the longer of both counts, not their sum.
+    compute: the time of a filter of T0 instructions on T1 data, on a processor of R0 instructions
+    per second on R1 data each. "ceil": T0 x ceil(T1 / R1) / R0, so that a processor wider than the
+    data gains nothing. "literal": T0 x T1 / R1 / R0, equation (1) as printed; processors then
+    differ only in speed. "max1": T0 x max(1, T1 / R1) / R0.
 
-    Raises UsageError for other words, and for "transit" where the sender alone pays.
+    pays: "both" ends of an edge between two processors are busy during its transfer, or only the
+    "sender". route: the time of a byte is the "sum" over the links of the fastest route; or that of
+    its slowest link, the "least" bandwidth; or "transit", equation (2) as printed: every processor
+    on the route pays for each of its own links on it. overlap: a processor computes while it sends
+    and receives, so that the larger of both times counts, not their sum.
+
+    Raises UsageError for other words, and for "transit" together with "sender".
     """
 
     compute: str = "ceil"
@@ -45,13 +46,16 @@ class CostReading:
 
     @property
     def words(self) -> list[str]:
-        """The choices that are not the default, as the command line names them."""
+        """The choices that differ from the default, as the command line names them."""
         chosen = [self.compute, self.pays, self.route, "overlap" if self.overlap else ""]
         return [word for word in chosen if word not in ("", "ceil", "both", "sum")]
 
 
 def reading_of(words: str) -> CostReading:
-    """Return the reading of words between commas, such as "literal,sender". Raises UsageError."""
+    """Return the reading for a comma-separated list such as "literal,sender".
+
+    Raises UsageError for unknown words.
+    """
     chosen: dict[str, str | bool] = {}
     kinds = {"compute": COMPUTE, "pays": PAYS, "route": ROUTE}
     for word in filter(None, (part.strip() for part in words.split(","))):

@@ -1,4 +1,4 @@
-"""Search for copies of filters: a filter of the busiest processor gives data to another one."""
+"""Searches for copies of filters: a filter on the busiest processor shares its data with a copy."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from evener.streams.placing import least_work
 from evener.streams.search import FoundMapping, search
 from evener.streams.shared_work import kinds_of, shared_value
 
-LEAST = 1.0  # data of a copy, at least
-ROUNDS = 3  # of dividing filters, then searching with their copies
-FILTERS, PROCESSORS = 3, 4  # of the busiest processor, and for the data, that are tried in a step
-DIVISIONS = 4  # times the processors: steps of a round, at most
+LEAST = 1.0  # least data of a copy
+ROUNDS = 3  # rounds of dividing filters, then searching with their copies
+FILTERS, PROCESSORS = 3, 4  # filters of the busiest processor, and processors, tried per step
+DIVISIONS = 4  # a round has at most this many steps per processor
 SHORTER = 1e-4  # share by which a step must lower the norm of the loads
 
 
 @dataclass(frozen=True, eq=False)
 class CopiedMapping:
-    """Copies of filters, the problem whose filters they are, and the mapping found of these."""
+    """Copies of filters, the problem whose filters are these copies, and a mapping for it."""
 
     copies: FilterCopies
     problem: StreamProblem
@@ -34,11 +34,11 @@ class CopiedMapping:
 
 
 def with_copies_by_search(problem: StreamProblem, asked: MethodOptions) -> CopiedMapping:
-    """Return a mapping of copies of filters, never of a longer period than that without copies.
+    """Return a mapping of copies of filters; its period is not longer than without copies.
 
-    A filter on the busiest processor, stateless and of two data or more, gives as many of them to
-    another processor as leave both equally busy, as long as that helps; then filters and copies
-    are searched together. asked: limits of the whole, seconds included.
+    A stateless filter of two or more data on the busiest processor passes as many of them to
+    another processor as make both equally busy, as long as that helps. Then filters and copies are
+    searched together. asked: limits of the whole search, time included.
     """
     began, limits = time.monotonic(), asked.limits
     half = limits if limits.seconds is None else replace(limits, seconds=limits.seconds / 2)
@@ -61,10 +61,10 @@ def with_copies_by_search(problem: StreamProblem, asked: MethodOptions) -> Copie
 
 
 def bounds_with_copies(problem: StreamProblem) -> PeriodBounds:
-    """Return lower bounds of the period where filters may have copies.
+    """Return lower bounds on the period if filters may have copies.
 
-    A share of a filter's data takes that share of T0 x max(1, T1 / R1) / R0 at least; only
-    filters of state or of a single datum are whole.
+    A share of a filter's data takes at least that share of T0 x max(1, T1 / R1) / R0; only filters
+    with state or with a single datum cannot be divided.
     """
     compute = "literal" if problem.reading.compute == "literal" else "max1"
     eased = StreamProblem(
@@ -83,7 +83,7 @@ def _may_divide(problem: StreamProblem) -> np.ndarray:
 
 
 def _divided(problem: StreamProblem, now: CopiedMapping, until: float) -> CopiedMapping:
-    """Divide filters of the busiest processor, one after the other, as long as that helps."""
+    """Divide filters of the busiest processor, one after another, as long as that helps."""
     for _ in range(DIVISIONS * problem.k):
         better = _one_division(problem, now)
         if better is None or time.monotonic() > until:
@@ -93,7 +93,7 @@ def _divided(problem: StreamProblem, now: CopiedMapping, until: float) -> Copied
 
 
 def _one_division(problem: StreamProblem, now: CopiedMapping) -> CopiedMapping | None:
-    """Return the best of a few divisions of filters of the busiest processor, if one helps."""
+    """Return the best of a few divisions of filters of the busiest processor, or None."""
     loads = period_of(now.problem, now.found.part).loads
     busiest, most = int(np.argmax(loads)), float(loads.max())
     here = np.flatnonzero((now.found.part == busiest) & _may_divide(now.problem))
@@ -101,7 +101,7 @@ def _one_division(problem: StreamProblem, now: CopiedMapping) -> CopiedMapping |
     best, least = None, _norm(loads, most) * (1 - SHORTER)
     for i in here[np.argsort(-own, kind="stable")][:FILTERS].tolist():
         seconds = work_of(now.problem, np.array([i]))[0]
-        share = (most - loads) / (seconds[busiest] + seconds)  # that leaves both equally busy
+        share = (most - loads) / (seconds[busiest] + seconds)  # share that makes both equally busy
         share[busiest] = 0.0
         for p in np.argsort(-share, kind="stable")[:PROCESSORS].tolist():
             tried = _moved(problem, now, i, p, float(share[p]))
@@ -116,7 +116,7 @@ def _one_division(problem: StreamProblem, now: CopiedMapping) -> CopiedMapping |
 def _moved(
     problem: StreamProblem, now: CopiedMapping, i: int, p: int, share: float
 ) -> CopiedMapping | None:
-    """Give a share of the data of copy i to processor p; None where it has too few for that."""
+    """Pass a share of the data of copy i to processor p; return None if there are too few."""
     size = now.copies.high[i] - now.copies.low[i]
     given = min(round(share * size), int(size) - 1)
     if given < LEAST:
@@ -136,22 +136,22 @@ def _of(
 
 
 def _merged(problem: StreamProblem, now: CopiedMapping) -> CopiedMapping:
-    """Return a mapping whose copies on the same processor are one, unless that is longer."""
+    """Return the mapping with copies on the same processor merged, unless its period is longer."""
     made = _of(problem, *now.copies.merged(now.found.part), now.found)
     return made if made.found.period <= now.found.period else now
 
 
 def _norm(loads: np.ndarray, unit: float) -> float:
-    """Eighth norm: nearly the largest load, and less where fewer processors have it."""
+    """Return the norm of order 8: close to the largest load, lower if fewer processors have it."""
     return float((np.maximum(loads / unit, 0.0) ** 8).sum() ** 0.125)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterCopies:
-    """Of c copies: of (c,) the filter of each; low, high (c,) its data, from low to below high.
+    """Copies of filters: (c,) the filter of each copy, and its range of data, low to below high.
 
-    The copies of a filter follow each other, and their ranges are its vector T1 in all: they share
-    one iteration's data.
+    Copies of a filter are consecutive. Their ranges together are its vector T1: they share the data
+    of one iteration.
     """
 
     of: IntArray
@@ -165,11 +165,11 @@ class FilterCopies:
 
     @property
     def counts(self) -> IntArray:
-        """(n,) copies of each filter."""
+        """(n,) Number of copies of each filter."""
         return np.bincount(self.of)
 
     def divided(self, copy: int, at: float) -> FilterCopies:
-        """Return the copies with one more: that of data from `at` on leaves `copy`."""
+        """Return the copies with one more, which takes the data from `at` on from `copy`."""
         new = copy + 1
         high = np.insert(self.high, copy, at)
         return FilterCopies(
@@ -177,7 +177,7 @@ class FilterCopies:
         )
 
     def merged(self, part: IntArray) -> tuple[FilterCopies, IntArray]:
-        """Return copies, and their processors, of which no two of a filter are on the same one."""
+        """Return copies and their processors, with copies of a filter on one processor merged."""
         order = np.lexsort((self.low, part, self.of))
         first = np.ones(order.size, np.bool_)
         same = (np.diff(self.of[order]) == 0) & (np.diff(part[order]) == 0)
@@ -194,9 +194,9 @@ class FilterCopies:
 def with_copies(graph: StreamGraph, copies: FilterCopies) -> StreamGraph:
     """Return the graph whose filters are the copies; copy 2 of 3 of "f" is called "f 2/3".
 
-    Bytes of an edge are divided as the data of its ends are: a copy sends to and receives from
-    those of which it has the same part of the iteration. Raises InputError where a filter of
-    state has copies, and where one has no whole datum.
+    An edge's bytes are divided like the data of its ends: copies communicate that have the same
+    part of an iteration. Raises InputError if a filter with state has copies, or if a copy has less
+    than one datum.
     """
     counts = copies.counts
     many = counts > 1
@@ -231,7 +231,7 @@ def with_copies(graph: StreamGraph, copies: FilterCopies) -> StreamGraph:
 def _pairs(
     graph: StreamGraph, counts: IntArray, first: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return, for each edge and each pair of copies of its ends: the edge, and the two copies."""
+    """Return each edge once per pair of copies of its ends: (edge, tail's copy, head's copy)."""
     times = counts[graph.tails] * counts[graph.heads]
     edges = np.repeat(np.arange(graph.m), times)
     within = np.arange(edges.size) - np.repeat(np.cumsum(times) - times, times)

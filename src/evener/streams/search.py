@@ -1,4 +1,4 @@
-"""Direct search for a mapping of short period: descent from several starts, then annealing."""
+"""Direct search for a mapping with a short period: descent from several starts, then annealing."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ from evener.streams.annealing import (
 from evener.streams.period import StreamProblem, seconds_of
 from evener.streams.search_kernels import Occupancy
 
-PROPOSALS = 2_000_000  # of annealing in all, for any size; chosen on instances of other seeds
-WORK, FIRST_WORK = 4_000_000, 1_000_000  # processors looked at by one descent; from a start
-SLICE = 1_000_000  # of them between two looks at the clock
-TIDIED = 2_000_000  # of them while fewer bytes are cut
-TURNS = (WARM, COOL)  # of annealing, each from the best mapping so far: the heat at first
-# Of few filters turns are cheap, and one alone may end beside the best mapping.
+PROPOSALS = 2_000_000  # of annealing in total, for any size; chosen on instances of other seeds
+WORK, FIRST_WORK = 4_000_000, 1_000_000  # processors that one descent tries; from a start
+SLICE = 1_000_000  # processors tried between two checks of the clock
+TIDIED = 2_000_000  # processors tried while reducing the cut bytes
+TURNS = (WARM, COOL)  # first temperatures of the runs of annealing, each from the best mapping
+# With few filters, runs are cheap, and a single one may end in another local optimum.
 FEW_FILTERS, TURNS_OF_FEW = 64, (4.0, WARM, COOL, 1.0, COOL, COOL)
-# Cutting fewer bytes lowers loads, after which descent goes on: rounds of both, at most, and the
-# share of the period that another one must gain.
+# Cutting fewer bytes lowers loads, so that descent can continue: largest number of rounds of
+# both, and the share of the period that another round must gain.
 ROUNDS, GAIN = 10, 1e-4
-LEFT_FOR_REST = 0.05  # of the seconds that are left
-# Moves whose whole period is computed, where the loads are not all of it: filters and edges looked
-# at in all, and moves at least and at most.
+LEFT_FOR_REST = 0.05  # share of the time left that is reserved for later steps
+# Moves whose whole period is computed, if loads do not determine it: filters and edges visited
+# in total, and least and largest number of moves.
 COUNTED, MOVES = 4_000_000, (50, 2000)
-NEAR = 0.5  # of these, to the processor of a neighbour
-# Of the starts, the best so many are improved, unless far above the best; one is annealed.
+NEAR = 0.5  # share of these that go to the processor of a neighbour
+# Number of starts that are improved, unless they are far above the best; one is annealed.
 DESCENDED, FAR_ABOVE = 3, 2.0
-LEAST_EDGE = 1e-6  # of the mean bytes of an edge: what each counts for besides its own, if cut
+LEAST_EDGE = 1e-6  # of the mean bytes of an edge: what each cut edge counts in addition
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """How long to search: proposals of annealing in all, and seconds of wall time, if any."""
+    """Limits of a search: total number of proposals of annealing, and wall time [s] or None."""
 
     proposals: int = PROPOSALS
     seconds: float | None = None
 
     def until(self) -> float:
-        """Return the time of `time.monotonic` at which a search that begins now has to end."""
+        """Return the time of `time.monotonic` by which a search that begins now must end."""
         return np.inf if self.seconds is None else time.monotonic() + self.seconds
 
 
 @dataclass(frozen=True, eq=False)
 class FoundMapping:
-    """A mapping (n,), its period [s], and from which start it came.
+    """A mapping (n,), its period [s], and the name of the start from which it was found.
 
-    ended: whether the search was done, and not stopped by its time limit or by the user. notes: a
-    sentence on each thing that was odd.
+    ended: whether the search was completed, rather than stopped by its time limit or the user.
+    notes: a sentence on each oddity.
     """
 
     part: Part
@@ -80,10 +80,10 @@ def search(
 ) -> FoundMapping:
     """Return the best mapping found from `starts`, never worse than any of them.
 
-    progress: called with a word and the part that is done. With a limit of seconds, and where
-    the user interrupts, the best so far is returned; else the result depends on the seed alone.
-    until: the end, where the seconds began before; None: they begin now. later: called before the
-    last turn of annealing with the time until which it may wait: starts that are made meanwhile.
+    progress: called with a word and the fraction done. If the time limit is reached or the user
+    interrupts, the best mapping so far is returned; otherwise the result depends only on the seed.
+    until: time at which the search must end, if it is not to be computed from now. later: called
+    before the last run of annealing with the time until which it may wait; returns more starts.
     """
     until = limits.until() if until is None else until
     state = np.array([np.uint64(seed) + np.uint64(1)], np.uint64)
@@ -113,7 +113,7 @@ def _all_descended(
     until: float,
     progress: Callable[[str, float], None],
 ) -> FoundMapping:
-    """Return the best of `best` and what descent makes of the best few starts."""
+    """Return the best of `best` and the results of descent from the best few starts."""
     ranked = sorted((seconds_of(problem, part), i) for i, (_, part) in enumerate(starts))
     for period, i in ranked[:DESCENDED]:
         best = _better(best, FoundMapping(starts[i][1].copy(), period, starts[i][0]))
@@ -151,7 +151,7 @@ def _descended(
 def _settled(
     problem: StreamProblem, found: FoundMapping, state: np.ndarray, seed: int, until: float
 ) -> FoundMapping:
-    """Return what descent makes of a mapping, and of what cutting fewer bytes leaves, in turn."""
+    """Return the result of alternating descent and reduction of the cut bytes."""
     counted = problem.reading.route == "transit" or problem.cycles.size > 0
     for number in range(ROUNDS):
         before = found.period
@@ -166,9 +166,9 @@ def _settled(
 
 
 def _moved(problem: StreamProblem, found: FoundMapping, seed: int, until: float) -> FoundMapping:
-    """Make random moves, of whatever shortens the period: for what the loads do not tell.
+    """Make random moves that shorten the period, for the parts of it that loads do not include.
 
-    That is transit, where processors on a route pay as well, and cycles of filters.
+    These are transit, where processors on a route pay, too, and cycles of filters.
     """
     rng, filters = np.random.default_rng(seed), problem.filters
     part, best = found.part.copy(), found.period
@@ -199,10 +199,10 @@ def _annealed(
     progress: Callable[[str, float], None],
     later: Callable[[float], Sequence[tuple[str, Part]]],
 ) -> tuple[FoundMapping, bool]:
-    """Return what annealing finds, and whether it came to its end.
+    """Return the mapping that annealing finds, and whether annealing was completed.
 
-    The first turn is by levels of clusters, where there are many filters. Where the user
-    interrupts, the best so far is returned.
+    The first run uses levels of clusters if there are many filters. If the user interrupts, the
+    best mapping so far is returned.
     """
     if problem.k == 1 or problem.n == 0:
         return _all_descended(problem, found, later(until), state, until, progress), True
@@ -239,7 +239,7 @@ def _annealed(
 
 
 def _tidied(problem: StreamProblem, found: FoundMapping) -> FoundMapping:
-    """Return a mapping of the same period or a shorter one with fewer bytes, or edges, cut."""
+    """Return a mapping with at most the same period and fewer cut bytes, or edges."""
     if problem.graph.m == 0 or not np.isfinite(found.period):
         return found
     placed = placed_at(problem, found.part)
@@ -252,7 +252,7 @@ def _tidied(problem: StreamProblem, found: FoundMapping) -> FoundMapping:
 
 
 def placed_at(problem: StreamProblem, part: Part) -> Occupancy:
-    """Return a mapping with its loads and lists, as kernels take it; `part` is copied."""
+    """Return a copy of a mapping with its loads and lists, as kernels use it."""
     n, k = problem.n, problem.k
     most = max(int(np.diff(problem.filters.offsets).max(initial=0)) + 2, 2)
     placed = Occupancy(

@@ -1,8 +1,8 @@
-"""The least period of computing alone, filters divided at will: the dual of a linear program.
+"""Least period of computing if filters can be divided arbitrarily: the dual of a linear program.
 
-Weights of processors that add up to 1 are looked for, so that sum_i min_p weight_p x seconds(i, p)
-is as large as can be. Any such weights give a lower bound. Equal processors have the same
-weight, so they are one kind; weights are found on a sample of the filters where there are many.
+Searches weights of processors with the sum 1 that maximise sum_i min_p weight_p x seconds(i, p).
+Any such weights give a lower bound. Equal processors have equal weights, so they form one kind. If
+there are many filters, weights are computed on a sample of them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.streams.period import StreamProblem, work_of
 
-HEAVIEST, OTHERS = 256, 768  # filters in the sample: of most work, and of the rest at equal steps
-SHARPNESS = (0.1, 0.02, 0.004)  # how far above the least cost counts as equal, from turn to turn
-STEPS = 25  # of L-BFGS, in a turn
-ROWS = 2_000_000  # entries of tables made at once
+HEAVIEST, OTHERS = 256, 768  # filters in the sample: those with most work, others at equal steps
+SHARPNESS = (0.1, 0.02, 0.004)  # excess over the least cost that counts as equal, per round
+STEPS = 25  # of L-BFGS, per round
+ROWS = 2_000_000  # table entries computed at once
 
 
 class Kinds(NamedTuple):
-    """Kinds of processors: of (k,) the kind of each; first, counts (kinds,): one, and how many."""
+    """Kinds of equal processors: the kind of each (k,), and a member and the size (kinds,)."""
 
     of: IntArray
     first: IntArray
@@ -29,7 +29,7 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(problem: StreamProblem) -> Kinds:
-    """Return which processors do the same in the same time."""
+    """Return the kinds of processors; those of a kind run the same filters in the same time."""
     processors = problem.processors
     able = np.column_stack([processors.rate, processors.width, problem.groups[1].T])
     _, first, of, counts = np.unique(
@@ -41,7 +41,10 @@ def kinds_of(problem: StreamProblem) -> Kinds:
 def shared_value(
     problem: StreamProblem, kinds: Kinds, least: FloatArray
 ) -> tuple[float, FloatArray]:
-    """Return the bound [s] and the logarithms of the kinds' weights; least (n,): least_work."""
+    """Return the bound [s], and the logarithms of the kinds' weights.
+
+    least (n,): the result of least_work.
+    """
     order = np.argsort(-least, kind="stable")[: np.count_nonzero(least)]
     importance = np.ones(order.size)
     sample = order
@@ -63,7 +66,7 @@ def shared_value(
 
 
 def shared_by(logs: FloatArray, counts: IntArray, costs: FloatArray) -> float:
-    """Return the bound that weights give, logs (f, kinds), of costs (f, n, kinds)."""
+    """Return the bound for weights with logarithms logs (f, kinds) and costs (f, n, kinds)."""
     weights = np.exp(logs - logs.max())
     weights /= (weights * counts).sum()
     return float(np.einsum("ft,fnt->nt", weights, costs).min(axis=1).sum())
@@ -77,12 +80,12 @@ def best_weights(
     sharpness: tuple[float, ...],
     steps: int,
 ) -> FloatArray:
-    """(f, kinds) logarithms of weights w for which the bound is large, scaled at will.
+    """Return (f, kinds) logarithms of weights w that give a large bound, up to a common factor.
 
-    The bound is that of sum_i importance_i x min_p sum_f w[f, p] x costs[f, i, p], where the
-    weights of all processors, counts (kinds,) of a kind, add up to 1. costs (f, n, kinds): one
-    of them above zero for each filter; infinite where it cannot be. It is smoothed, less and
-    less: `sharpness`, with these steps of L-BFGS each.
+    The bound is sum_i importance_i x min_p sum_f w[f, p] x costs[f, i, p], where the weights of all
+    processors, counts (kinds,) of each kind, have the sum 1. costs (f, n, kinds): at least one is
+    above zero for each filter; infinite if a filter cannot run on a kind. The minimum is smoothed
+    less and less: by each of `sharpness`, with `steps` steps of L-BFGS each.
     """
     from scipy.optimize import minimize
 

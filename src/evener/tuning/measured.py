@@ -1,4 +1,4 @@
-"""Measured: how fast each device was in a program's steps, and what even blocks can gain."""
+"""Measured: the speed of each device in a program's steps, and the possible gain of even blocks."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Platform
 from evener.tuning.steps import Steps
 
-# Blocks count as even where the slowest device computes so many times the mean at most, or where
-# the confidence interval of the gain begins below WORTH.
+# Blocks count as even if the slowest device computes at most EVEN times as long as it would with
+# even blocks, or if the confidence interval of the gain begins below WORTH.
 EVEN, WORTH = 1.03, 1.02
-GROUPS = 8  # of consecutive steps, by whose means intervals are made
+GROUPS = 8  # groups of consecutive steps, whose means give confidence intervals
 T_95 = 2.36  # Student's t for a confidence of 95 % with 7 degrees of freedom
-SHARED = 0.1  # of the time, from which a device without a core is reported
-IDLE = 0.3  # of the time, from which waiting of all ranks is reported
+SHARED = 0.1  # share of the time from which on a device without a core is reported
+IDLE = 0.3  # share of the time from which on waiting of all ranks is reported
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A run of a program on the blocks of a plan.
+    """A measured run of a program on the blocks of a plan.
 
-    steps: of the run; units (k,): in each device's block.
+    steps: the steps of the run. units (k,): number of units in each device's block.
     """
 
     steps: Steps
@@ -38,37 +38,37 @@ class Measured:
 
     @cached_property
     def seconds(self) -> float:
-        """Seconds of a step."""
+        """Mean time of a step [s]."""
         return float(self.steps.seconds.mean())
 
     @cached_property
     def computing(self) -> FloatArray:
-        """(k,) Seconds of a step outside MPI."""
+        """(k,) Mean time per step outside MPI [s]."""
         return np.asarray(self.steps.computing.mean(axis=0))
 
     @property
     def waiting(self) -> FloatArray:
-        """(k,) Seconds of a step in MPI."""
+        """(k,) Mean time per step in MPI [s]."""
         return np.asarray((self.steps.exchanging + self.steps.collective).mean(axis=0))
 
     @property
     def without_core(self) -> FloatArray:
-        """(k,) Share of the time in which a rank was ready and had no core."""
+        """(k,) Share of the time in which a rank was ready to run but had no core."""
         return np.asarray(self.steps.delayed.mean(axis=0) / self.seconds)
 
     @property
     def half_widths(self) -> FloatArray:
-        """(k,) Of the confidence intervals of `computing` [s]."""
+        """(k,) Half widths of the confidence intervals of `computing` [s]."""
         return _half_width(self.steps.computing)
 
     @property
     def speeds(self) -> FloatArray:
-        """(k,) Units a second of computing; NaN of a device without a block."""
+        """(k,) Units per second of computing; NaN for a device without a block."""
         return np.where(self.units > 0, self.units / np.maximum(self.computing, 1e-300), np.nan)
 
     @cached_property
     def gain(self) -> tuple[float, float, float]:
-        """How many times as fast even blocks would be, and its confidence interval."""
+        """Speedup of the program that even blocks would give, and its confidence interval."""
         whole = self._gain(self.steps.seconds, self.steps.computing)
         groups = min(GROUPS, len(self.steps.seconds))
         pieces = [
@@ -90,7 +90,7 @@ class Measured:
 
     @property
     def reasons(self) -> list[str]:
-        """Why another plan cannot gain, or will gain less than the speeds say; empty: nothing."""
+        """Reasons why another plan would gain nothing, or less than the speeds promise."""
         said = []
         busy = self.units > 0
         even = self.units.sum() / self.speeds[busy].sum()
@@ -115,7 +115,7 @@ class Measured:
 
     @property
     def is_even(self) -> bool:
-        """Whether there is nothing to gain beyond noise."""
+        """Whether another plan would gain nothing beyond noise."""
         busy = self.units > 0
         even = self.units.sum() / self.speeds[busy].sum()
         return float(self.computing.max()) <= EVEN * even or self.gain[1] <= WORTH
@@ -123,8 +123,8 @@ class Measured:
     def samples(self, platform: Platform) -> list[DeviceSpeeds]:
         """Return a sample for each device of the platform.
 
-        A device without a block gets the speed that the platform states, times the median by
-        which the others are faster than stated.
+        A device without a block gets the speed that the platform states, times the median ratio of
+        measured to stated speed of the other devices.
         """
         busy = self.units > 0
         stated = np.array([device.speed for device in platform.devices])
@@ -144,7 +144,7 @@ class Measured:
 
 
 def _half_width(values: FloatArray) -> FloatArray:
-    """Return (k,) half of the confidence intervals of the means of values (s, k)."""
+    """Return (k,) half widths of the confidence intervals of the means of values (s, k)."""
     groups = np.array(
         [part.mean(axis=0) for part in np.array_split(values, min(GROUPS, len(values)))]
     )
@@ -154,7 +154,7 @@ def _half_width(values: FloatArray) -> FloatArray:
 
 
 def joined(older: list[DeviceSpeeds], newer: list[DeviceSpeeds]) -> list[DeviceSpeeds]:
-    """Return the samples of both, of each device by load; at the same load the newer ones."""
+    """Return the newer devices with the samples of both lists; at equal loads, the newer sample."""
     by_name = {device.name: device for device in older}
     found = []
     for device in newer:

@@ -1,6 +1,6 @@
-"""Runs a launcher's command with waits.c preloaded into the ranks, and reads what they wrote.
+"""Runs a launcher's command with waits.c preloaded into the ranks, and reads their traces.
 
-waits.c is compiled when it is first needed, by the C compiler of the ranks' MPI.
+waits.c is compiled at its first use, by the C compiler of the ranks' MPI.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _COMPILING = 60.0  # [s]
 _INSTALL = (
     "Debian: apt install gcc, and libopenmpi-dev or libmpich-dev; a cluster: load its MPI module."
 )
-_LINES = 5  # of the program's output that an error shows
+_LINES = 5  # lines of the program's output that an error shows
 
 
 class MeasuredRun(NamedTuple):
-    """The traces of all ranks, and the launcher's exit code; None: ended when its time was over."""
+    """The traces of all ranks, and the launcher's exit code, or None if the time limit ended it."""
 
     traces: list[RankTrace]
     exit_code: int | None
@@ -42,10 +42,10 @@ def run_measured(
 ) -> MeasuredRun:
     """Run a command such as `mpirun -n 4 solver`, and return the traces of its ranks.
 
-    ranks: how many there are to be. folder: an empty one; with ranks on other computers, one that
-    they share. seconds: after which the program gets SIGTERM. Raises ToolError where the command is
-    not of a launcher known here, and where ranks wrote nothing; InputError for another number of
-    ranks.
+    ranks: expected number of ranks. folder: an empty folder, which all computers of ranks must
+    share. seconds: time limit, after which the program gets SIGTERM. Raises ToolError if the
+    command is not that of a known launcher, and if ranks wrote nothing; InputError if the number of
+    ranks differs.
     """
     launcher = launcher_of(program=words[0])
     preload = {"LD_PRELOAD": str(shim_for(launcher)), "EVENER_TUNE": str(folder)}
@@ -79,7 +79,7 @@ _WHY_NOTHING = (
 
 
 def _nothing(code: int | None, log: Path) -> str:
-    """Return the message for a program of which no rank was measured."""
+    """Return the error message for a program without any measured rank."""
     lines = log.read_text(errors="replace").strip().split("\n")[-_LINES:] if log.exists() else []
     ended = "" if not code else f"; the launcher ended with exit code {code}"
     printed = f"; its last output: {' / '.join(lines)}" if any(lines) else ""
@@ -87,9 +87,9 @@ def _nothing(code: int | None, log: Path) -> str:
 
 
 def _with(variables: dict[str, str], words: Sequence[str], kind: str) -> list[str]:
-    """Return the command whose ranks get the environment variables."""
+    """Return the command, changed so that its ranks get the environment variables."""
     pairs = [f"{key}={value}" for key, value in variables.items()]
-    if kind == OPENMPI:  # of each program, where several are started by one command
+    if kind == OPENMPI:  # for each program, if one command starts several
         options = [word for pair in pairs for word in ("-x", pair)]
         made = [words[0], *options]
         for word in words[1:]:
@@ -102,11 +102,11 @@ def _with(variables: dict[str, str], words: Sequence[str], kind: str) -> list[st
 
 
 def shim_for(launcher: Launcher) -> Path:
-    """Return the library to preload into the ranks of a launcher, compiled unless it is there.
+    """Return the library to preload into the ranks of a launcher; compile it if it is not cached.
 
-    The compiler is the mpicc beside the launcher, else the one in PATH. The cache's file name holds
-    a digest of the source, the compiler and its options. Raises ToolError without a compiler, and
-    where compiling fails.
+    The compiler is the mpicc in the launcher's folder, otherwise the one in PATH. The cached file's
+    name contains a digest of the source, the compiler and its options. Raises ToolError if there is
+    no compiler, and if compiling fails.
     """
     compiler = _compiler(launcher)
     options = _ran([compiler, "-show"]).stdout

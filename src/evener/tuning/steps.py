@@ -1,9 +1,9 @@
-"""Steps of a program: recognised by its collective calls, and what each rank did in each of them.
+"""Steps of a program: found from its collective calls, with the activity of each rank in them.
 
 All ranks of a program make the same collective calls in the same order. Calls of one kind (function
-and bytes) mark steps where they recur regularly: a step begins at every n-th of them. Of all such
-kinds the one with the longest steps is taken: in a solver with inner iterations, the time step.
-Numbers of calls are compared, not times, so that noise does not matter.
+and bytes) mark steps if they recur regularly: a step begins at every n-th of them. Of all such
+kinds, the one with the longest steps is used; in a solver with inner iterations, this is the time
+step. Numbers of calls are compared, not times, so that noise does not matter.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ FUNCTIONS = (
     "Neighbor_alltoallv", "Neighbor_allgather", "Neighbor_allgatherv",
 )  # fmt: skip
 ALLREDUCE = FUNCTIONS.index("Allreduce")
-FEWEST = 8  # steps
-LONGEST = 64  # marks of a step
-UNEXPLAINED = 0.25  # of the variance of gaps, up to which they count as periodic
-PIECES = 20  # of the time where no steps are recognised
-START, END = 0.25, 0.95  # shares of the run that are looked at
-LONG = 2.5  # times the median: a step that writes output, for example
+FEWEST = 8  # least number of steps
+LONGEST = 64  # most marks per step
+UNEXPLAINED = 0.25  # share of the variance of gaps up to which they count as periodic
+PIECES = 20  # number of pieces of the time if no steps are recognised
+START, END = 0.25, 0.95  # shares of the run between which it is examined
+LONG = 2.5  # multiple of the median above which a step is omitted: it may write output, for example
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
     """The steady steps of a run.
 
-    mark: what a step begins with; None: pieces of the time, as no steps were recognised. found:
-    steps of the run that are known. left_out: of the steady part, steps that took far longer than
-    the others. (s, k), in each steady step by each rank: seconds; computing: of these, outside MPI;
-    exchanging, collective [s]: in MPI; delayed [s]: ready without a core; sent [bytes].
+    mark: the call at which steps begin; None: no steps were recognised, and they are pieces of the
+    time. found: number of steps in the whole run. left_out: number of steps of the steady part that
+    were omitted because they took far longer than the others. Arrays (s, k), for each steady step
+    and rank: seconds: duration; computing: time of it outside MPI; exchanging, collective [s]: time
+    in MPI; delayed [s]: time ready to run without a core; sent [bytes].
     """
 
     mark: str | None
@@ -56,10 +57,10 @@ class Steps:
 
 
 def steps_of(traces: Sequence[RankTrace], every: int | None = None) -> Steps:
-    """Return the steady steps. traces: of all ranks.
+    """Return the steady steps of a run; traces: of all ranks.
 
-    every: a step begins at every so many calls of Allreduce; None: as recognised. Raises InputError
-    for a program that ended too soon, and for one without so many such calls.
+    every: a step begins at every `every`-th call of Allreduce; None: steps are recognised. Raises
+    InputError if the program ended too soon, or made too few such calls.
     """
     first = max(trace.first for trace in traces)
     marks = [_Marks.of(trace, first) for trace in traces]
@@ -87,7 +88,7 @@ def steps_of(traces: Sequence[RankTrace], every: int | None = None) -> Steps:
 
 @dataclass(frozen=True, eq=False)
 class _Marks:
-    """The collective calls of a rank from number `first` on."""
+    """The collective calls of a rank, beginning with call number `first`."""
 
     kind: npt.NDArray[np.int64]
     at: FloatArray
@@ -102,10 +103,10 @@ class _Marks:
 def _recognised(
     kinds: npt.NDArray[np.int64], at: FloatArray
 ) -> tuple[npt.NDArray[np.int64], str | None]:
-    """Return where steps begin among the calls, and what marks them; None: nothing does."""
+    """Return the calls at which steps begin, and the name of their mark, or None."""
     longest, best, mark = 0.0, np.empty(0, np.int64), None
     known, counts = np.unique(kinds, return_counts=True)
-    for index in np.argsort(counts, kind="stable"):  # the rarest first: its name is the simplest
+    for index in np.argsort(counts, kind="stable"):  # the rarest first, as its name is the simplest
         kind = known[index]
         if counts[index] <= FEWEST:
             continue
@@ -123,7 +124,7 @@ def _recognised(
 
 
 def _period(gaps: FloatArray) -> int:
-    """Return the number of gaps after which they come back, 0 for none."""
+    """Return the number of gaps after which they repeat, or 0 if they do not."""
     variance = gaps.var()
     if variance < 1e-12:
         return 1
@@ -137,7 +138,7 @@ def _period(gaps: FloatArray) -> int:
 
 
 def _pieces(traces: Sequence[RankTrace]) -> Steps:
-    """Return equal pieces of the run's time in place of steps."""
+    """Return equal pieces of the run's time instead of steps."""
     end = min(trace.seconds for trace in traces)
     begin = max(START * end, *(float(trace.at[0]) if trace.at.size else end for trace in traces))
     if not 0 < begin < END * end:

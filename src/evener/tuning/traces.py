@@ -1,4 +1,4 @@
-"""RankTrace: what waits.c wrote of one rank; its layout is stated there."""
+"""RankTrace: the file that waits.c wrote for one rank; waits.c documents its layout."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _HEAD = np.dtype(
 _PEER = np.dtype([("calls", "<i8"), ("bytes", "<i8")])
 SUMS = ("exchanging", "collective", "delayed", "sent")
 _EVENT = np.dtype([("at", "<i8"), ("kind", "<i8")] + [(key, "<i8") for key in SUMS])
-_MOST = 1 << 20  # ranks, events
+_MOST = 1 << 20  # most ranks, and most events
 
 
 @dataclass(frozen=True, eq=False)
 class RankTrace:
     """The newest events of a rank, oldest first.
 
-    rank, size: as MPI numbers it. calls: MPI calls that were timed. seconds: from MPI_Init to the
-    last call. has_ended: whether it called MPI_Finalize. at (e,): when collective calls began [s];
-    kind (e,) int64: which, 0 for moments between calls. sums (e, 4): until then, of SUMS: [s] in
-    point-to-point calls, [s] in collective ones, [s] ready without a core, bytes sent. first:
-    number of the first collective call among the events. peers (size, 2): messages and bytes to
-    each rank.
+    rank, size: MPI's rank, and number of ranks. calls: number of MPI calls that were timed.
+    seconds: time from MPI_Init to the last call. has_ended: whether it called MPI_Finalize. at
+    (e,): when collective calls began [s]; kind (e,) int64: kind of each call, 0 for moments between
+    calls. sums (e, 4): sums of SUMS until then: time in point-to-point calls [s], in collective
+    calls [s], ready without a core [s], and bytes sent. first: number of the first collective call
+    among the events. peers (size, 2): messages and bytes to each rank.
     """
 
     rank: int
@@ -49,7 +49,10 @@ class RankTrace:
 
 
 def read_traces(folder: Path) -> list[RankTrace]:
-    """Return the traces of all ranks that wrote one, by rank. Raises InputError for bad files."""
+    """Return the traces of all ranks that wrote one, by rank.
+
+    Raises InputError for damaged files.
+    """
     traces = [_trace(path) for path in folder.glob("rank.*")]
     traces.sort(key=lambda trace: trace.rank)
     return traces
