@@ -1,4 +1,4 @@
-"""TextBlocks: a text file in blocks of whole lines, unpacked as it is read."""
+"""TextBlocks: reads a text file in blocks of whole lines, unpacking it on the fly."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ A_LONG_BYTE = 6
 
 
 class TextBlock(NamedTuple):
-    """Whole lines of a text, in a buffer that the next block fills again.
+    """Whole lines of a text, in a buffer that the next block overwrites.
 
     text (b,) uint8; start: offset of its first byte in the unpacked text.
     """
@@ -38,10 +38,10 @@ class TextBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TextWindow(Window):
-    """A part of a text that may be packed, as readers of whole files take it."""
+    """A part of a text, possibly packed, in the form that readers of whole files accept."""
 
     def line_at(self, offset: int) -> int:
-        """Number of the line of the file, from 1, that holds the byte at `offset` here."""
+        """Return the file's line number, from 1, for the byte at `offset` of this window."""
         before, left = 0, self.start
         for block in TextBlocks(self.path).blocks(0):
             taken = block.text[: max(0, left - block.start)]
@@ -54,9 +54,9 @@ class TextWindow(Window):
 class TextBlocks:
     """A text file, packed or not, whose lines are read in blocks.
 
-    size: bytes on the disk. told: called with the share of them that was read. memory [B]: what
-    blocks and what is parsed of them may take; None: unbounded. Raises InputError for what cannot
-    be read, or is no file, and for a line that does not fit in the memory.
+    size: bytes on disk. told: called with the fraction of them read so far. memory [B]: limit for
+    blocks and what is parsed from them; None: unlimited. Raises InputError if the file cannot be
+    read, is not a regular file, or has a line that does not fit in the memory.
     """
 
     def __init__(self, path: str | Path, block: int = BLOCK, memory: int | None = None) -> None:
@@ -84,7 +84,7 @@ class TextBlocks:
         return TextWindow(self.path, self.name, data, "", whole=whole)
 
     def blocks(self, start: int) -> Iterator[TextBlock]:
-        """Yield the lines from offset `start` of the text on, which is where one begins."""
+        """Yield the lines from offset `start` of the text on; a line must begin there."""
         with open_input(self.path, ANY_SIZE) as file:
             before = os.fstat(file.fileno())
             yield from self._cut(_filler(file, self.path), start, file)
@@ -124,7 +124,7 @@ class TextBlocks:
 
 
 def window_of(source: Source, block: TextBlock) -> TextWindow:
-    """Return a block of the text of `source` as readers of whole files take it: a copy."""
+    """Copy a block of the text of `source` into a window that readers of whole files accept."""
     return TextWindow(source.path, source.name, block.text.tobytes(), "", start=block.start)
 
 
@@ -132,7 +132,7 @@ Fill = Callable[[memoryview], int]
 
 
 def _last_line_end(buffer: npt.NDArray[np.uint8], held: int) -> int:
-    """Return the offset behind the last line's end, or 0."""
+    """Return the offset after the last newline, or 0."""
     step = 2**16
     for stop in range(held, 0, -step):
         first = max(0, stop - step)
@@ -143,7 +143,10 @@ def _last_line_end(buffer: npt.NDArray[np.uint8], held: int) -> int:
 
 
 def _filler(file: IO[bytes], path: Path) -> Fill:
-    """Return a function that reads on into a view, and returns how many bytes; 0 at the end."""
+    """Return a function that reads the next bytes into a view and returns their number.
+
+    It returns 0 at the end of the file.
+    """
     pieces = unpacked_pieces(file, path)
     if pieces is None:
         file.seek(0)

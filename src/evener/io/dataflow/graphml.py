@@ -31,7 +31,7 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def read(source: Source) -> StreamGraph:
-    """Return the graph. Raises InputError for nodes without `scalar` and edges without `bytes`."""
+    """Return the graph. Raises InputError if a node has no `scalar` or an edge no `bytes`."""
     file = parsed(source)
     nodes, edges = file.defaults["node"], file.defaults["edge"]
     refuse_many_needs(len(nodes), len(file.nodes))  # every node gets the defaults

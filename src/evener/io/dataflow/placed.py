@@ -1,4 +1,4 @@
-"""Writes which device has each filter of a stream graph, for other programs."""
+"""Writes the device of each filter of a stream graph, in formats of other programs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def write_placed(path: str | Path, plan: StreamPlan, to: str, colours: Sequence[
     """Write the device of each filter in the format `to`, a key of PLACED or one of NUMBERS.
 
     csv: lines `filter,block,device`; json: names, numbers and figures; dot: the stream graph with
-    the device of each filter as an attribute, and as its colour (k,), as CSS has it; metis: a
-    number a line. Raises UsageError for other formats, InputError for names that DOT cannot hold.
+    the device of each filter as an attribute and as a CSS colour from `colours` (k,); metis: one
+    number per line. Raises UsageError for other formats, InputError for names that DOT cannot hold.
     """
     formats = (*PLACED, *NUMBERS)
     if to not in formats:

@@ -59,7 +59,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> StreamGraph:
-    """Return the graph. Raises InputError with the line and the key meant."""
+    """Return the graph. Raises InputError with the line and the key concerned."""
     text, data = parse_toml(source.data, source.path, _FILE)
     with tables.placed(source.path, text):
         return _graph(data)
