@@ -28,13 +28,13 @@ _unfinished: set[str] = set()
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
-    """Yield a binary file that takes the place of `path` when the block ends without error.
+    """Yield a binary file that replaces `path` when the with-block ends without error.
 
-    The bytes go to a temporary file in the same folder, reach the disk, and are renamed: a
-    kill at any moment leaves the old file or the new one. A symbolic link stays one, and what it
-    leads to is replaced; a device or a pipe, which cannot be replaced, is written to, and stdout
-    gets all bytes at the end. Raises InputError where the folder does not exist or may not be
-    written, OutputError where the disk is full, read only or broken.
+    The bytes go to a temporary file in the same folder, are flushed to the disk, and the file is
+    renamed: if the process is killed at any moment, either the old or the new file remains. A
+    symbolic link is kept, and its target is replaced; devices and pipes, which cannot be replaced,
+    are written to, and stdout gets all bytes at the end. Raises InputError if the folder does not
+    exist or is not writable, OutputError if the disk is full, read only or broken.
     """
     if is_stdout(path):
         content = io.BytesIO()
@@ -72,9 +72,9 @@ def refusal(
     *,
     hint: str | None = None,
 ) -> EvenerError:
-    """Return the error to raise where writing `path` failed: OutputError if it is the disk's fault.
+    """Return the error to raise if writing `path` failed: OutputError for a fault of the disk.
 
-    hint: what is to be known besides, as what was kept.
+    hint: further information, such as what was kept.
     """
     message = f"{what}: {error.strerror or error}"
     if not is_of_disk(error):
@@ -90,10 +90,10 @@ def is_of_disk(error: BaseException) -> bool:
 
 
 def take_room(file: IO[bytes], n_bytes: int) -> None:
-    """Give a file this length, and the room on its disk: a write to a mapped file has no error.
+    """Set a file's length and reserve its disk space, before it is mapped into memory.
 
-    Where memory that is mapped has no room on the disk, the system ends the process (SIGBUS).
-    Raises OSError where the disk is full, or lets no file become so large.
+    If a mapped file has no disk space, a write does not fail with an error: the system kills the
+    process (SIGBUS). Raises OSError if the disk is full, or does not allow files of this size.
     """
     if hasattr(os, "posix_fallocate"):
         try:
@@ -110,7 +110,7 @@ def take_room(file: IO[bytes], n_bytes: int) -> None:
 
 
 def refuse_binary(path: str | Path) -> None:
-    """Raise UsageError where `path` is a terminal on which bytes would be shown."""
+    """Raise UsageError if `path` is a terminal, which would display the bytes."""
     if is_stdout(path) and sys.stdout.isatty():
         raise UsageError(
             "the output is binary, but stdout is a terminal",
@@ -133,7 +133,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def refuse_unwritable(path: str | Path) -> None:
-    """Raise InputError where a file at `path` could not be written: before long work, not after."""
+    """Raise InputError if a file at `path` could not be written; called before long work."""
     if is_stdout(path):
         return
     target = Path(path)
@@ -149,7 +149,7 @@ def refuse_unwritable(path: str | Path) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` as UTF-8, whole or not at all. Raises InputError where UTF-8 cannot write it."""
+    """Write `text` as UTF-8, whole or not at all. Raises InputError if it cannot be encoded."""
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
@@ -160,17 +160,17 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def discard_unfinished() -> None:
-    """Remove the temporary files of writes under way: for a process about to be ended."""
+    """Remove the temporary files of unfinished writes; for a process that is about to be ended."""
     for temporary in list(_unfinished):
         Path(temporary).unlink(missing_ok=True)
 
 
 @contextmanager
 def written_aside(target: Path) -> Iterator[Path]:
-    """Yield an empty file beside `target`, which is removed afterwards unless it was renamed.
+    """Yield an empty file next to `target`, which is removed afterwards unless it was renamed.
 
-    `discard_unfinished` removes it, too; if this process is killed, the next one that writes to
-    the folder. Raises OSError where it cannot be made.
+    `discard_unfinished` removes it, too; if this process is killed, the next process that writes to
+    the folder removes it. Raises OSError if the file cannot be created.
     """
     remove_abandoned_once(target.parent)
     # Short, and not from the name, which may be as long as names can be.
@@ -190,9 +190,9 @@ def written_aside(target: Path) -> Iterator[Path]:
 
 
 def _made(temporary: Path) -> int | None:
-    """Make an empty file and return it locked; None where the file system has no locks.
+    """Create an empty file and return its locked descriptor; None if there are no locks.
 
-    It has its name only when the lock is held, so that it is never found without an owner.
+    The file gets its final name only once it is locked, so other processes never see it unlocked.
     """
     early = temporary.with_name(f"{temporary.name}.new")
     os.close(os.open(early, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))

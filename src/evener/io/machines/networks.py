@@ -28,7 +28,7 @@ def links_of_networks(
     device_tables: Sequence[Mapping[str, Any]],
     names: Sequence[str],
 ) -> list[Connection]:
-    """Return the links of all networks; one without `devices` joins all, called `names`.
+    """Return the links of all networks; a network without `devices` joins all `names`.
 
     Raises TableError with the place of the mistake.
     """

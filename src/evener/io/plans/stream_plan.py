@@ -1,10 +1,10 @@
-"""Reads and writes files of stream plans, which NumPy alone can open.
+"""Reads and writes files of stream plans, which plain NumPy can open.
 
-An `.npz` archive of `part` (n,) int32, `loads` (2, k) float64, the stream graph (of filters
-`scalar`, `vector`, `stateful`, `needs`; of edges `tails`, `heads`, `nbytes`, `tokens`) and
-`manifest`, JSON text with everything else. Where filters have copies, these are the graph's
-filters, and `copies` in the manifest lists which filter of the application each is. Equal plans
-give equal bytes.
+A file is an `.npz` archive of `part` (n,) int32, `loads` (2, k) float64, the stream graph (filters:
+`scalar`, `vector`, `stateful`, `needs`; edges: `tails`, `heads`, `nbytes`, `tokens`) and
+`manifest`, JSON text with everything else. If filters have copies, the graph consists of the
+copies, and `copies` in the manifest lists the application's filter for each copy. Equal plans give
+equal bytes.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ def write_stream_plan(path: str | Path, plan: StreamPlan) -> None:
 
 
 def read_stream_plan(path: str | Path) -> StreamPlan:
-    """Read a file of a stream plan. Raises InputError where it is none, or damaged."""
+    """Read a file of a stream plan. Raises InputError if it is not one, or is damaged."""
     return read_archived(
         path, ("part", "loads", "needs", *_OF_GRAPH), _plan_of, "a plan of a stream graph"
     )
 
 
 def is_stream_plan(path: str | Path) -> bool:
-    """Whether a file is a stream plan, of any version; False for what cannot be read."""
+    """Return whether a file is a stream plan, of any version; False if it cannot be read."""
     return format_in(path) == STREAM_FORMAT
 
 
 def stream_manifest(plan: StreamPlan) -> dict[str, Any]:
-    """Return everything of a plan but its arrays, for JSON; without dates and folders."""
+    """Return all data of a plan except its arrays, for JSON; without dates and folders."""
     return {
         "format": STREAM_FORMAT,
         "format_version": FORMAT_VERSION,
