@@ -1,8 +1,8 @@
 """Orders points along the Hilbert curve: points near in the order are near in space.
 
-The curve is the one of [Ham06]_ in two and three dimensions: a cell's orientation is the pair
-(entry corner, direction), and a Gray code visits its quadrants or octants. The keys hold 32 bits
-a coordinate in the plane and 21 in space, one scale for all dimensions.
+The curve is that of [Ham06]_ in two and three dimensions: a cell's orientation is the pair (entry
+corner, direction), and a Gray code visits its quadrants or octants. The keys have 32 bits per
+coordinate in the plane and 21 in space, with one scale for all dimensions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int
 
 
 def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint64]:
-    """Return the key (n,) of the finest cell of each point, in curve order; as hilbert_order."""
+    """Return the key (n,) of each point's finest cell, in curve order.
+
+    Raises the errors of hilbert_order.
+    """
     points = within_range(as_points(points))
     if not len(points):
         return np.zeros(0, np.uint64)
@@ -40,10 +43,11 @@ def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint
 def keys_in_box(
     points: FloatArray, low: FloatArray, high: FloatArray, threads: int = 1
 ) -> npt.NDArray[np.uint64]:
-    """Return the key (n,) of each point where the curve fills a box; those of parts are of a whole.
+    """Return the key (n,) of each point on the curve that fills a box.
 
-    points (n, d) float64, contiguous, of a magnitude as `within_range` makes it. low, high (d,):
-    the smallest and largest coordinates of all points.
+    Keys of subsets are comparable if the box is the same. points (n, d) float64, contiguous, with
+    magnitudes as `within_range` returns them. low, high (d,): the smallest and largest coordinates
+    of all points.
     """
     from evener.graphs import hilbert_kernels as kernels
 
@@ -62,7 +66,7 @@ def keys_in_box(
 
 
 def extents(points: FloatArray, threads: int = 1) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest coordinates (d,) of points (n, d); n is not 0."""
+    """Return the smallest and the largest coordinates (d,) of points (n, d), n > 0."""
     from evener.graphs import hilbert_kernels as kernels
 
     n, d = points.shape
@@ -115,7 +119,7 @@ def _index_type(n: int) -> type[np.uint32 | np.int64]:
 
 
 def as_points(points: npt.ArrayLike) -> FloatArray:
-    """Return points as a contiguous (n, 2) or (n, 3) float64 array; InputError otherwise."""
+    """Return points as a contiguous (n, 2) or (n, 3) float64 array; raise InputError otherwise."""
     array = as_numbers(points, "points", ndim=2)
     if array.shape[1] not in BITS_A_COORDINATE:
         raise InputError(f"points must have 2 or 3 columns, not {array.shape[1]}")
@@ -123,9 +127,10 @@ def as_points(points: npt.ArrayLike) -> FloatArray:
 
 
 def within_range(values: FloatArray, largest: float | None = None) -> FloatArray:
-    """Scale by a power of two where products or inverses of differences could overflow.
+    """Scale values by a power of two if products or inverses of differences could overflow.
 
-    largest: the greatest magnitude, of a whole of which these values are a part; None: of these.
+    largest: the largest magnitude in the whole array of which these values are a part; None: in
+    `values`.
     """
     if largest is None:
         largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
@@ -136,10 +141,10 @@ def within_range(values: FloatArray, largest: float | None = None) -> FloatArray
 
 @lru_cache(maxsize=2)
 def step_table(d: int) -> npt.NDArray[np.uint16]:
-    """One look-up for several levels: table[state, cell] = next state and digits of the key.
+    """Return a look-up table of several levels: table[state, cell] = next state and key digits.
 
-    A cell holds the next BITS_A_STEP bits of x, then of y (then of z); the entry is the next
-    state above the d * BITS_A_STEP bits of the key. States are flattened first.
+    A cell holds the next BITS_A_STEP bits of x, then of y (then of z); the entry is the next state
+    above the d * BITS_A_STEP bits of the key. The table is flattened, states first.
     """
     digit, successor = _single_steps(d)
     bits = BITS_A_STEP[d]
@@ -157,7 +162,7 @@ def step_table(d: int) -> npt.NDArray[np.uint16]:
 
 
 def _single_steps(d: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Digit and next state of every reachable (state, corner), level by level [Ham06]_."""
+    """Return digit and next state for every reachable (state, corner), level by level [Ham06]_."""
     numbers = {(0, 0): 0}
     waiting = [(0, 0)]
     digits: list[list[int]] = []
@@ -174,7 +179,7 @@ def _single_steps(d: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def _step(d: int, entry: int, direction: int, corner: int) -> tuple[int, tuple[int, int]]:
-    """Where the curve visits `corner` of a cell, and the state (entry, direction) there."""
+    """Return when the curve visits `corner` of a cell, and the state (entry, direction) there."""
     digit = _gray_inverse(_rotate(corner ^ entry, -(direction + 1), d))
     inner_entry = _gray(2 * ((digit - 1) // 2)) if digit else 0
     inner_direction = _trailing_ones(digit - 1 + digit % 2) % d if digit else 0
