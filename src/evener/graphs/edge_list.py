@@ -161,7 +161,7 @@ class EdgeList:
 
 
 def _whole(values: IntArray, name: str, width: type[np.signedinteger]) -> IntArray:
-    """Return numbers unchanged if kernels accept the array, which saves two copies, else as int64."""
+    """Return numbers without a copy if kernels accept the array; else as int64."""
     is_array = (
         isinstance(values, np.ndarray) and values.flags.writeable and values.flags.c_contiguous
     )

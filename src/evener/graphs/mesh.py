@@ -328,9 +328,7 @@ class Mesh:
         return Faces(offsets, corners[: offsets[-1]].copy(), owner)
 
     def _sorted_faces(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return all faces' keys, an order that groups equal keys, and the faces' cells and
-        numbers.
-        """
+        """Return the faces' keys, an order that groups equal keys, and their cells and numbers."""
         from evener.graphs import mesh_kernels as kernels
 
         count, width = kernels.count_faces(self.offsets, self.kinds)

@@ -1,4 +1,4 @@
-"""Which MPI a program is linked with: under the launcher of another one, each rank is alone."""
+"""Finds the MPI that a program is linked with: with another launcher, each rank runs by itself."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SECONDS = 20.0
 
 
 def refuse_other_mpi(program: str, launcher: Launcher) -> None:
-    """Raise UsageError where a program is linked with another MPI than the launcher's.
+    """Raise UsageError if a program is linked with another MPI than the launcher's.
 
-    Nothing is known of scripts, of what is linked statically, and where there is no `ldd`.
+    Scripts and statically linked programs cannot be checked, nor any program if there is no `ldd`.
     """
     path, kind = shutil.which(program), None
     if path is not None and launcher.is_found and launcher.kind in (OPENMPI, MPICH):

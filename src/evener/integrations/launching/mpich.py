@@ -1,4 +1,4 @@
-"""MPICH's mpiexec, Hydra: a hostfile, and a list of cores for the ranks of every host."""
+"""MPICH's mpiexec (Hydra): a hostfile, and a list of cores for the ranks of every host."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ FIRST_MAPPED = (5, 0, 2)
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
-    """Return what starts the ranks by mpiexec.
+    """Return the launch of the ranks by mpiexec.
 
-    Hydra has one list of cores, for the first, second, ... rank of each host. It is used where it
-    is right on every host; otherwise a script binds each rank that has cores.
+    Hydra takes one list of cores, for the first, second, ... rank of every host. It is used if it
+    is right for every host; otherwise a script binds each rank that has cores.
     """
     hosts = by_host(job.places)
     lists = {tuple(place.cores for place in own) for own in hosts.values()}
@@ -38,6 +38,6 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
 
 
 def _rank_map(job: RankJob) -> str:
-    """Return the number of the host of each rank."""
+    """Return the host number of each rank, as an option."""
     numbers = {host: i for i, host in enumerate(by_host(job.places))}
     return ",".join(str(numbers[place.host]) for place in job.places)

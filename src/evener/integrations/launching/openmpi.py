@@ -1,4 +1,4 @@
-"""Open MPI's mpirun: a hostfile and a rankfile, or a list of hosts and the rank's own script."""
+"""Open MPI's mpirun: a hostfile and a rankfile, or a list of hosts and the rank script."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ YIELDING = ("--mca", "mpi_yield_when_idle", "1")
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
-    """Return what starts the ranks by mpirun.
+    """Return the launch of the ranks by mpirun.
 
-    A rankfile binds them where each device has cores and mpirun numbers processors as Linux does;
-    otherwise hosts are listed rank by rank, and a script binds each rank that has cores.
+    If each device has cores and mpirun numbers processors as Linux does, a rankfile binds the
+    ranks; otherwise hosts are listed rank by rank, and a script binds each rank that has cores.
     """
     physical = bool(launcher.version) and launcher.version < FIRST_LOGICAL
     if physical and all(place.cores for place in job.places):

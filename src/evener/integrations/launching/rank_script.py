@@ -1,4 +1,4 @@
-"""The script that a rank runs before the program: it binds itself, and chooses its GPU."""
+"""The script that a rank runs before the program: it binds the rank, and selects its GPU."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ OF_ANY = (
 def wrapped(
     job: RankJob, variables: Sequence[str], *, binds: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the script's file, and the program's words behind it; none where it has nothing to do.
+    """Return the script's file, and the command that runs the program by it.
 
-    variables: of the environment, the first one set is the rank. binds: whether the launcher
-    leaves it to the script to bind ranks to their cores.
+    If the script has nothing to do, return no file and the program itself. variables: environment
+    variables, the first of which that is set holds the rank. binds: whether the script must bind
+    ranks to their cores, because the launcher does not.
     """
     if not any(place.gpu is not None or (binds and place.cores) for place in job.places):
         return {}, job.program
@@ -51,7 +52,7 @@ def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool
 
 
 def _steps(place: RankPlace, *, binds: bool) -> list[str]:
-    """Return what the shell does for a rank before the program."""
+    """Return the shell commands for a rank, run before the program."""
     steps = []
     if place.gpu is not None:
         # An index counts as nvidia-smi does, by the PCI bus, not by speed.
