@@ -36,8 +36,7 @@ class RowBlock:
 
     @cached_property
     def columns(self) -> IntVector:
-        """The columns in use, (c,) int64: first the device's own rows, then the halo, each
-        ascending.
+        """The columns in use, (c,) int64: the device's own rows, then the halo, each ascending.
 
         The own columns include those without an entry if the matrix is square: block.local @
         x[block.columns] is (matrix @ x)[block.rows].

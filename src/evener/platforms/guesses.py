@@ -1,7 +1,7 @@
-"""Speeds and links that a description does not state: guessed, to be measured.
+"""Guesses speeds and links that a description does not state; measurements should replace them.
 
-Speeds are rows per second of a sparse product of 7 entries a row (`spmv` of `evener measure`), so
-that they can stand beside measured ones.
+Speeds are rows per second of a sparse product with 7 entries per row (`spmv` of `evener measure`),
+so that they are comparable with measured speeds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LINKS = {
 
 
 class GpuModel(NamedTuple):
-    """Words of a GPU's name, its memory's bandwidth [B/s] and its least memory [GiB]."""
+    """Words of a GPU's name, its memory bandwidth [B/s] and its smallest memory [GiB]."""
 
     words: str
     bandwidth: float
@@ -63,7 +63,7 @@ GPU_MODELS = (
 def guessed_core_speeds(computer: Computer) -> dict[int, float]:
     """Return the speed of each core [rows/s] by its first processor: clock times lanes.
 
-    Where Linux rates the cores' capacities unlike, they have speeds in these ratios.
+    If Linux rates the cores' capacities differently, their speeds have these ratios.
     """
     capacities = {core.capacity for core in computer.cores}
     if None in capacities or len(capacities) < 2:
@@ -79,26 +79,26 @@ def _by_clock(core: ComputerCore, computer: Computer) -> float:
 
 
 def clock_in(model: str) -> float | None:
-    """Return the clock [Hz] in a CPU's name, as "... CPU E5-2680 v4 @ 2.40GHz"; None for none."""
+    """Return the clock [Hz] in a CPU's name, as in "... CPU E5-2680 v4 @ 2.40GHz", or None."""
     found = re.search(r"@\s*(\d{1,2}\.?\d{0,3})\s*GHz", model)
     clock = float(found[1]) * 1e9 if found else 0.0
     return clock or None
 
 
 def guessed_gpu_speed(gpu: ComputerGpu) -> float:
-    """Return the speed of a GPU [rows/s]: its memory's bandwidth over the bytes of a row."""
+    """Return the speed of a GPU [rows/s]: its memory bandwidth divided by the bytes of a row."""
     model = gpu_model(gpu.model)
     return (GPU_BANDWIDTH if model is None else model.bandwidth) * gpu.share / ROW_BYTES
 
 
 def gpu_model(name: str) -> GpuModel | None:
-    """Return what is known of a GPU by its name, as "NVIDIA A100-SXM4-40GB" or Slurm's "a100"."""
+    """Return the data of a GPU model, given a name such as "NVIDIA A100-SXM4-40GB" or "a100"."""
     plain = " ".join(re.findall(r"[a-z0-9]+", name.lower()))
     return next((m for m in GPU_MODELS if re.search(rf"\b{m.words}\b", plain)), None)
 
 
 def guessed_gpu_memory(gpu: ComputerGpu) -> float | None:
-    """Return the memory of a GPU [B] by its name: what it states, else the least of its model."""
+    """Return the memory of a GPU [B] by its name: the stated size, else its model's smallest."""
     stated = re.search(r"(?<!\d)(\d{1,3})\s?gb", gpu.model.lower())
     model = gpu_model(gpu.model)
     if stated and int(stated[1]):

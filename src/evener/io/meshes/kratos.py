@@ -1,6 +1,6 @@
-"""Kratos Multiphysics' .mdpa: nodes and elements in blocks, the shape in the element's name.
+"""Kratos Multiphysics' .mdpa: blocks of nodes and elements; element names state the shape.
 
-Elements are the cells; conditions are not, unless there are no elements. The number of each
+Elements are the cells; conditions are used only if there are no elements. The number of each
 element's properties is the field `properties`.
 """
 
@@ -49,7 +49,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the elements. Raises InputError for those whose shape the name does not tell."""
+    """Return the elements. Raises InputError if a name does not determine the shape."""
     data = _COMMENT.sub(lambda match: b" " * len(match[0]), source.data)
     blocks: dict[bytes, list[tuple[str, FileRows]]] = {}
     for match in _BLOCK.finditer(data):
@@ -99,7 +99,7 @@ def _any(blocks: dict[bytes, list[tuple[str, FileRows]]], name: bytes) -> bool:
 
 
 def _kind(rows: FileRows, name: str, size: int) -> int:
-    """Return VTK's type of the elements of this name."""
+    """Return VTK's type for elements of this name."""
     told = _SIZE.search(name)
     if told is not None and told[2] and int(told[2]) != size:
         rows.refuse(0, f"{name[:60]} has {told[2]} points, not {size}")
@@ -120,7 +120,7 @@ def _kind(rows: FileRows, name: str, size: int) -> int:
 
 
 def _refuse_flat(rows: FileRows, name: str, corners: Any) -> None:
-    """Raise InputError for tetrahedra of which none has a volume: they are something else."""
+    """Raise InputError if no tetrahedron has a volume: the elements are something else."""
     edges = corners[:, 1:] - corners[:, :1]
     extent = np.abs(edges).max()
     if (np.abs(np.linalg.det(edges)) <= 1e-12 * extent**3).all():

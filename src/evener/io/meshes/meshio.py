@@ -1,4 +1,4 @@
-"""Reads all other mesh formats, known by suffix, through meshlane in a process of its own."""
+"""Reads all other mesh formats, detected by suffix, using meshlane in a separate process."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _HINT = "The file may be damaged, or in another format than its suffix."
 
 
 def recognises(source: Source) -> bool:
-    """Return whether meshlane reads the suffix."""
+    """Return whether meshlane reads files with this suffix."""
     if source.folder or source.suffix not in FORMATS:
         return False
     if source.suffix == ".inp":
@@ -100,7 +100,7 @@ def _open_heavy(source: Source) -> None:
 
 
 def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
-    """Return the Mesh of a meshio mesh that is in memory, and what was odd or left out."""
+    """Convert a meshio mesh in memory to a Mesh; also return notes on what is left out."""
     source = Source(Path("meshio mesh"), "meshio mesh", b"", "")
     try:
         arrays, facts = meshio_child.extract(found)
@@ -112,7 +112,7 @@ def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
 
 
 def read_as(source: Source, name: str) -> Mesh | PolyMesh:
-    """Return the mesh that meshlane's reader of this name finds."""
+    """Return the mesh, as read by meshlane's reader `name`."""
     with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
@@ -131,7 +131,7 @@ def read_as(source: Source, name: str) -> Mesh | PolyMesh:
 
 
 def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh | PolyMesh:
-    """Return the Mesh of what the child's `extract` found, and note what it left out."""
+    """Return the Mesh from the result of the child's `extract`, and note what was left out."""
     source.notes.extend(facts["notes"])
     kinds = arrays["kinds"]
     known = (BASE[np.clip(kinds, 0, 255)] > 0) | is_polyhedral(kinds)
@@ -153,7 +153,7 @@ def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh
 
 
 def _run(source: Source, name: str, folder: Path) -> int:
-    """Let meshlane read the file within its limits; returns its exit code, or _TOO_LONG."""
+    """Let meshlane read the file within its limits; return its exit code, or _TOO_LONG."""
     path = source.path.resolve()
     if source.path.name != source.name:  # packed or piped, and meshlane takes paths
         path = folder / f"mesh{source.suffix}"

@@ -1,6 +1,6 @@
 """Meshes of Triangle (2-D) and TetGen (3-D): points in X.node, cells in X.ele.
 
-The first attribute of the cells, which names their region, is the field `region`.
+The first attribute of the cells is their region, stored as the field `region`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the cells; either file finds the other."""
+    """Return the cells; each of the two files leads to the other."""
     stem, mine = source.name[: -len(source.suffix)], source.suffix
     beside = source.open_beside(stem + (".ele" if mine == ".node" else ".node"))
     if beside is None:
@@ -52,7 +52,7 @@ def read(source: Source) -> Mesh:
 
 
 def _counted(source: Source, what: str) -> tuple[list[int], FileRows]:
-    """Return the numbers of the first line, and the rows that the first of them counts."""
+    """Return the numbers in the first line, and the rows that the first of them counts."""
     rows = scan(source, comment=b"#")
     if not len(rows):
         raise source.error(f"must begin with the number of {what}", line=1)

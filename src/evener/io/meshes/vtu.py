@@ -1,6 +1,6 @@
-"""Writes a mesh with fields as VTK's .vtu: XML, its arrays zlib-compressed and in base64.
+"""Writes a mesh with fields as VTK's .vtu: XML, with arrays compressed by zlib, in base64.
 
-A mesh in several files has an index, .pvtu, which names them and the arrays that each holds.
+A mesh in several files has an index, .pvtu, which names the files and the arrays in each.
 """
 
 from __future__ import annotations
@@ -42,11 +42,10 @@ _ZLIB = 'compressor="vtkZLibDataCompressor"'
 def vtu(
     mesh: Mesh | PolyMesh, cell_data: Fields, point_data: Fields, comment: str = ""
 ) -> Iterator[bytes]:
-    """Yield the file piece by piece; points of flat meshes get a third coordinate, zero.
+    """Yield the file in pieces; points of flat meshes get a third coordinate, zero.
 
-    comment: a line without "--", written as one of XML.
-
-    Raises InputError for a mesh without coordinates and fields VTK has no type for.
+    comment: a line without "--", written as an XML comment. Raises InputError for a mesh without
+    coordinates and for fields of types that VTK lacks.
     """
     if not mesh.has_coordinates:
         raise InputError("the mesh has no coordinates, which VTU needs")
@@ -69,9 +68,9 @@ def vtu(
 def pvtu(
     files: Iterable[str], cell_data: Fields, point_data: Fields, comment: str = ""
 ) -> Iterator[bytes]:
-    """Yield the index of the .vtu files of these names, each with fields of these names and types.
+    """Yield the index of these .vtu files; each has fields with these names and types.
 
-    comment: a line without "--", written as one of XML. Raises InputError as `vtu`.
+    comment: a line without "--", written as an XML comment. Raises the errors of `vtu`.
     """
     yield _head("PUnstructuredGrid", comment, ' GhostLevel="0"')
     groups = {"PPoints": {"Points": np.zeros((0, 3))}}
@@ -92,13 +91,13 @@ def _head(kind: str, comment: str, more: str = "") -> bytes:
 
 
 def _ids_in(fields: Fields) -> str:
-    """Return the attribute by which VTK knows the numbers in the whole mesh, if they are there."""
+    """Return the attribute that tells VTK which field holds global numbers, if there is one."""
     name = next((name for name in (CELL_IDS, POINT_IDS) if name in fields), None)
     return f' GlobalIds="{name}"' if name else ""
 
 
 def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
-    """Cells with all their points, or those of order 4 and above by their corners alone."""
+    """Return cells with all their points; only the corners for order 4 and above."""
     sizes = np.diff(mesh.offsets)
     most = _MOST_POINTS[mesh.kinds]
     if ((most > 0) & (sizes > most)).any():
@@ -118,7 +117,7 @@ def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
 
 
 def _polyhedra(mesh: PolyMesh) -> dict[str, npt.NDArray[Any]]:
-    """Cells as lists of faces: their number, then of each the number of corners and the corners."""
+    """Return cells as lists of faces: their number, then each face's size and corners."""
     inside = mesh.neighbour.size
     cell = np.concatenate([mesh.owner, mesh.neighbour])
     face = np.concatenate([np.arange(mesh.owner.size), np.arange(inside)])
@@ -165,7 +164,7 @@ def _declared(name: str, values: npt.NDArray[Any]) -> str:
 
 
 def _stored(name: str, values: npt.NDArray[Any]) -> np.dtype[Any]:
-    """Return the type in which an array is stored. Raises InputError where VTU has none for it."""
+    """Return the type in which an array is stored. Raises InputError if VTU has none for it."""
     dtype = np.dtype(np.uint8) if values.dtype.kind == "b" else values.dtype.newbyteorder("=")
     if dtype not in _NAMES or values.ndim not in (1, 2):
         raise InputError(

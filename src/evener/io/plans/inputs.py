@@ -13,8 +13,8 @@ def same_inputs(recorded: Mapping[str, str], found: Mapping[str, str]) -> bool:
     """Return whether `found` are the files that a plan records; True if it records none.
 
     Both map names to SHA-256; the first entry of `found` is the file named by the user. At least
-    one file must be the same, under any name, and no file recorded in both may differ: of a graph
-    and its coordinates, or of the files of a mesh, only one may have changed. A mesh folder's own
+    one file must be the same, under any name, and no file recorded in both may differ: otherwise a
+    change of only the coordinates, or of one file of a mesh, would be missed. A mesh folder's own
     digest is ignored if the digests of its mesh files are known: other files in the folder may have
     been edited.
     """
