@@ -16,7 +16,7 @@ from pathlib import Path
 
 FOLDER_PREFIX = "evener-private-"
 FILE_PREFIX = ".evener-"
-LOCK = "owner"  # the file in a folder
+LOCK = "owner"  # name of the lock file in a folder
 _FILE = re.compile(re.escape(FILE_PREFIX) + "[0-9a-f]{16}")
 _swept: set[Path] = set()
 
@@ -29,10 +29,10 @@ def remove_abandoned(place: Path) -> int:
     removed = 0
     try:
         entries = [entry for entry in os.scandir(place) if _is_temporary(entry.name)]
-    except OSError:  # whoever writes there will be told
+    except OSError:  # the next write there will report it
         return 0
     for entry in entries:
-        with suppress(OSError):  # gone meanwhile, or in the hands of its owner
+        with suppress(OSError):  # removed in the meantime, or in use
             removed += _removed(entry)
     return removed
 

@@ -18,14 +18,14 @@ from evener.errors import InputError, UsageError
 from evener.wording import bytes_of
 
 LIMIT_NAME, RATIO_NAME = "EVENER_MAX_INPUT", "EVENER_MAX_RATIO"
-MOST = 16 * 2**30  # max. bytes of a file, unless its kind has a limit of its own
-ANY_SIZE = 2**62  # bytes of a file that is read piece by piece, however long
+MOST = 16 * 2**30  # max. bytes of a file, unless its kind has its own limit
+ANY_SIZE = 2**62  # max. bytes of a file that is read piece by piece
 MOST_STDIN = 2**30  # max. bytes of standard input, whose size is not known in advance
-# Max. ratio of unpacked to packed size, beyond a size that does no harm: graphs as text shrink to a
+# Max. ratio of unpacked to packed size for files above a harmless size: graphs in text shrink to a
 # tenth, those of the most regular grids to a hundredth.
 RATIO = 200.0
 ALWAYS_ALLOWED = 32 * 2**20
-STDIN = Path("<stdin>")  # as errors call it
+STDIN = Path("<stdin>")  # its name in errors
 
 _STDIN_NAMES = {"-", str(STDIN), "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 _KINDS = (
@@ -111,8 +111,8 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
     """
     allowed = limit(most)
     try:
-        # Checked before opening, as opening alone affects some devices, and again once open, as the
-        # file may have been replaced. Neither blocks.
+        # Checked before opening, because opening alone affects some devices, and again once open,
+        # because the file may have been replaced. Neither check blocks.
         _refuse_special(os.stat(path).st_mode, path)  # noqa: PTH116
         number = os.open(path, _FLAGS)
     except OSError as error:
@@ -185,7 +185,7 @@ def _is_endless(file: IO[bytes]) -> bool:
     """Whether standard input is a character device other than a terminal, such as /dev/zero."""
     try:
         return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
-    except OSError:  # kept in memory, it has no number
+    except OSError:  # a file in memory has no descriptor
         return False
 
 
@@ -206,7 +206,7 @@ def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
         raise InputError("needs more memory than there is", file=path) from error
 
 
-FileState = tuple[int, int, int]  # bytes, time of the last change [ns], number in its file system
+FileState = tuple[int, int, int]  # bytes, time of the last change [ns], inode
 
 
 def state_of(path: str | Path) -> FileState:

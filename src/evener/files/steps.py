@@ -13,7 +13,7 @@ LOG = logging.getLogger("evener")
 LOG.addHandler(logging.NullHandler())  # a library prints nothing by itself
 
 
-# As `, 3 MiB read` and `, 20,000 of 50,000`: what changes while a step goes on.
+# Parts of a step that change while it runs: `, 3 MiB read` and `, 20,000 of 50,000`.
 _AMOUNT = r"[\d,.]+(?: [KMGTP]?i?B)?"
 _HOW_FAR = re.compile(rf", {_AMOUNT} (?:read|of {_AMOUNT})$")
 

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all; writes to stdout if asked to."""
+"""Writes files whole or not at all; also writes to stdout."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from evener.errors import EvenerError, InputError, OutputError, UsageError
 from evener.files.abandoned import FILE_PREFIX, locked, remove_abandoned_once
 
 LOG = logging.getLogger(__name__)
-FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of archive members, so that equal contents give equal bytes
 STDOUT = "/dev/stdout"
 _STDOUT_TOO = (STDOUT, "/dev/fd/1", "/proc/self/fd/1")
-# The fault of a disk, not of a name: with another name all would be well only on another disk.
+# Faults of a disk, not of a name: only another disk would help.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EROFS, errno.ESTALE)
-ZEROS = 1 << 20  # bytes that are written at a time where a disk does not set room aside
+ZEROS = 1 << 20  # bytes written at a time if the file system cannot reserve space
 _unfinished: set[str] = set()
 
 
@@ -55,7 +55,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         with _renamed_to(target) as file:
             yield file
     except BrokenPipeError:
-        raise  # whoever reads has enough: no fault of the file
+        raise  # the reader of stdout has closed the pipe: not a fault of the file
     except OSError as error:
         raise refusal(error, path) from error
 
@@ -103,7 +103,7 @@ def take_room(file: IO[bytes], n_bytes: int) -> None:
                 raise
         else:
             return
-    file.seek(0)  # the file system cannot say
+    file.seek(0)  # the file system cannot reserve space
     for start in range(0, n_bytes, ZEROS):
         file.write(bytes(min(ZEROS, n_bytes - start)))
     file.flush()
@@ -173,7 +173,7 @@ def written_aside(target: Path) -> Iterator[Path]:
     the folder removes it. Raises OSError if the file cannot be created.
     """
     remove_abandoned_once(target.parent)
-    # Short, and not from the name, which may be as long as names can be.
+    # A short name that does not contain the target's name, which may have the maximum length.
     temporary = target.with_name(f"{FILE_PREFIX}{secrets.token_hex(8)}")
     _unfinished.add(str(temporary))
     lock = None
@@ -197,7 +197,7 @@ def _made(temporary: Path) -> int | None:
     early = temporary.with_name(f"{temporary.name}.new")
     os.close(os.open(early, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     lock = None
-    with suppress(OSError):  # no other process can lock it there either: it is not removed
+    with suppress(OSError):  # other processes cannot lock it there either, so they do not remove it
         lock = locked(early)
     try:
         early.rename(temporary)
@@ -212,7 +212,7 @@ def _made(temporary: Path) -> int | None:
 @contextmanager
 def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
     with written_aside(target) as temporary:
-        with temporary.open("r+b") as file:  # writers of large files read again what they wrote
+        with temporary.open("r+b") as file:  # writers of large files read their output again
             yield file
             file.flush()
             os.fsync(file.fileno())

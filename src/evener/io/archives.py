@@ -27,8 +27,8 @@ from evener.files.opening import RATIO, RATIO_NAME, open_input, unpacked_limit
 from evener.files.writing import FIXED_DATE
 
 Arrays = dict[str, npt.NDArray[Any]]
-ALWAYS_ALLOWED = 64 * 2**20  # bytes of an array, however far it shrinks
-_HEADER = 2**16  # no header of numbers or texts is longer
+ALWAYS_ALLOWED = 64 * 2**20  # bytes of an array that are allowed at any compression ratio
+_HEADER = 2**16  # headers of arrays of numbers or texts are shorter
 _PIECE = 2**22
 _DAMAGED_ZIP = (
     zipfile.BadZipFile,
@@ -40,7 +40,7 @@ _DAMAGED_ZIP = (
     OSError,
     EOFError,
     RuntimeError,  # encrypted
-    NotImplementedError,  # of a later version of the format
+    NotImplementedError,  # of a later version of the zip format
 )
 _DAMAGED_NPY = (
     ValueError,
@@ -69,8 +69,8 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level:
                 with archive.open(member, "w", force_zip64=True) as stored:
                     np.lib.format.write_array(stored, array, allow_pickle=False)
                 continue
-            # Written in pieces: what stands for a large graph is not in memory once more. Not made
-            # contiguous: that would give what has no dimension one.
+            # Written in pieces, so that a large array is not copied in memory. Not made contiguous,
+            # because that would turn a 0-dimensional array into a 1-dimensional one.
             counted = _Counted()
             np.lib.format.write_array(counted, array, allow_pickle=False)
             member.file_size = counted.length
@@ -253,7 +253,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
         if _size(shape, dtype) != member.file_size - start:
             raise InputError(f"{name} does not contain what its header declares")
         pieces = [head]
-        # To the last byte, where the checksum is compared.
+        # Read to the last byte, where zipfile compares the checksum.
         while piece := file.read(_PIECE):
             pieces.append(piece)
     return _array(b"".join(pieces), name)

@@ -34,7 +34,7 @@ from evener.wording import plural, two_lines
 Kind = Literal["graph", "arcs", "matrix", "file"]
 KINDS: tuple[str, ...] = get_args(Kind)
 EdgesLike: TypeAlias = "EdgeList | EdgeReading | GraphLike"
-# Options of `read` that say something of vertices, which are not divided.
+# Options of `read` that concern vertices, which are not divided.
 _OF_VERTICES = ("coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge")
 
 

@@ -129,8 +129,8 @@ class Format:
         return getattr(module, f"{verb}_{self.of}" if self.of else verb)
 
 
-# Order matters: an entry is asked only when all before it have declined. Formats with a
-# signature come first, those told apart by the shape of their numbers last.
+# Order matters: an entry is tried only if all before it have declined. Formats with a
+# signature come first, those distinguished by the shape of their numbers last.
 FORMATS: tuple[Format, ...] = (
     Format("npz", "graph", "graphs.npz", (".npz",), writes=True, directed=True, stores="matrix"),
     Format("ecsr", "graph", "graphs.ecsr", (".ecsr",), writes=True),

@@ -34,7 +34,7 @@ from evener.files.opening import (
 )
 
 PACKINGS = (".zst", ".gz", ".xz", ".bz2")
-_PIECE = 2**22  # bytes of unpacked content handed on at a time
+_PIECE = 2**22  # bytes of unpacked content per piece
 # Packed bytes given to a decompressor at a time: four bytes of zstd can hold a block of 128 KiB, so
 # that larger pieces would unpack to too much at once.
 _BITE = 512
@@ -43,7 +43,7 @@ _BITE = 512
 _XZ_MEMORY, _ZSTD_WINDOW = 256 * 2**20, 128 * 2**20
 # Bytes 4 to 9 of a bzip2 file: the mark of a block, or of the end where the file is empty.
 _BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")
-_HEAD = 4096  # bytes by which formats are recognised
+_HEAD = 4096  # bytes that are used to recognise formats
 
 
 def without_packing(path: str | Path) -> Path:

@@ -12,7 +12,7 @@ from evener.files.opening import MOST, open_input
 from evener.io.formats import format_named, format_of
 from evener.io.graphs.streams import ArcStream, WholeNeeded, Window, head_of
 
-# Read options that are of vertices alone, which a device's part does not hold.
+# Read options that concern only vertices, which a device's part does not contain.
 _OF_VERTICES = {"coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge", "by"}
 _PIECE = 2**22
 

@@ -25,13 +25,13 @@ from evener.io.sources import Source
 from evener.wording import plural
 
 _INK = re.compile(rb"\S")
-# Vertices that a header may state for a file of any size; beyond them a vertex needs two bytes. No
+# Number of vertices that a header may state at any file size; more need two bytes each. No
 # memory is reserved for larger counts.
 _VERTICES_WITHOUT_PROOF = 5_000_000
-# Entries by which a header's count may exceed what the file can hold: in such a file the parser
-# finds the line where entries are missing, which makes a better error than the count does.
+# Entries by which a header's count may exceed what the file can hold: the parser then finds
+# the line where entries are missing, which gives a better error message than the count.
 SLACK = 2**16
-PIECE = 2**22  # bytes parsed by one task of a thread; starting a task takes far less time than that
+PIECE = 2**22  # bytes per task of a thread; parsing them takes much longer than starting a task
 
 # parse(first byte, past the last, first row, past the last, place) -> code; see text_kernels.
 Parse = Callable[[int, int, int, int, npt.NDArray[np.int64]], int]

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from evener.graphs.polymesh import PolyMesh
 
 OF_MESH = ("cell:", "type:", "region:")  # weights that come from the mesh itself
-# Fields that say where cells belong, as the readers call them.
+# Fields that state a cell's region, as named by the readers.
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
-MOST_PARTS = 32  # weights a vertex that are balanced each
+MOST_PARTS = 32  # max. weights per vertex with balance_each
 
-DEGREE = "degree"  # in place of a file: each vertex weighs as many units as it has neighbours
+DEGREE = "degree"  # instead of a file: the weight of a vertex is its number of neighbours
 
 
 def find_weights(

@@ -17,7 +17,7 @@ from evener.io.sources import without_packing
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
 
-# Formats without coordinates: those go to a file beside, under a name that `read` looks for.
+# Formats without coordinates, which go to a separate file that `read` finds by its name.
 _COORDINATES_BESIDE = {"metis", "scotch", "edges", "matrixmarket"}
 
 
@@ -33,7 +33,7 @@ def _vtu(mesh: Mesh) -> Iterable[bytes]:
     return vtu(mesh, mesh.cell_data, mesh.point_data)
 
 
-# Suffixes of meshes, and what returns the pieces of such a file.
+# Suffixes of meshes, and functions that return the pieces of such a file.
 MESH_WRITERS: dict[str, Callable[[Mesh], Iterable[bytes]]] = {".su2": _su2, ".vtu": _vtu}
 
 

@@ -12,7 +12,7 @@ from evener.errors import InputError
 
 MOST_BYTES = 1 << 26  # far more than nvidia-smi writes
 MOST_ELEMENTS = 1_000_000
-_HEAD = 1 << 14  # bytes in which the outermost element begins
+_HEAD = 1 << 14  # bytes in which the outermost element must begin
 DEEPEST = 100  # nested elements; nvidia-smi nests fewer than 10
 
 
@@ -20,7 +20,8 @@ def outermost(content: bytes) -> str:
     """Return the name of the outermost element; "" if the content is not XML."""
     parser, names = expat.ParserCreate(), list[str]()
     parser.StartElementHandler = lambda name, _: names.append(name)
-    with suppress(expat.ExpatError, LookupError, ValueError):  # what came before it tells
+    # Only the names found before the error matter.
+    with suppress(expat.ExpatError, LookupError, ValueError):
         parser.Parse(content[:_HEAD], False)
     return names[0] if names else ""
 

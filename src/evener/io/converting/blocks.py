@@ -16,13 +16,13 @@ from evener.files.opening import ANY_SIZE, open_input
 from evener.io.graphs.streams import HEAD, Window
 from evener.io.sources import Source, unpacked_pieces, without_packing
 
-BLOCK = 2**23  # bytes: pages of the buffer are few enough to stay in the cache of addresses
+BLOCK = 2**23  # bytes: the buffer has few enough pages for the TLB
 LEAST_BLOCK = 2**16  # bytes
 LONGEST = 2**31  # bytes of a line
-# Bytes of memory for each byte of a block at the peak: the text, its copy, what is parsed and dealt
-# of it. Measured on short lines, which hold most numbers: 6 to 14, and 19 on METIS's lines "1".
+# Peak memory [B] per byte of a block: the text, its copy, and the data parsed from it and sorted.
+# Measured on short lines, which have most numbers per byte: 6 to 14, and 19 on METIS's lines "1".
 A_BYTE = 20
-# The same for a buffer that has grown for a long line, as of a hub of a METIS file.
+# The same for a buffer that has grown for a long line, such as a hub in a METIS file.
 A_LONG_BYTE = 6
 
 
@@ -79,7 +79,7 @@ class TextBlocks:
             break
         if not data:
             raise InputError("is empty", file=self.path)
-        # Of a packed text the length is not known: it may be what the limit allows.
+        # The length of a packed text is not known: assume the largest allowed.
         whole = ANY_SIZE if self.packed else self.size
         return TextWindow(self.path, self.name, data, "", whole=whole)
 
@@ -105,7 +105,7 @@ class TextBlocks:
                 if self.told is not None:
                     self.told(min(1.0, file.tell() / max(self.size, 1)))
                 text = buffer[begin:lines]
-                text.flags.writeable = False  # as the readers' arrays of bytes are
+                text.flags.writeable = False  # like the readers' arrays of bytes
                 yield TextBlock(text, at + begin)
             if ended:
                 return

@@ -14,13 +14,13 @@ from evener.arrays import FloatArray, IntVector
 from evener.files.temporary import private_folder
 from evener.io.converting import buckets_kernels as kernels
 
-# Bytes at the peak for each arc of a bucket that is sorted and made into lists, without and with
-# weights: key, neighbour, and what sorting with weights needs.
+# Peak memory [B] per arc of a bucket that is sorted and made into lists, without and with
+# weights: key, neighbour, and the temporaries of sorting with weights.
 BYTES_AN_ARC, BYTES_A_WEIGHTED_ARC = 14, 52
-PIECE = 2**20  # pairs dealt at a time, at most
-A_DEALT_PAIR = 64  # bytes at the peak for each pair that is dealt
-MOST = 256  # buckets: with more their pieces on disk become small
-SPARE = 4  # times that a bucket may have the mean number of arcs and still be sorted at once
+PIECE = 2**20  # max. pairs processed at a time
+A_DEALT_PAIR = 64  # peak memory [B] per pair
+MOST = 256  # buckets; with more, their pieces on disk become small
+SPARE = 4  # a bucket with up to this multiple of the mean number of arcs is sorted at once
 
 
 class BucketLists(NamedTuple):
@@ -230,7 +230,7 @@ class RowBuckets:
     def add_keys(self, keys: IntVector, weights: FloatArray | None) -> None:
         """Add arcs given as keys, whose bits from BITS on hold the row, from 0."""
         bucket = keys >> (kernels.BITS + self._shift)
-        order = np.argsort(bucket.astype(np.uint16), kind="stable")  # which counts, below 2^16
+        order = np.argsort(bucket.astype(np.uint16), kind="stable")  # by radix, for 16 bits
         counts = np.bincount(bucket, minlength=self._counts.size)
         low = (np.int64(1) << (kernels.BITS + self._shift)) - 1
         starts = np.concatenate([[0], np.cumsum(counts)])

@@ -27,10 +27,10 @@ from evener.io.graphs import metis
 from evener.io.graphs.streams import WholeNeeded, Window
 from evener.wording import memory as shown_memory
 
-MEMORY = 2**30  # bytes beyond those that the process has by now, unless told
+MEMORY = 2**30  # bytes in addition to the process's current memory, by default
 Progress = Callable[[str, float], None]
-_STEP = 0.01  # share of a text by which progress is told
-_READ = 0.6  # share of the time that reading text takes, where rows are sorted afterwards
+_STEP = 0.01  # share of a text after which progress is reported
+_READ = 0.6  # share of the time for reading text, if rows are sorted afterwards
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def convert_to_csr(
             raise
         raise source.error(error.message, line=error.line, hint=error.hint) from error
     except BrokenPipeError:
-        raise  # whoever reads has enough
-    except OSError as error:  # of the files for what does not fit in memory
+        raise  # the reader of stdout has closed the pipe
+    except OSError as error:  # from the temporary files
         raise refusal(error, target) from error
     tell("done", 1.0)
     return made

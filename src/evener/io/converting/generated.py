@@ -27,10 +27,10 @@ from evener.io.converting.pairs import ListsWriter
 from evener.io.csr.csr_writer import csr_written
 from evener.io.csr.layout import CsrLayout
 
-ROWS = 2**18  # of a grid, written at a time
-EDGES = 2**20  # drawn at a time
-_DRAWING = 0.7  # share of the time that drawing edges takes
-_POINTS = 0.2  # that drawing points takes
+ROWS = 2**18  # rows of a grid written at a time
+EDGES = 2**20  # edges drawn at a time
+_DRAWING = 0.7  # share of the time for drawing edges
+_POINTS = 0.2  # share of the time for drawing points
 
 
 class Working(NamedTuple):
@@ -142,7 +142,7 @@ def rgg_to_csr(
         with Spool(folder_of(Path(target))) as spool:
             memory = MEMORY if work is None else work.memory
             graph = GeometricGraph(n, seed, dim, degree, spool, memory)
-            some = CsrLayout(n, 2, dimension=dim)  # how many arcs there are is known later
+            some = CsrLayout(n, 2, dimension=dim)  # the number of arcs is known only later
             with csr_written(target, some) as writer:
                 lists = ListsWriter(writer, spool)
                 for part in graph.lists():
@@ -164,7 +164,7 @@ def _told(work: Working | None, what: str) -> Progress:
     return LoggedSteps(what) if work is None or work.progress is None else work.progress
 
 
-# By name of the family of `evener generate`: what writes its graphs as they are generated.
+# For each family of `evener generate`: the function that writes its graphs while generating.
 GENERATED: dict[str, Callable[..., tuple[int, int]]] = {
     "grid": grid_to_csr,
     "rmat": rmat_to_csr,

@@ -15,12 +15,12 @@ from evener.graphs.generating.random_graphs import rgg_radius
 from evener.graphs.hilbert import BITS_A_COORDINATE, keys_in_box
 from evener.io.converting.buckets import BucketLists, Spool, Store
 
-DRAWN = 2**19  # points at a time
-# Bytes at the peak for each point of the squares that are looked at together: coordinates, the
+DRAWN = 2**19  # points drawn at a time
+# Peak memory [B] per point of the squares that are examined together: coordinates, the
 # tree, pairs of neighbours and their numbers.
 BYTES_A_POINT, BYTES_A_NEIGHBOUR = 150, 40
 WIDER = 1.001  # squares are wider than the radius by this, so that rounding hides no neighbour
-KEPT = 12  # squares in memory that are read lately
+KEPT = 12  # recently read squares that are cached
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from evener.io.graphs.metis import MetisHeader, wrong_count
 from evener.io.graphs.streams import Window
 from evener.io.number_kernels import FEWER_EDGES, OK
 
-ROWS = 2**19  # lines read at a time, at most
+ROWS = 2**19  # max. lines read at a time
 MOST_WEIGHT = 2.0**62
 
 
@@ -60,7 +60,7 @@ class ListsConverter:
         self._row = self._arcs = 0
         self._signature = 0
         self._fractional = False
-        self._total = np.zeros(2)  # of the edges' and the vertices' weights
+        self._total = np.zeros(2)  # sums of the edges' and the vertices' weights
         self._is_plain = not (head.has_sizes or head.n_weights or head.has_edge_weights)
         self._xadj = np.empty(ROWS + 1, np.int64)
         self._adjncy = np.empty(0, np.int32)

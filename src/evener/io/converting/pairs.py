@@ -20,7 +20,7 @@ from evener.io.graphs.pairs import Layout, check_square, layout_of, notes_of_pat
 from evener.io.graphs.streams import WholeNeeded, Window
 
 MOST_WEIGHT = 2.0**62
-_SPREAD = 16  # numbers for each line, beyond which a list of names is shorter than one of numbers
+_SPREAD = 16  # max. span of the numbers, per line; for wider spans a list of names is shorter
 
 
 @dataclass

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from evener.arrays import IntVector
 from evener.io.converting import numbers_kernels as kernels
 
-BYTES_A_NUMBER = 12 / 64  # of those from the lowest to the highest: a bit, and a rank for 64
-WORDS = 2**18  # of 64 numbers, whose labels are made at a time
+BYTES_A_NUMBER = 12 / 64  # per number in the range: a bit, and a rank for every 64 of them
+WORDS = 2**18  # words of 64 numbers, whose labels are made at a time
 
 
 class UsedNumbers:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector
 
-BUCKET_BITS = 16  # so of 10^9 arcs 15,000 are held
+BUCKET_BITS = 16  # so 15,000 of 10^9 arcs are held in memory
 Words = npt.NDArray[np.uint64]
 
 

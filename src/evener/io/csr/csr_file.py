@@ -17,10 +17,10 @@ from evener.io.csr import csr_kernels as kernels
 from evener.io.csr.asymmetric import SomeArcs, asymmetric_edge
 from evener.io.csr.layout import HEADER, CsrLayout
 
-BATCH = 2**21  # adjacency entries of a range, at most: 8 MiB
+BATCH = 2**21  # max. adjacency entries of a range: 8 MiB
 BATCH_ROWS = 2**18
-FEW = 2**18  # entries that are held several times over while a wrong edge is looked for
-MOST_WEIGHT = 2.0**62  # of a weight
+FEW = 2**18  # entries held, in several copies, while searching for a wrong edge
+MOST_WEIGHT = 2.0**62  # upper bound of a weight
 
 
 class CsrRows(NamedTuple):
@@ -63,7 +63,7 @@ class CsrFile:
             raise self._error(f"cannot be read: {error.strerror or error}") from error
         self._buffers: dict[str, npt.NDArray[np.uint8]] = {}
         self._is_symmetric = False
-        self._summed, self._signature = 0, 0  # rows from 0 on, and the sum over their arcs
+        self._summed, self._signature = 0, 0  # rows seen from 0 on, and the sum over their arcs
 
     def __enter__(self) -> Self:
         return self
@@ -255,7 +255,7 @@ class CsrFile:
 
     def _refuse_asymmetric(self) -> NoReturn:
         """Read the file twice more to find an asymmetric edge; raise InputError that names it."""
-        self._is_symmetric = True  # not looked at again while the edge is looked for
+        self._is_symmetric = True  # not checked again during the search for the edge
         try:
             found = asymmetric_edge(self._arcs)
         finally:

@@ -60,7 +60,7 @@ class CsrWriter:
         """
         if not hasattr(os, "posix_fallocate"):
             return
-        with suppress(AttributeError, ValueError):  # in memory it has no number
+        with suppress(AttributeError, ValueError):  # a file in memory has no descriptor
             try:
                 os.posix_fallocate(self._file.fileno(), 0, self.layout.size)
             except OSError as error:

@@ -16,12 +16,12 @@ import numpy as np
 from evener.errors import InputError
 from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 
-# As PNG's: no text, bit 7 set, line ends that a transfer as text would change.
+# Like PNG's: not text, bit 7 set, line ends that a transfer in text mode would change.
 MAGIC = b"\x89ECSR\r\n\x1a"
 VERSION = 1
 HEADER = 192  # bytes
-ALIGNMENT = 64  # bytes: a line of the cache, a vector register
-MOST_VERTICES = 2**31 - 1  # numbers of vertices are int32
+ALIGNMENT = 64  # bytes: a cache line, a vector register
+MOST_VERTICES = 2**31 - 1  # vertex numbers are int32
 MOST_CONSTRAINTS = 2**16
 WHOLE, FRACTIONAL = 1, 2  # types of weights; 0: there are none
 TYPES = {WHOLE: np.dtype("<i8"), FRACTIONAL: np.dtype("<f8")}

@@ -30,7 +30,7 @@ from evener.io.sources import Source
 from evener.io.text import shown
 
 _KEYS = {"scalar", "vector", "stateful", "bytes", "tokens", "label"}
-# Names that read back as others: a backslash joins lines and escapes quotes.
+# Names that would be read back differently: a backslash joins lines and escapes quotes.
 _UNWRITABLE = re.compile(r'\\(?=["\n]|\Z)|\0')
 
 

@@ -24,7 +24,7 @@ from evener.io.sources import Source
 
 __all__ = ["graphml", "read", "recognises"]
 
-# What XML 1.0 cannot hold: control characters, halves of characters, U+FFFE and U+FFFF.
+# What XML 1.0 cannot hold: control characters, unpaired surrogates, U+FFFE and U+FFFF.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">"""

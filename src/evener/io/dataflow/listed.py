@@ -10,8 +10,8 @@ from evener.errors import InputError
 from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.sources import Source
 
-REFERENCE_RATE = 1e9  # instructions a second of the processor on which a second was measured
-NEEDS = "needs."  # before the name of a requirement, where attributes have no tables
+REFERENCE_RATE = 1e9  # assumed instructions per second where run times were measured
+NEEDS = "needs."  # prefix of requirements in formats whose attributes cannot be tables
 
 
 @dataclass

@@ -17,7 +17,7 @@ from evener.wording import meant
 if TYPE_CHECKING:
     from evener.plans.stream_plan import StreamPlan
 
-NUMBERS = ("metis", "npy", "npz")  # formats that hold the numbers of devices alone
+NUMBERS = ("metis", "npy", "npz")  # formats that hold only the numbers of devices
 
 
 def write_placed(path: str | Path, plan: StreamPlan, to: str, colours: Sequence[str] = ()) -> None:
@@ -65,7 +65,7 @@ def _dot(plan: StreamPlan, colours: Sequence[str]) -> str:
     return stream_dot(plan.graph, looks)
 
 
-# Each returns the text of a file of a plan, and of the colours of its devices, if there are any.
+# Each function returns a plan's file text; colours: of its devices, or empty.
 PLACED: dict[str, Callable[[StreamPlan, Sequence[str]], str]] = {
     "csv": _csv,
     "json": _json,

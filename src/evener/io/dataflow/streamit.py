@@ -16,9 +16,9 @@ from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.dataflow.listed import Listed
 from evener.io.sources import Source
 
-BYTES_PER_ITEM = 4  # StreamIt's int and float
-DIGITS = 15  # of a rate, at most
-MOST = 2**53  # items in a run, and runs in an iteration
+BYTES_PER_ITEM = 4  # size of StreamIt's int and float
+DIGITS = 15  # max. digits of a rate
+MOST = 2**53  # max. items per run, and runs per iteration
 _RATES = re.compile(r"_pop_(\d{1,15})(?:_peek_(\d{1,15}))?_push_(\d{1,15})\Z")
 _WEIGHTS = re.compile(r"(?i)(?:weighted_?)?round_?robin\s*(?:\(([\d,\s]*)\))?\Z|(duplicate)\b")
 

@@ -1,17 +1,17 @@
-"""Reads and writes stream graphs in TOML, of which a person can write one.
+"""Reads and writes stream graphs in TOML, which people can also write by hand.
 
 [[filter]]
 name = "blur"
-scalar = 4.0e6        # instructions an iteration that follow each other
-vector = 1024         # data that each of them is for; 1 if left out
+scalar = 4.0e6        # sequential instructions per iteration
+vector = 1024         # data to which each instruction applies; 1 if left out
 stateful = false
 needs = { memory_MB = 64 }   # capabilities of a device that it needs
 
 [[edge]]
 from = "blur"
 to = "show"
-bytes = 4.0e6         # an iteration
-tokens = 0            # how many iterations' data lie on the edge at first
+bytes = 4.0e6         # per iteration
+tokens = 0            # number of iterations whose data are on the edge at the start
 """
 
 from __future__ import annotations

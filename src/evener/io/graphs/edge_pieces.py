@@ -20,9 +20,9 @@ from evener.io.graphs.edges import EdgeStream
 from evener.io.graphs.pairs import layout_of, may_have_header
 from evener.io.graphs.streams import WholeNeeded, head_of
 
-ROWS = 2**19  # of a piece of an array; a piece of text has about as many
+ROWS = 2**19  # rows per piece of an array; a piece of text has about as many
 MOST_VERTICES = 2**31 - 1
-SPARSE = 64  # numbers to the highest for each edge, from which they are taken for names
+SPARSE = 64  # above this ratio of highest number to edges, numbers are taken as names
 
 
 class EdgePiece(NamedTuple):

@@ -48,7 +48,7 @@ _HEADINGS = {
     *(b"source target from to src dst u v id1 id2 id_1 id_2 node1 node2 node_1 node_2".split()),
     *(b"fromnodeid tonodeid weight start end tail head".split()),
 }
-# The attributes of an edge as networkx writes them, their names, and the weight among them.
+# The attributes of an edge as networkx writes them; their names; the weight among them.
 _BRACES = re.compile(rb"[ \t,;]*\{([^{}\n]*)\}")
 _FILLED = re.compile(rb"\{[^{}\n]+\}")
 _KEY = re.compile(rb"[{,]?\s*['\"]([^'\"]{1,40})['\"]\s*:")
@@ -264,7 +264,7 @@ def _labels(
     source: Source, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.str_]:
     width = int((last - first).max())
-    # An array of text takes four bytes times the longest name for every name.
+    # An array of text takes, for every name, four bytes times the length of the longest name.
     if 4 * width * first.size > 2**26 + 40 * len(source.data):
         raise source.error(f"has a name of {width:,} bytes, which is too long")
     data = source.data

@@ -147,11 +147,11 @@ def _numbered(
     """
     if all(_WHOLE.fullmatch(name) for name in names):
         numbers = np.array([int(name) for name in names], np.int64)
-        if np.unique(numbers).size == numbers.size:  # not so for the names 7 and 07
+        if np.unique(numbers).size == numbers.size:  # false for names such as 7 and 07
             order = np.argsort(numbers, kind="stable")
             ids = numbers[order]
             return order, None if np.array_equal(ids, np.arange(ids.size)) else ids
-    # An array of text takes four bytes times the longest name for every name.
+    # An array of text takes, for every name, four bytes times the length of the longest name.
     if 4 * max(map(len, names)) * len(names) > 2**26 + 40 * len(source.data):
         raise source.error("has a name that is too long")
     labels = np.array(names)

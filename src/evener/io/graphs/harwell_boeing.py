@@ -24,7 +24,7 @@ from evener.io.sources import Source
 
 _TYPE = re.compile(rb"[RCP][SUHZR][AE]\s", re.IGNORECASE)
 _REALS = re.compile(r"\(\s*(?:\d+\s*[pP]\s*,?\s*)?(\d*)\s*[eEdDfFgG]\s*(\d+)")
-# An exponent without its letter, as Fortran writes those of three digits.
+# An exponent without a letter, as Fortran writes exponents of three digits.
 _BARE_EXPONENT = re.compile(rb"(?<=[\d.])(?=[+-])")
 _SYMMETRIES = {"S": "symmetric", "H": "hermitian", "Z": "skew-symmetric"}
 _INTEGERS = re.compile(r"\(\s*(\d*)\s*[iI]\s*(\d+)(?:\.\d+)?\s*\)")

@@ -216,7 +216,7 @@ def _dense_entries(source: Source, head: MatrixHeader) -> _Entries:
         places = np.flatnonzero(values)
         columns, rows = np.divmod(places, n)
         return rows, columns, _with_kind(values[places], head)
-    # The lower triangle, column after column; a skew matrix's without its diagonal.
+    # The lower triangle, column by column; without the diagonal if skew-symmetric.
     skew = int(head.symmetry == "skew-symmetric")
     held = n * (n + 1 - 2 * skew) // 2
     values = _array_values(source, head, held)

@@ -197,7 +197,7 @@ class MetisStream(TextStream):
         (window,) = self.windows(piece, piece + 1)
         data = window.data
         lines = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
-        if b"%" not in data:  # one byte is found much faster than two
+        if b"%" not in data:  # searching for one byte is much faster than for two
             return lines
         return lines - data.count(b"\n%") - data.startswith(b"%")
 
@@ -238,7 +238,7 @@ class MetisStream(TextStream):
             np.arange(begin, begin + xadj.size - 1, dtype=adjncy.dtype), np.diff(xadj)
         )
         weights = adjwgt[:count] if self.weighted else None
-        # Fractions among vertex weights alone make edge weights fractional as well.
+        # If only vertex weights have fractions, edge weights become float64 as well.
         return ArcPiece(tails, adjncy[:count], weights), Tally(count, fractional=bool(place[3]))
 
     def finish(self, seen: Tally) -> None:
@@ -264,6 +264,6 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
 
 
 def _left_out(graph: Graph) -> list[str]:
-    if graph.first_label in (0, 1):  # the format counts from 1, however its input did
+    if graph.first_label in (0, 1):  # the format counts from 1, for any numbering of the input
         return []
     return ["This format does not store vertex labels."]

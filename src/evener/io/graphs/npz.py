@@ -26,10 +26,10 @@ from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_patte
 from evener.io.graphs.streams import ArcPiece, ArcStream, Tally, WholeNeeded, Window, both_ways
 from evener.io.sources import Source
 
-ENTRIES = 2**20  # arcs of a piece
+ENTRIES = 2**20  # arcs per piece
 _FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")
 _BYTES = ("bytes_per_vertex", "bytes_per_edge")
-# SciPy's; the values, `data`, are used as weights of arcs alone.
+# Names of SciPy's arrays; `data`, the values, is read only for weights of arcs.
 _SPARSE = ("format", "shape", "row", "col", "indptr", "indices")
 _VERSIONS = ("evener_graph", "evener_directed_graph")
 _WANTED = {*_VERSIONS, *_FIELDS, *_BYTES, *_SPARSE}

@@ -193,7 +193,7 @@ def _bounds(path: Path, start: int) -> list[int]:
         end = os.fstat(file.fileno()).st_size
         while bounds[-1] + PIECE < end:
             file.seek(bounds[-1] + PIECE)
-            file.readline()  # to the end of the line that holds this byte
+            file.readline()  # to the end of the current line
             bounds.append(file.tell())
     return bounds if bounds[-1] == end and len(bounds) > 1 else [*bounds, end]
 

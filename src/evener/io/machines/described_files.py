@@ -12,7 +12,7 @@ from evener.wording import printable
 
 GUESSED = "  # guessed"
 _KEY = re.compile(r"(\w+) = ")
-_WIDEST = 98  # characters of a line of the head
+_WIDEST = 98  # max. characters per line of the head
 
 
 def described_to_toml(described: Described) -> str:

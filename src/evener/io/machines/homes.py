@@ -133,7 +133,7 @@ def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, 
         raise InputError(f"the host of device {names[0]!r} is a name, not {host!r:.40}")
     if "host_GB_per_s" not in table:
         raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
-    # Names of single devices, such as cpu0, count before those of tables.
+    # Names of single devices, such as cpu0, take precedence over those of tables.
     singles = {name: 0 for base, n in counts.items() for name in _single(base, n, host)}
     return hosts_of(list(names), host, {**counts, **singles})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from evener.errors import InputError
 from evener.files.opening import named, read_bytes
 
-MOST = 1 << 24  # bytes: more hosts than there are
+MOST = 1 << 24  # bytes: enough for more hosts than any cluster has
 _LINE = re.compile(
     r"(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*)(:(?P<count>\d{1,9}))?(?P<words>(\s+\w+\s*=\s*[^\s=]+)*)",
     re.ASCII,

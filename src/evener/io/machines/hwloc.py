@@ -40,7 +40,7 @@ ROOT = "topology"
 MOST_MEMORY = 2**60  # bytes
 KIB, MHZ = 2.0**10, 1e6
 OTHER_GPUS = ("RSMI", "LevelZero")  # hwloc's names for GPUs of AMD and of Intel
-HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that take a vector of 256 bits in halves
+HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that execute a 256-bit vector in two halves
 _PACKAGES = ("Package", "Socket")
 _CACHE = re.compile(r"L(\d)(d?)Cache|L(\d)")
 _GPU_CLASS = re.compile(r"\s*03[0-9a-fA-F]{2}\b")
@@ -127,7 +127,7 @@ def _take(found: _Found, place: _Place, nodes: int) -> None:
     if kind == "PU":
         cpu = number_of(element, "os_index", file, MOST_COMPUTER_CORES)
         if found.allowed >> cpu & 1:
-            # Where cores are not known, each processor is taken as one.
+            # If cores are not known, each processor is taken as a core.
             core = place.core if place.core >= 0 else -2 - cpu
             found.cores.setdefault(core, []).append(cpu)
             found.places[core] = (place.socket, place.cache)
@@ -209,7 +209,7 @@ def _cores(found: _Found, tree: ET.Element) -> tuple[ComputerCore, ...]:
     for number, cpus in found.cores.items():
         socket, cache = found.places[number]
         first = min(cpus)
-        # A node that contains another one's cores, as one of fast memory, has the larger cpuset.
+        # A node that includes another node's cores, such as fast memory, has the larger cpuset.
         nodes = [(n.bit_count(), i) for i, n, _ in found.memories if n != ANY and n >> first & 1]
         numa = min(nodes)[1] if nodes else elsewhere + socket
         kind = next((one for one in kinds if one.cpuset >> first & 1), _Kind(0))

@@ -13,7 +13,7 @@ from evener.platforms.topologies import KINDS, fat_tree_links, mesh_links, star_
 from evener.wording import nearest
 
 _NEEDED = {"mesh": "shape", "torus": "shape", "fat-tree": "arity"}
-SWITCH = "switch"  # what switches are called, with numbers in a fat tree
+SWITCH = "switch"  # name of switches, followed by numbers in a fat tree
 
 
 def names_of(table: Mapping[str, Any]) -> list[str]:

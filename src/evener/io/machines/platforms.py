@@ -178,10 +178,10 @@ def platform_of_tables(data: Mapping[str, Any]) -> Platform:
 
     Raises InputError with the key concerned.
     """
-    import tomli_w  # for tables alone: files are read without it
+    import tomli_w  # needed only for tables, not for files
 
     try:
-        # Through text, so that numbers are converted as those of a file.
+        # Via text, so that numbers are converted like those of a file.
         read = tomllib.loads(tomli_w.dumps(data), parse_float=exact)
     except (TypeError, ValueError) as error:
         raise InputError(f"these are not the tables of a machine file: {error}") from error
@@ -277,7 +277,7 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
     traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * GIB
-    # One dictionary for all devices of the table: it is never written to.
+    # One dictionary for all devices of the table, because it is never modified.
     able = {key: table[key] for key in ABILITIES if key in table}
     traits["capabilities"] = {**table.get("capabilities", {}), **able}
     if "host_alpha_us" in table or "host_GB_per_s" in table:

@@ -27,10 +27,10 @@ from evener.platforms.platform import MAX_DEVICES
 MOST_BYTES = 1 << 26  # a node takes about 1 KB
 MOST_NODE_GPUS = 1024
 MOST_SOCKETS = 1024
-MOST_NAMED = 20  # nodes left out that are named one by one
+MOST_NAMED = 20  # max. omitted nodes that are listed by name
 HIDDEN_MB = 1  # RealMemory of a node whose memory is not configured
 MIB, GIB = 2.0**20, 2.0**30
-# States in which a node takes no work; it does while it is powered down, as Slurm then starts it.
+# States in which a node accepts no work. A powered-down node does: Slurm starts it.
 OUT = frozenset(
     (
         *("DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN"),

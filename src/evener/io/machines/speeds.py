@@ -198,7 +198,7 @@ def name_of(value: Any) -> str | None:
 
 def capacity_of(value: Any) -> float | None:
     """Accept a number above zero."""
-    # An infinite capacity may be written out; it is the same as none.
+    # An explicit infinite capacity is the same as no capacity.
     return value if _is_number(value) and value > 0 else None
 
 

@@ -28,7 +28,7 @@ from evener.io.machines.speeds import capacity_of, name_of, numbers
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_number, toml_text
 from evener.platforms.models.fitting import SpeedSurface
 
-LEAST, MOST = 1e-75, 1e75  # of every number: products of four of them are numbers still
+LEAST, MOST = 1e-75, 1e75  # of every number: products of four numbers do not overflow
 _FILE = TomlFile(
     "speeds file", "no [[device]] or [[surface]] table", "See docs/sizing.md.", 1 << 28
 )

@@ -84,7 +84,7 @@ def long_key_line(text: str) -> int | None:
     """
     if _LONG_KEY.search(text) is None:
         return None
-    # Something looks like one; it may stand in a text or a comment.
+    # There is a candidate, but it may be inside a text or a comment.
     masked = _TEXT_OR_COMMENT.sub(_emptied, text)
     found = _LONG_KEY.search(masked)
     return None if found is None else masked.count("\n", 0, found.start()) + 1

@@ -26,7 +26,7 @@ _MICRO, _GIGA = Decimal("1e-6"), Decimal("1e9")
 
 def exact(text: str) -> Decimal | float:
     """Parse a TOML float without rounding; numbers beyond all floats become infinity or zero."""
-    text = text.replace("_", "")  # TOML's separators of digits
+    text = text.replace("_", "")  # TOML's digit separators
     rounded = float(text)
     if rounded == 0 or not math.isfinite(rounded):
         try:

@@ -23,7 +23,7 @@ _KEYWORD = re.compile(rb"^\*[ \t]*([A-Za-z][A-Za-z -]*)((?:,[ \t\r]*\n|[^\n])*)"
 _COMMENT = re.compile(rb"^\*\*[^\n]*", re.MULTILINE)
 _PARAMETER = re.compile(r",\s*([A-Z][A-Z ]*?)\s*(?:=\s*(\"[^\"]*\"|[^,]*?)\s*)?(?=,|\Z)", re.I)
 _MAKES_MORE = ("NGEN", "ELGEN", "NCOPY", "ELCOPY", "NFILL", "NMAP")
-# The types of elements: dimension, and the group that is their number of points.
+# Element types: dimension, and a pattern whose group is the number of points.
 _TYPES = [
     (2, re.compile(r"D?S(?:TRI)?([34689])(?:5|RT?|RSW?|R5|RHT?|T)?\Z")),  # S4R, STRI3, STRI65
     (2, re.compile(r"(?:S?F?M3D|R3D)([346789])R?\Z")),

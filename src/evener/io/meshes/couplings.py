@@ -9,8 +9,8 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray, IntVector
 from evener.graphs.mesh import Mesh
 
-MAX_CORNERS = 4  # of a face of a cell
-NEAR = 1e-6  # max. distance between a face moved and the face it meets, relative to their extent
+MAX_CORNERS = 4  # of a cell's face
+NEAR = 1e-6  # max. distance of a translated face from its match, relative to the extent
 
 
 class Boundary:
@@ -34,7 +34,7 @@ class Boundary:
         for points, images in links:
             image = np.full(len(self.points) + 1, -1, np.int64)
             image[points] = images
-            moved = image[self.corners]  # -1 takes the last entry, which is -1
+            moved = image[self.corners]  # index -1 selects the last entry, which is -1
             whole = ((moved >= 0) | (self.corners < 0)).all(axis=1)
             faces = np.flatnonzero(whole)
             others = self.places(np.sort(moved[faces], axis=1))

@@ -19,7 +19,7 @@ _KINDS = {
     "quadrilateral": (QUAD, 4),
     "hexahedron": (HEXAHEDRON, 8),
 }
-# Dolfin counts the corners of a quad or hexahedron along its axes, VTK around it.
+# Dolfin numbers the corners of a quad or hexahedron along its axes, VTK around it.
 _ORDER = {QUAD: [0, 1, 3, 2], HEXAHEDRON: [0, 1, 3, 2, 4, 5, 7, 6]}
 _AXES = ("x", "y", "z")
 

@@ -25,7 +25,7 @@ from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
 _MARK = re.compile(rb"^[ \t]*\$(\w+)[ \t\r]*$", re.MULTILINE)
-# Sections that GmshElements holds; those of the first line hold nothing that a mesh needs.
+# Sections that GmshElements stores; those in the first line contain nothing that a mesh needs.
 _HELD = {"Comments", "MeshFormat", "Entities", "PartitionedEntities", "GhostElements"}
 _HELD |= {"Nodes", "Elements", "PhysicalNames"}
 
@@ -138,7 +138,7 @@ def _read_2(source: Source, sections: dict[str, tuple[int, int]], names: bytes) 
         tags=rows.integers(rows.first[:-1], "the number of a cell"),
         entities=_tag(rows, n_tags, 1),
         groups=_tag(rows, n_tags, 0),
-        partitions=_tag(rows, n_tags, 3),  # the tag before is how many partitions it is in
+        partitions=_tag(rows, n_tags, 3),  # the previous tag is the number of its partitions
         names=names,
     )
 

@@ -120,7 +120,7 @@ def _finite(source: Source, points: FloatArray) -> FloatArray:
 
 def _take_entities(said: GmshEntities, reader: _Reader, *, divided: bool) -> None:
     for dim, count in enumerate(reader.numbers("q", 4)):
-        for _ in range(count):  # which ends where the section does
+        for _ in range(count):  # a wrong count ends at the section's end
             tag, parent, parts = reader.numbers("i", 1)[0], None, []
             if divided:
                 parent_dim, parent_tag = reader.numbers("i", 2)

@@ -41,7 +41,7 @@ KINDS: dict[int, tuple[int, int]] = {
     29: (71, 20),
     36: (70, 16),
     14: (74, 14),
-    # Of higher order: VTK's Lagrange cells, of any number of points, the corners first.
+    # Higher orders: VTK's Lagrange cells, with any number of points, corners first.
     **dict(zip((27, 28, 62, 63, 64, 65, 66), ((68, n) for n in range(5, 12)), strict=True)),
     23: (69, 15),
     25: (69, 21),
@@ -93,7 +93,7 @@ VTK_KINDS, SIZES, DIMS = (np.zeros(256, np.int64) for _ in range(3))
 for _type, (_kind, _size) in KINDS.items():
     VTK_KINDS[_type], SIZES[_type], DIMS[_type] = _kind, _size, DIM[_kind]
 
-Entity = tuple[int, int]  # its dimension and its tag
+Entity = tuple[int, int]  # dimension and tag
 
 
 @dataclass(frozen=True, eq=False)

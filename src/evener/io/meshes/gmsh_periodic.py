@@ -20,8 +20,8 @@ from evener.io.meshes.rows import ragged
 from evener.io.sources import Source
 
 _NAME = re.compile(rb'^\s*(\d)\s+(\d{1,10})\s+"([^"\r\n]*)"', re.MULTILINE)
-_PYFR = re.compile(r"periodic[ _-]([a-z0-9]+)[ _-]([lr])")  # as PyFR's reader has it
-_PYFR_CELLS = "fluid"  # the group that PyFR asks for
+_PYFR = re.compile(r"periodic[ _-]([a-z0-9]+)[ _-]([lr])")  # as in PyFR's reader
+_PYFR_CELLS = "fluid"  # the group that PyFR requires
 
 Links = list[tuple[IntVector, IntVector]]
 
@@ -101,7 +101,7 @@ def _links(
     words = source.data[slice(*sections["MeshFormat"])].split(maxsplit=2)
     if words[1] == b"1" and float(words[0]) >= 4:
         pairs = _binary_links(source, sections, dim)
-    else:  # version 2 has text here in binary files, too
+    else:  # in version 2, this section is text even in binary files
         pairs = _text_links(source, sections["Periodic"], float(words[0]), dim)
     return [
         (places(source, found.node_tags, pair[:, 0]), places(source, found.node_tags, pair[:, 1]))
@@ -114,7 +114,7 @@ def _binary_links(
 ) -> list[IntVector]:
     reader = opened(source, "Periodic", sections)
     kept: list[IntVector] = []
-    for _ in range(reader.numbers("q", 1)[0]):  # which ends where the section does
+    for _ in range(reader.numbers("q", 1)[0]):  # a wrong count ends at the section's end
         entity = reader.numbers("i", 3)
         reader.take("d", reader.numbers("q", 1)[0])
         n = reader.numbers("q", 1)[0]

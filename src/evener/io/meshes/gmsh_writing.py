@@ -11,7 +11,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntVector
 from evener.io.meshes.gmsh_elements import DIMS, SIZES, Entity, GmshElements
 
-_AT_ONCE = 2**16  # elements or points that become text at a time
+_AT_ONCE = 2**16  # elements or points converted to text at a time
 
 
 def msh_2(elements: GmshElements) -> Iterator[bytes]:
@@ -174,12 +174,13 @@ def _listed(groups: list[int]) -> str:
 def _node_blocks(elements: GmshElements, pieces: _Pieces) -> Iterator[bytes]:
     """Yield $Nodes: a node belongs to the piece of lowest dimension and partition that uses it."""
     count = len(elements.points)
-    home = np.full(count, pieces.tag.size - 1)  # of points that no element has
+    home = np.full(count, pieces.tag.size - 1)  # default, for points without an element
     order = np.argsort(-pieces.which, kind="stable")  # pieces are sorted by dimension
     sizes, starts = SIZES[elements.types[order]], elements.starts[order]
     ends = np.cumsum(sizes)
     index = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1])
-    home[elements.corners[index]] = np.repeat(pieces.which[order], sizes)  # the last one counts
+    # If a corner is assigned several times, the last one counts.
+    home[elements.corners[index]] = np.repeat(pieces.which[order], sizes)
     tags = elements.node_tags
     used = np.unique(home)
     yield b"$Nodes\n%d %d %d %d\n" % (used.size, count, tags.min(), tags.max())

@@ -25,7 +25,7 @@ _KINDS = {
     "hexa": {8: 12, 20: 25, 27: 29},
 }
 _LAGRANGE = dict(zip(list(_KINDS)[1:], (68, 69, 70, 71, 74, 73, 72), strict=True))
-# VTK's order of the points, where that of CGNS and Exodus differs: there edges at the top are last.
+# VTK's order of the points if it differs from CGNS and Exodus, which list top edges last.
 _ORDER = {
     26: [*range(9), 12, 13, 14, 9, 10, 11],
     32: [*range(9), 12, 13, 14, 9, 10, 11, 15, 16, 17],
@@ -105,7 +105,7 @@ def _text(value: Any) -> Any:
 _EXODUS = {
     "point": ("SPHERE", "CIRCLE", "POINT", "NODE"),
     "line": ("BAR", "BEAM", "TRUSS", "ROD", "EDGE", "LINE"),
-    "triangle": ("TRI",),  # TRIANGLE, TRISHELL, too
+    "triangle": ("TRI",),  # also TRIANGLE, TRISHELL
     "quad": ("QUAD", "SHELL"),
     "tetra": ("TET",),
     "pyramid": ("PYR",),
@@ -212,7 +212,7 @@ def _ugrid(file: _Variables, name: str) -> Any:
         and str(file.attribute(name, "face_dimension") or "")
         and (table.shape[0] < table.shape[1] and table.shape[0] <= 8)
     ):
-        table = table.T  # the nodes of a face stand in columns
+        table = table.T  # the nodes of a face are in columns
     start, fill = file.attribute(faces, "start_index"), file.attribute(faces, "_FillValue")
     base = 0 if start is None else int(start)
     inside = (table >= base) & (table < base + len(points))
@@ -221,7 +221,7 @@ def _ugrid(file: _Variables, name: str) -> Any:
     return _mesh(points, [_polygons(table[inside] - base, inside.sum(axis=1))], {}, [])
 
 
-# CGNS: elements of one type have a shape and a number of points.
+# CGNS: the shape and number of points of each element type.
 _CGNS = {
     2: ("point", 1), 3: ("line", 2), 4: ("line", 3), 24: ("line", 4), 40: ("line", 5),
     5: ("triangle", 3), 6: ("triangle", 6), 25: ("triangle", 9), 26: ("triangle", 10),

@@ -34,7 +34,7 @@ _ORDER = {
     25: [*range(12), 16, 17, 18, 19, 12, 13, 14, 15],
     29: [*range(12), 16, 17, 18, 19, 12, 13, 14, 15, *range(20, 27)],
 }
-# Parts of the names of elements and geometries, and the dimension that they tell.
+# Parts of element and geometry names, by the dimension that they imply.
 _NAMED = {
     1: re.compile(r"Line|Truss|Beam|Cable|Spring|Edge"),
     2: re.compile(r"Triangle|Quadrilateral|Shell|Membrane|Plate|Surface"),
@@ -72,7 +72,7 @@ def read(source: Source) -> Mesh:
     for name, rows in blocks[present[0]]:
         if not len(rows):
             continue
-        before = 1 if present[0] == b"Geometries" else 2  # the properties stand behind the number
+        before = 1 if present[0] == b"Geometries" else 2  # the properties follow the number
         size = int(rows.counts[0]) - before
         table = rows.whole_columns(0, before + size, "a number of an element")
         kind = _kind(rows, name, size)
@@ -107,7 +107,7 @@ def _kind(rows: FileRows, name: str, size: int) -> int:
     if size == 1:
         return 1
     if not dims and told is not None:
-        # Elements of Kratos itself: of two points lines, in space of three triangles.
+        # Kratos's own elements: 2 points are lines, 3 points in space are triangles.
         dims = [1] if size == 2 else [2] if size == 3 else [int(told[1])]
     kind = _KINDS[dims[0]].get(size, 0) if len(dims) == 1 else 0
     if not kind:

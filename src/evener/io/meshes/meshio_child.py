@@ -26,10 +26,10 @@ import numpy as np
 
 _POLYGON = 7  # VTK's type
 _REMARK = "Warning:"
-_EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
+_EXTRAS = {"h5py": "meshes"}  # packages that belong to an extra of Evener
 
 
-# Readers of ours, by the module that holds them; None of one leaves the file to meshlane.
+# Evener's readers, by module; if a reader returns None, meshlane reads the file.
 _OWN = {
     **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
     **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
@@ -83,12 +83,12 @@ def _limit(seconds: int, room: int) -> None:
     """Set resource limits, so that the system ends this process even without its parent."""
     try:
         import resource
-    except ImportError:  # Windows has none; the parent's clock remains
+    except ImportError:  # missing on Windows, where only the parent's timeout applies
         return
-    # Of seconds one more at the hard limit: at the soft one the signal says why.
+    # The hard limit is one second higher: at the soft limit, the signal shows the reason.
     limits = ((resource.RLIMIT_CPU, seconds, seconds + 1), (resource.RLIMIT_AS, room, room))
     for kind, soft, hard in limits:
-        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
+        with contextlib.suppress(ValueError, OSError):  # macOS has no memory limit
             resource.setrlimit(kind, (soft, hard))
 
 
@@ -106,7 +106,7 @@ def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
     try:
         mode = os.stat(arguments[0]).st_mode  # noqa: PTH116
     except (OSError, ValueError):
-        return  # whoever opens it says so
+        return  # opening it will raise the error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise PermissionError(f"{os.fsdecode(arguments[0])} is not a regular file")
 
@@ -145,7 +145,7 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """
     notes: list[str] = list(getattr(found, "notes", ()))
     arrays: dict[str, Any] = {}
-    if hasattr(found, "kinds"):  # as our readers of VTK return it
+    if hasattr(found, "kinds"):  # as returned by Evener's readers of VTK
         kinds, counts, corners, cell_data = (
             found.kinds, found.counts, found.corners, found.cell_data
         )  # fmt: skip

@@ -18,7 +18,7 @@ from evener.wording import plural
 SUFFIXES = (".bdf", ".nas", ".fem")
 _BULK = re.compile(rb"^[ \t]*BEGIN[ \t]+(?:BULK|\w+[ \t]*=)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
 _REAL = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:E|D)?([-+]?\d+)?\Z")
-# Elements: VTK's type, points, and VTK's type and points with those amid edges, 0 for none.
+# Elements: VTK's type and points; VTK's type and points with mid-edge nodes, 0 for none.
 _CELLS = {
     **dict.fromkeys(("CTRIA3", "CTRIAR", "CPLSTN3", "CPLSTS3", "CTRAX3"), (5, 3, 0, 0)),
     **dict.fromkeys(("CQUAD4", "CQUADR", "CSHEAR", "CPLSTN4", "CPLSTS4", "CQUADX4"), (9, 4, 0, 0)),
@@ -34,7 +34,7 @@ _CELLS = {
 # VTK's order of the points, where it differs.
 _ORDER = {26: [*range(9), 12, 13, 14, 9, 10, 11], 25: [*range(12), *range(16, 20), *range(12, 16)]}
 _SOLID = re.compile(r"C(TRI|TRA|QUAD|TET|HEX|PEN|PYR|PLST|AXIF|RAC|AABSF|ACINF)")
-Card = tuple[int, str, list[str]]  # its line, its name, its fields
+Card = tuple[int, str, list[str]]  # line, name, fields
 
 
 def recognises(source: Source) -> bool:

@@ -24,7 +24,7 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Mesh:
     """Return the faces; textures, normals, groups, lines and colours are ignored."""
-    # Neither changes the length of the file, so that offsets stay valid.
+    # Both replacements keep the length of the file, so that offsets stay valid.
     data = source.data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
     if b"/" in data:
         data = _TEXTURE.sub(lambda match: b" " * len(match[0]), data)

@@ -49,7 +49,7 @@ def make_polymesh(
         )
     first = np.cumsum(counts) - counts
     cell_of, sizes, nodes = [], [], []
-    number = np.cumsum(solid) - 1  # of each cell among the solid ones
+    number = np.cumsum(solid) - 1  # number of each cell among the solid ones
     if (kinds == _POLYHEDRON).any():
         cell_of.append(np.repeat(number[kinds == _POLYHEDRON], of_polyhedra["faces_of"]))
         sizes.append(of_polyhedra["face_sizes"])

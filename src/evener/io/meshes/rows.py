@@ -16,7 +16,7 @@ from evener.graphs.polymesh import PolyMesh
 from evener.io import text
 from evener.io.sources import Source
 
-_GAPLESS = 2.0**53  # up to here a double holds every whole number
+_GAPLESS = 2.0**53  # a double represents every whole number up to here
 _FLAT = 1e-12  # max. variation of a flat mesh's third coordinate, relative to its extent
 
 

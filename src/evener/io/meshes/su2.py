@@ -44,7 +44,7 @@ class _Zone:
     cells: Any = None  # (rows, counts, corner index, kinds)
 
     def __init__(self) -> None:
-        self.markers: dict[str, Any] = {}  # as cells
+        self.markers: dict[str, Any] = {}  # same form as cells
 
 
 def recognises(source: Source) -> bool:
@@ -102,7 +102,7 @@ def _sections(source: Source) -> list[_Section]:
 
 
 def _number(source: Source, section: _Section) -> int:
-    # NPOIN= may give a second number, of points without those of ghost cells.
+    # NPOIN= may have a second number, the count of points without those of ghost cells.
     words = section.value.split()
     if not words or not words[0].isdigit() or len(words[0]) > 15:
         what = section.key.decode()

@@ -12,7 +12,7 @@ from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
 from evener.io.sources import Source
 
 _KINDS = {(2, 3): TRIANGLE, (2, 6): 22, (3, 4): TETRA, (3, 10): 71}
-_ORDER = {22: [0, 1, 2, 5, 3, 4]}  # VTK's, of Triangle's points amid edges
+_ORDER = {22: [0, 1, 2, 5, 3, 4]}  # VTK's order of Triangle's mid-edge points
 
 
 def recognises(source: Source) -> bool:

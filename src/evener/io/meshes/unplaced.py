@@ -104,7 +104,7 @@ def _share_triples(sizes: Any, corners: Any) -> bool:
     if cells is None or len(cells) == 1:
         return True
     triples = np.concatenate([np.delete(cells, i, axis=1) for i in range(4)])
-    keys = triples.astype(np.uint64) @ _MIXED  # modulo 2^64: no two triples meet but by chance
+    keys = triples.astype(np.uint64) @ _MIXED  # modulo 2^64: different triples rarely collide
     return 10 * (keys.size - np.unique(keys).size) >= len(cells)
 
 

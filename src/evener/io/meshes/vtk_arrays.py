@@ -17,14 +17,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 _WEDGE, _POLYHEDRON = 13, 42
-# Types of cells that are left out beside others: vertices and lines of any number of points.
+# Types of cells that are omitted if there are others: vertices and lines with any points.
 _LOOSE = (2, 4)
 _TYPES = {
     **{f"Int{8 * size}": f"i{size}" for size in (1, 2, 4, 8)},
     **{f"UInt{8 * size}": f"u{size}" for size in (1, 2, 4, 8)},
     **{f"Float{8 * size}": f"f{size}" for size in (4, 8)},
 }
-# Bytes of appended data that are no XML.
+# Appended bytes that are not XML.
 _RAW = re.compile(rb"<AppendedData[^>]*encoding\s*=\s*[\"']raw[\"'][^>]*>\s*_", re.DOTALL)
 
 
@@ -49,7 +49,7 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
     if (counts < 0).any():
         raise VtkUnreadError("has cells whose corners end before they begin")
     wedges = ends[(types == _WEDGE) & (counts == 6)] - 6
-    if wedges.size:  # those of meshlane turn the other way
+    if wedges.size:  # meshlane's wedges have the opposite orientation
         place = wedges[:, None] + np.arange(6)
         corners[place] = corners[wedges[:, None] + [0, 2, 1, 3, 5, 4]]
     keep = ~np.isin(types, _LOOSE)
@@ -163,7 +163,7 @@ def _piece(piece: ET.Element, reader: _Arrays) -> dict[str, Any]:
 def _faces(types: Any, arrays: dict[str, Any]) -> list[tuple[Any, Any]]:
     """Return, for each polyhedron, the sizes of its faces and their corners, concatenated."""
     listed = []
-    if "face_connectivity" in arrays:  # of VTK 9.4
+    if "face_connectivity" in arrays:  # since VTK 9.4
         ends = arrays["face_offsets"].astype(np.int64)
         begins = np.concatenate([[0], ends[:-1]])
         to_faces, stops = arrays["polyhedron_to_faces"], arrays["polyhedron_offsets"]

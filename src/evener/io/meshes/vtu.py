@@ -20,9 +20,9 @@ from evener.graphs.mesh import WEDGE, Mesh
 from evener.graphs.polymesh import PolyMesh
 
 _BLOCK = 2**20  # bytes compressed at a time; a multiple of every item's size
-_LEVEL = 1  # a tenth larger than at 6, three times as fast
+_LEVEL = 1  # output a tenth larger than at level 6, three times as fast
 _POLYHEDRON = 42
-# Points of the largest Lagrange cells (68 to 74) whose order of points is VTK's; others have 0.
+# Max. points of Lagrange cells (68 to 74) whose point order equals VTK's; 0: not Lagrange.
 _MOST_POINTS = np.zeros(256, np.int64)
 _MOST_POINTS[68:75] = [4, 10, 16, 20, 1, 1, 1]
 _LINEAR = np.array([0, 1, 3, 5, 9, 10, 12, 13, 14, 7, 41, 8, 11], np.uint8)  # by base
@@ -33,7 +33,7 @@ _NAMES = {
 }
 
 Fields = Mapping[str, npt.NDArray[Any]]
-# Fields of these names say which cells and points of the whole mesh those of a piece are.
+# Fields with these names hold a piece's global cell and point numbers.
 CELL_IDS, POINT_IDS = "GlobalCellIds", "GlobalPointIds"
 _FORM = 'version="1.0" byte_order="LittleEndian" header_type="UInt64"'
 _ZLIB = 'compressor="vtkZLibDataCompressor"'
@@ -124,7 +124,7 @@ def _polyhedra(mesh: PolyMesh) -> dict[str, npt.NDArray[Any]]:
     order = np.argsort(cell, kind="stable")
     cell, face = cell[order], face[order]
     sizes = np.diff(mesh.face_offsets)
-    # Each face takes its size and its corners, each cell one number more for its faces.
+    # Each face takes its size and its corners; each cell one more number, its count of faces.
     takes = 1 + sizes[face]
     n_faces = np.bincount(cell, minlength=mesh.n_cells)
     ends = np.cumsum(np.bincount(cell, weights=takes, minlength=mesh.n_cells).astype(np.int64) + 1)

@@ -21,7 +21,7 @@ from evener.wording import meant
 if TYPE_CHECKING:
     from evener.plans.edge_plan import EdgePlan
 
-LINES = 2**16  # lines that become text at a time
+LINES = 2**16  # lines converted to text at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +151,7 @@ def _bare(name: str) -> str:
 
 
 LISTS = "lists"
-# Each yields the bytes of a file of an edge plan, and of the ends of its edges if they are known.
+# Each function yields the bytes of an edge plan's file; ends: of its edges, if known.
 EDGE_EXPORTS: dict[str, Callable[[EdgePlan, EdgeEnds | None], Iterator[bytes]]] = {
     "metis": _text,
     "npy": _npy,

@@ -23,9 +23,9 @@ from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 
 FORMAT_VERSION = 1
-MOST_PACKED = 2**20  # edges
+MOST_PACKED = 2**20  # max. edges that are compressed at level 6
 KINDS = ("graph", "arcs", "matrix", "file")
-MOST = 1e18  # of numbers among options and counts
+MOST = 1e18  # upper bound of numbers among options and counts
 # Options that commands read, and their types.
 _OPTIONS: dict[str, Any] = {
     **dict.fromkeys(("method", "preset", "order"), str),
@@ -73,7 +73,7 @@ def read_edge_part(path: str | Path, m: int) -> Part:
     try:
         return parts.parse(path, m, None)
     except InputError as error:
-        for one, other in (("vertices", "edges"), ("vertex", "edge")):  # words of `parts`
+        for one, other in (("vertices", "edges"), ("vertex", "edge")):  # words used by `parts`
             error.message = error.message.replace(one, other)
         raise
 

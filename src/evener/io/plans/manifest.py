@@ -234,7 +234,7 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int, ideal: float | 
     if not (np.isfinite(bound) and bound > 0):
         raise InputError(f"the bound must be finite and above zero, not {bound}")
     compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
-    # Files of earlier versions lack these.
+    # Files of earlier versions lack these entries.
     more = {name: _numbers(data.get(name, [0.0] * k), k) for name in FURTHER_SECONDS}
     hop_bytes = _numbers(data["hop_bytes"], levels)
     return Prediction(compute, communicate, bound, hop_bytes, ideal=ideal, **more)

@@ -25,7 +25,7 @@ from evener.io.plans.parts import quoted
 from evener.plans.contiguous import contiguous
 from evener.wording import meant, printable
 
-_LINES = 2**16  # lines that become text at a time
+_LINES = 2**16  # lines converted to text at a time
 
 
 @dataclass(frozen=True)

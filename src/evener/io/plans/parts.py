@@ -30,7 +30,8 @@ Labels = list[str] | None  # names of the graph's vertices
 _FOAM = re.compile(rb"FoamFile\s*\{[^{}]*\}\s*(\d{1,15})\s*\(([^()]*)\)\s*\Z")
 _MFEM = re.compile(rb"\s*number_of_elements\s+(\d{1,15})\s+number_of_processors\s+(\d{1,15})\s")
 _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters of fields that are computed
+# First characters of fields that spreadsheets evaluate as formulas.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 
 

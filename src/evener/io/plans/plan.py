@@ -100,7 +100,7 @@ def _wrong_exchange(exchange: Exchange, k: int) -> Iterator[str]:
         yield f"{exchange.values.min()} values are sent"
 
 
-_AT_ONCE = 1 << 20  # vertices that are counted together: each takes 8 bytes meanwhile
+_AT_ONCE = 1 << 20  # vertices counted at a time: each takes 8 bytes temporarily
 _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 
 
@@ -187,7 +187,7 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
     text = arrays.pop("manifest")
     if text.dtype.kind != "U" or text.ndim != 0:
         raise InputError("is not a plan file: its manifest is not text")
-    data = loads(str(text), finite=True)  # as it is written
+    data = loads(str(text), finite=True)  # as when it was written
     if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
         raise InputError(
             "is a plan that divides edges; a plan that divides vertices is needed",

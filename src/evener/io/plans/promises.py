@@ -24,7 +24,7 @@ from evener.plans.plan import Plan
 from evener.plans.workload import Workload, workload_from_dict
 from evener.platforms.platform import Platform
 
-KEY = "promise"  # of a JSON export, and the member of an .npz one
+KEY = "promise"  # key in a JSON export, and name of the member in an .npz export
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
         return None
     try:
         data = loads(text) if text else {}
-    except ValueError:  # whoever reads the blocks says what is wrong with it
+    except ValueError:  # reading the blocks will report the error
         return None
     terms = data.get(KEY) if text is source.data and isinstance(data, dict) else data
     try:
@@ -131,7 +131,7 @@ def _member(data: bytes) -> bytes:
     """Return the terms' JSON text in an .npz archive; empty if there is none."""
     try:
         found = read_arrays(data, {KEY})
-    except InputError:  # whoever reads the blocks says what is wrong with it
+    except InputError:  # reading the blocks will report the error
         return b""
     array = found.get(KEY)
     return (

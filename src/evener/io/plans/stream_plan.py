@@ -91,7 +91,7 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
         raise InputError(f"contains impossible values: a period of {period}, a bound of {bound}")
     inputs, versions = (texts(dict(found[name]), name) for name in ("inputs", "versions"))
     copy_of = as_integers(found["copies"], "copies") if "copies" in found else None
-    # Each filter of the application has a copy at least.
+    # Each filter of the application must have at least one copy.
     if copy_of is not None and (copy_of.size != graph.n or not _below(copy_of, graph.n)):
         raise InputError("is a stream plan whose copies do not match its filters")
     return StreamPlan(
