@@ -17,8 +17,8 @@ from evener.graphs.graph import Graph
 from evener.graphs.graph_checks import coordinates
 from evener.wording import plural
 
-# Bytes of an edge on a device: two ends and a value. Copies of vertices come on top; how many there
-# are is not known before the edges are divided.
+# Memory [B] of an edge on a device: two ends and a value. Copies of vertices need more; their
+# number is not known before the edges are divided.
 BYTES_PER_LISTED_EDGE = 16.0
 
 

@@ -79,7 +79,7 @@ def is_meshio(given: object) -> TypeGuard[MeshioMesh]:
 
 
 def _offers(given: object, *names: str) -> bool:
-    # Asked of the type, as asking the object would compute properties.
+    # Checked on the type, because access to the object would compute properties.
     return not isinstance(given, type) and all(hasattr(type(given), name) for name in names)
 
 
@@ -105,7 +105,7 @@ def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEd
     if not symmetrize:
         _check_symmetric(n, rows, columns, values)
     elif values is not None:
-        # Not by adding matrices: that leaves out entries whose sum is zero.
+        # Matrices are not added, because that drops entries whose sum is zero.
         ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         both = coo_array((np.concatenate([values, values]), ends), shape=(n, n))
         both.sum_duplicates()
@@ -131,7 +131,7 @@ def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
             f"a matrix of {size}: only a square one is a graph",
             hint="Use A A^T or A^T A, whichever the computation multiplies by.",
         )
-    # A copy: adding up entries that stand twice changes a matrix in place.
+    # A copy, because adding repeated entries changes a matrix in place.
     own = coo_array(matrix.tocoo(), copy=True)
     own.sum_duplicates()
     off = own.row != own.col
@@ -146,7 +146,7 @@ def _weights_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
             f"entries of {values.dtype} are not edge weights",
             hint="Use only the pattern, or abs(matrix).",
         )
-    if values.size and not values.min() >= 0:  # also where one is NaN
+    if values.size and not values.min() >= 0:  # also if one is NaN
         raise InputError(
             "an entry off the diagonal is negative or NaN, so it is not an edge weight",
             hint="Use only the pattern, or abs(matrix).",

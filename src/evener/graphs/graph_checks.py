@@ -87,7 +87,7 @@ def check_offsets(xadj: IntArray, entries: int) -> None:
         raise InputError("xadj is empty; a graph with n vertices has n + 1 offsets")
     if xadj[0] != 0 or xadj[-1] != entries:
         raise InputError(f"xadj must run from 0 to {entries}, not {xadj[0]} to {xadj[-1]}")
-    # Compared, not subtracted, as a difference might overflow.
+    # Compared instead of subtracted, because a difference might overflow.
     decreases = xadj[1:] < xadj[:-1]
     if decreases.any():
         raise InputError(f"xadj decreases at vertex {int(np.argmax(decreases))}")
@@ -159,7 +159,7 @@ def sorted_entries(
     n, none, where = xadj.size - 1, np.empty(0, np.int64), np.zeros(2, np.int64)
     code = kernels.check_entries(xadj, adjncy, where)
     if code == kernels.OK and kernels.first_unsorted(xadj, adjncy) >= 0:
-        adjncy = adjncy.copy()  # the caller's array stays as it is
+        adjncy = adjncy.copy()  # the caller's array must not change
         order = none if adjwgt is None else np.empty(adjncy.size, np.int64)
         kernels.sort_lists(xadj, adjncy, order)
         adjwgt = None if adjwgt is None else adjwgt[order]

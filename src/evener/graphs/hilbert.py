@@ -17,7 +17,7 @@ from evener.errors import InputError
 from evener.threads import in_slices, slice_ends, slices_for
 
 BITS_A_COORDINATE = {2: 32, 3: 21}
-BITS_A_STEP = {2: 4, 3: 3}  # bits of each coordinate for one look-up, by dimension
+BITS_A_STEP = {2: 4, 3: 3}  # bits of each coordinate per look-up, by dimension
 
 
 def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int64]:
@@ -92,7 +92,7 @@ def _sorting_order(keys: npt.NDArray[np.uint64], threads: int) -> npt.NDArray[np
     in_slices(
         lambda i: kernels.count_buckets(keys, ends[i], ends[i + 1], counts[i]), slices, threads
     )
-    # Bucket by bucket, and in each slice by slice, so that equal keys keep their order.
+    # Ordered by bucket, then by slice, so that equal keys keep their order.
     starts = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, slices).T.copy()
     begin = np.append(starts[0], n)
     in_buckets, order = np.empty_like(keys), np.empty(n, _index_type(n))
@@ -102,7 +102,7 @@ def _sorting_order(keys: npt.NDArray[np.uint64], threads: int) -> npt.NDArray[np
         threads,
     )
     spare = np.empty_like(order)
-    bounds = np.searchsorted(begin, ends)  # the slices' buckets hold about as much
+    bounds = np.searchsorted(begin, ends)  # each slice's buckets have about the same size
     bounds[0], bounds[-1] = 0, buckets
     in_slices(
         lambda i: kernels.sort_buckets(
@@ -167,7 +167,7 @@ def _single_steps(d: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
     waiting = [(0, 0)]
     digits: list[list[int]] = []
     successors: list[list[int]] = []
-    for entry, direction in waiting:  # grows while it is walked through
+    for entry, direction in waiting:  # grows during the loop
         steps = [_step(d, entry, direction, corner) for corner in range(1 << d)]
         for _, state in steps:
             if state not in numbers:

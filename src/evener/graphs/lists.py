@@ -21,7 +21,7 @@ from evener.errors import InputError
 from evener.graphs import graph_checks as arrays
 from evener.wording import number
 
-# What one row and one entry of a sparse matrix in CSR form cost in double precision, with one
+# Memory of one row and one entry of a sparse CSR matrix in double precision, with one
 # input and one output vector: indptr, x and y; column index and value.
 BYTES_PER_VERTEX = 24.0
 BYTES_PER_EDGE = 12.0

@@ -87,7 +87,7 @@ def graph_by_faces(n: int, u: IntArray, v: IntArray, coords: FloatArray | None) 
     return Graph.from_edges(n, pairs // n, pairs % n, weights=faces, coords=coords)
 
 
-# Names of cells by their linear shape: of many, of one, and short ones that are taken for them.
+# Names of cells by their linear shape: plural, singular, and accepted short names.
 CELL_NAMES: Mapping[int, tuple[str, ...]] = {
     cell_kernels.VERTEX: ("points", "point"),
     cell_kernels.LINE: ("lines", "line"),
@@ -125,12 +125,12 @@ def cells_called(kind: int) -> str:
     return order + CELL_NAMES[base][0]
 
 
-# VTK's cell types of most files; cell_kernels.py has the tables of all.
+# The usual cell types of VTK; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
 TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET, POLYHEDRON = 10, 12, 13, 14, 41, 42
 
-# Max. pairs of cells that share a face: up to _FEW_PAIRS, or so many for each corner. A face of
-# many cells makes a pair of each two, which in a damaged file might not fit in memory.
+# Max. pairs of cells that share a face: _FEW_PAIRS, or a multiple of the corners. A face of
+# many cells gives a pair for each two; in a damaged file these might not fit in memory.
 _FEW_PAIRS = 2**22
 _PAIRS_PER_CORNER = 200
 

@@ -60,7 +60,7 @@ class PolyMesh:
         put(self, "face_corners", checked_corners(self.face_corners, self.n_points))
         for name in ("owner", "neighbour"):
             cells = as_integers(getattr(self, name), name)
-            # Each cell has a face, so that numbers beyond twice the faces are no cells' numbers.
+            # Each cell has a face, so cell numbers are below twice the number of faces.
             if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
                 raise InputError(
                     f"{name} contains cell {cells.max()}, but there are fewer faces than cells"

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from evener.graphs.foreign import NetworkXGraph
 
 
-MOST_TOKENS = 2.0**53  # on an edge: whole numbers that a float64 holds
-# Different needs in all, and numbers of filters by needs where there are more: a file of n filters
-# with a need of its own each would ask for n x n numbers.
+MOST_TOKENS = 2.0**53  # on an edge: whole numbers that a float64 represents exactly
+# Max. different needs, and beyond it max. filters times needs: a file of n filters, each with
+# a different need, would require n x n numbers.
 MOST_NEEDS, MOST_NEEDED = 64, 2**22
 MOST = 1e100  # instructions, data, bytes: products and sums of all stay finite
 
@@ -287,7 +287,7 @@ def cycle_without_tokens(graph: StreamGraph) -> list[int]:
         return []
     chosen = label == np.argmax(np.bincount(label))
     inside = chosen[tails] & chosen[heads]
-    # Each filter of a strong component has an edge to another one of it: follow these.
+    # Each filter of a strong component has an edge to another filter in it: follow these.
     ahead = dict(zip(tails[inside].tolist(), heads[inside].tolist(), strict=True))
     walk, place = [next(iter(ahead))], {}
     while walk[-1] not in place:

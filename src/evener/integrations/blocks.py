@@ -34,7 +34,7 @@ class RankBlocks:
     inputs: Mapping[str, str] = field(default_factory=dict)
 
 
-# A plan, or the block of each vertex; None on the ranks that do not read.
+# A plan, or the block of each vertex; None on ranks that do not read it.
 BlocksLike: TypeAlias = Plan | RankBlocks | Partition | npt.ArrayLike | str | Path | None
 
 
@@ -78,7 +78,7 @@ def _read(path: str | Path, n: int | None) -> RankBlocks:
     from evener.io.plans.plan import read_plan
     from evener.io.sources import open_source
 
-    if format_in(path):  # of a plan, though perhaps of edges, which read_plan refuses
+    if format_in(path):  # a plan, though possibly of edges, which read_plan refuses
         return _of_plan(read_plan(path))
     data = open_source(path, folders=False).data
     if not data.startswith(b"PK"):

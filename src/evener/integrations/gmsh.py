@@ -53,7 +53,7 @@ def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
         )
     model = _model(gmsh)
     tags, blocks = _blocks_of(plan, model, mesh)
-    if is_divided:  # elements between the old partitions go
+    if is_divided:  # removes elements between the old partitions
         gmsh.model.mesh.unpartition()
         model = _model(gmsh)
     place = np.argsort(tags)

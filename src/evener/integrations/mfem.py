@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # pyramid.
 _VTK = np.array([1, 3, 5, 9, 10, 12, 13, 14])
 _NAME = "the mesh that MFEM holds"
-_LINES = 2**16  # lines of the partitioning file that become text at a time
-_DIGITS = 6  # of a rank in the name of a file, as MFEM's MakeParFilename writes it
+_LINES = 2**16  # lines of the partitioning file converted to text at a time
+_DIGITS = 6  # digits of a rank in a file name, as in MFEM's MakeParFilename
 
 
 def partitioning(plan: BlocksLike, mesh: mfem.ser.Mesh) -> mfem.ser.intArray:

@@ -10,7 +10,7 @@ from evener.arrays import Part
 from evener.errors import UsageError
 from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 
-_LINES = 2**16  # lines that become text at a time
+_LINES = 2**16  # lines converted to text at a time
 
 
 def adcirc(request: ExportRequest) -> ExportFiles:

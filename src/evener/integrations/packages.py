@@ -14,7 +14,7 @@ def package(name: str) -> Any:
     """Return a module of another program, such as "petsc4py.PETSc"; ToolError if it is missing."""
     try:
         return import_module(name)
-    except (ImportError, OSError) as error:  # OSError: a library that it needs is not there
+    except (ImportError, OSError) as error:  # OSError: a required library is missing
         top = name.partition(".")[0]
         hint = "Install it with `pip install 'evener[integrations]'`."
         if top in DEBIAN:

@@ -30,7 +30,7 @@ from evener.plans.contiguous import contiguous
 if TYPE_CHECKING:
     from petsc4py import PETSc
 
-INDEX_SET = 1211218  # IS_FILE_CLASSID of petscis.h, by which ISLoad knows its files
+INDEX_SET = 1211218  # IS_FILE_CLASSID in petscis.h, by which ISLoad recognises its files
 
 
 class RankRows(NamedTuple):
@@ -143,7 +143,7 @@ def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
 
 def _leaves(sf: PETSc.SF, stratum: tuple[int, int]) -> tuple[IntVector, IntVector]:
     """Return the remote rank and number of each point of a stratum that is a leaf of the SF."""
-    if sf.comm.size == 1:  # whose graph is never set
+    if sf.comm.size == 1:  # with one rank, the graph is never set
         return np.empty(0, np.int64), np.empty(0, np.int64)
     _, leaves, remote = sf.getGraph()
     places = np.asarray(remote, np.int64).reshape(-1, 2)
@@ -154,7 +154,7 @@ def _leaves(sf: PETSc.SF, stratum: tuple[int, int]) -> tuple[IntVector, IntVecto
 
 def _in_the_file(sf: PETSc.SF | None, cells: tuple[int, int], comm: Any) -> IntVector:
     """Return each cell's number before distribution, counted rank after rank."""
-    if sf is None:  # of one rank, where nothing is distributed
+    if sf is None:  # with one rank, nothing is distributed
         return np.arange(cells[1] - cells[0])
     ranks, numbers = _leaves(sf, cells)
     counts = comm.allreduce(np.bincount(ranks, minlength=comm.size))
@@ -179,7 +179,7 @@ def _shared_facets(dm: PETSc.DMPlex, comm: Any) -> int | None:
     has_facets = dm.getDepth() == dm.getDimension() and stratum[1] > stratum[0]
     if not comm.allreduce(int(has_facets)):
         return None
-    # Of the two ranks that share a facet, one holds a copy.
+    # One of the two ranks that share a facet has a copy of it.
     return int(comm.allreduce(len(_leaves(dm.getPointSF(), stratum)[0])))
 
 

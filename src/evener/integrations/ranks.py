@@ -44,7 +44,7 @@ def shared_blocks(
                 _refuse_other_file(found, file)
         except EvenerError as error:
             found = error
-        except Exception as error:  # or the other ranks would wait
+        except Exception as error:  # otherwise the other ranks would wait
             found = ToolError(f"rank 0 cannot read the plan ({type(error).__name__}: {error})")
     else:
         found = RankBlocks(np.empty(0, np.int32))

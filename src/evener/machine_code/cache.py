@@ -39,7 +39,7 @@ from numba.core.serialize import dumps
 
 from evener.machine_code import packs
 
-ANNOTATION = 5  # where Numba's drawing stands in what it keeps of a kernel, after the library
+ANNOTATION = 5  # index of Numba's annotation in the data of a kernel, after the library
 OPTIONS = "evener.jit"  # its source is part of every stamp: it chooses the compiler's options
 USED: dict[str, str] = {}  # kernels loaded or saved by this process: name in packs -> file
 _IMPORTS = re.compile(rb"^from (evener\.[\w.]*_kernels) import", re.MULTILINE)
@@ -119,7 +119,7 @@ class KernelCache(NullCache):
         """Return data, bitcode function and path from the kernel's own file; None if missing."""
         try:
             return read_file(self._path(sig, head), head)
-        except (FileNotFoundError, RuntimeError):  # the latter: no folder can be written
+        except (FileNotFoundError, RuntimeError):  # RuntimeError: no folder is writable
             return None
 
 

@@ -32,7 +32,7 @@ class Preparing:
     def end(self) -> None:
         """Stop this thread's clock at the `end` that matches its first `begin`."""
         own = self._of_thread
-        if getattr(own, "depth", 0) == 0:  # begun before anyone listened
+        if getattr(own, "depth", 0) == 0:  # begun before the listener was registered
             return
         own.depth -= 1
         if own.depth == 0:

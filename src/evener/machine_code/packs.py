@@ -35,13 +35,13 @@ FOLDER = Path(__file__).with_name("packs")
 SUFFIX = ".pack"
 MAGIC = b"evener pack 1\n"
 HEAD = len(MAGIC) + 8 + 32
-# What processors of a level have beyond the oldest of their kind, as LLVM names it.
+# Features of a processor level beyond the oldest processors, in LLVM's names.
 LEVELS = {"x86-64-v2": ["cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"]}
-# Settings of Numba that change machine code, and what they are in packs.
+# Settings of Numba that change machine code, and their values for packs.
 SETTINGS = {"BOUNDSCHECK": (None, 0), "DEBUGINFO_DEFAULT": (0,), "OPT": (3,),
             "LOOP_VECTORIZE": (1,), "SLP_VECTORIZE": (0,)}  # fmt: skip
 SWITCH = "EVENER_PACKS"  # set to "no": all kernels are compiled here
-Magic = tuple[str, str, str]  # system, processor and its features, as Numba names them
+Magic = tuple[str, str, str]  # system, processor and its features, in Numba's names
 Found = tuple[memoryview, Callable[[], bytes], Path]
 
 
@@ -88,7 +88,7 @@ class Pack:
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            found = os.fstat(file.fileno())  # of what is open: a name may lead to another file
+            found = os.fstat(file.fileno())  # of the open file: the name may now lead to another
             if path.parent != FOLDER and found.st_uid != os.geteuid():
                 raise OthersPackError(f"{path} belongs to another user")
             size = found.st_size
@@ -171,7 +171,7 @@ class _Search:
     def __init__(self, magic: Magic) -> None:
         self.packs: list[Pack] = []
         self.refused = self._refusal(magic)
-        self.missed: list[str] = []  # why kernels that no pack has are to be compiled
+        self.missed: list[str] = []  # reasons why kernels must be compiled that no pack has
 
     def load(self, name: str, stamp: str) -> Found | None:
         """Return a kernel from the first pack that has it."""
@@ -282,7 +282,7 @@ def _fits(made: Made, here: Made) -> bool:
     if made.system != here.system or made.features or made.processor not in LEVELS:
         return False
     if settings.CPU_NAME is not None or settings.CPU_FEATURES is not None:
-        return False  # another processor is asked for
+        return False  # another processor was requested
     has: dict[str, bool] = llvm.get_host_cpu_features()
     return all(has.get(one) for one in LEVELS[made.processor])
 
@@ -300,7 +300,7 @@ def _changed_setting() -> str:
 
 def _others(here: Made) -> str:
     """Say which packs came with the wheel, if none is for this Python and Numba."""
-    if not FOLDER.is_dir():  # a checkout, which has none
+    if not FOLDER.is_dir():  # a checkout has no packs
         return ""
     there = sorted(path.name.rsplit("-x86", 1)[0] for path in FOLDER.glob(f"*{SUFFIX}"))
     wanted = _prefix(here.python, here.numba)

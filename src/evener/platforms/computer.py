@@ -13,10 +13,10 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from evener.errors import InputError
 
-MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as a device may name
-MOST_PAIRS = 1 << 22  # of a NUMA node or GPU and a core: more than any computer has
+MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as device descriptions allow
+MOST_PAIRS = 1 << 22  # max. pairs of a core and a NUMA node or GPU: more than any computer has
 GIB = 2.0**30
-_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # of a memory [GiB]: for people to read
+_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # digits of a memory [GiB], for readability
 
 
 def cpus_in(text: str, end: int = MOST_COMPUTER_CORES) -> set[int]:

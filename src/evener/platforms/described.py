@@ -32,7 +32,7 @@ from evener.platforms.platform import Platform
 from evener.wording import all_of, plural, ranges
 
 PER = ("core", "numa", "socket", "node", "gpu")
-SPMV_SPEEDS = "rows of spmv a second"  # end of the name of a platform with such speeds
+SPMV_SPEEDS = "rows of spmv a second"  # end of a platform's name if it has such speeds
 GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
     "speed": "speed: guessed rows a second of a sparse product, from clock x vector width of cores "
@@ -71,7 +71,7 @@ class _Part(NamedTuple):
     computer: Computer
     cores: tuple[ComputerCore, ...]
     gpu: ComputerGpu | None
-    place: tuple[str, ...]  # below the root, one part a level of LEVELS[1:]
+    place: tuple[str, ...]  # below the root, one part per level in LEVELS[1:]
     name: str
 
 
@@ -120,7 +120,7 @@ def _parts(computer: Computer, per: str, is_one_of_many: bool) -> list[_Part]:
     parts, names_numa = [], _has_more_nodes_than_sockets(computer)
     for cores in groups.values():
         name = before + _name(cores[0], per, names_numa, is_one_of_many)
-        if per == "core" and is_one_of_many:  # numbered within their place, in one table each
+        if per == "core" and is_one_of_many:  # numbered within their place, to form one table
             count = within[name] = within.get(name, -1) + 1
             name = f"{name}{count}"
         parts.append(_Part(computer, tuple(cores), None, _place(cores, computer, per), name))

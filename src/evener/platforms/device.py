@@ -18,7 +18,7 @@ FREE_ALPHA, FREE_BETA = 0.0, 0.0
 
 def _is_number(value: object) -> bool:
     if isinstance(value, float | int) and not isinstance(value, bool):
-        return abs(value) <= sys.float_info.max  # false for NaN, and for whole numbers beyond it
+        return abs(value) <= sys.float_info.max  # false for NaN, and for larger whole numbers
     return isinstance(value, np.integer | np.floating) and bool(np.isfinite(value))
 
 

@@ -17,15 +17,15 @@ from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
-# Share of the total memory that the load takes; inferred from Table III's last column, which it
-# meets approximately: no single share gives all of its numbers (`python -m papers.ldht`).
+# Share of the total memory that the load takes, inferred from Table III's last column. It fits
+# only approximately: no single share gives all of the numbers (`python -m papers.ldht`).
 FILLED = 5 / 6
-# Of middle devices where no memory is stated; inferred from Table IV's cuts of TOPO1 and TOPO2.
+# Speed of middle devices without memory, inferred from Table IV's cuts of TOPO1 and TOPO2.
 MIDDLE_SPEED = 2.0
 DEVICES_PER_NODE = 24  # of the paper's cluster, section VI-C
 TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
 
-# A cluster of today: 2 us and 10 GB/s between nodes, 0.5 us and 40 GB/s within one.
+# A modern cluster: 2 us and 10 GB/s between nodes, 0.5 us and 40 GB/s within a node.
 CLUSTER_LINK = Link(2e-6, 1e-10)
 NODE_LINK = Link(5e-7, 2.5e-11)
 SOCKET_LINK = Link(2e-7, 1e-11)

@@ -66,8 +66,8 @@ def _misplaced(devices: Sequence[Device]) -> Fault | None:
     nodes = {device.name: device.node for device in devices}
     if not any(nodes.values()):
         return None
-    # Without their number, too: so machine files call the devices of a table. What is meant for a
-    # device that another one is behind must not pass for a computer.
+    # Also without their number, because machine files use such names for tables of devices. A host
+    # device's name must not be taken for a computer's name.
     elsewhere = {one: name for name, node in nodes.items() for one in (name, _unnumbered(name))
                  if one != node}  # fmt: skip
     for index, device in enumerate(devices):

@@ -12,21 +12,21 @@ from typing import NamedTuple
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu
 from evener.platforms.device import Link
 
-# A core of 2.6 GHz whose vectors have 8 lanes did 4.0e7 rows/s of `evener machine here --measure`.
+# A core of 2.6 GHz with 8 vector lanes did 4.0e7 rows/s in `evener machine here --measure`.
 ROWS_PER_CLOCK_AND_LANE = 4.0e7 / (2.6e9 * 8)
-CLOCK = 2.5e9  # Hz, where it is not known
-# Lanes of 64 bits of what every server CPU of the last ten years has: AVX2, NEON, VSX. Of nodes
-# that are powered down Slurm does not know the architecture.
+CLOCK = 2.5e9  # Hz, if it is not known
+# 64-bit lanes of the vectors of all server CPUs of the last ten years: AVX2, NEON, VSX. Slurm
+# does not know the architecture of powered-down nodes.
 LANES = {"x86_64": 4, "": 4, "aarch64": 2, "ppc64le": 2}
 ONE_LANE = 1
-# Bytes of a row of 7 entries: 8 of the value and 4 of the column each, x, y and the row's begin.
+# Bytes of a row of 7 entries: 8 per value and 4 per column, plus x, y and the row's offset.
 ROW_BYTES = 7 * 12 + 8 + 8 + 4
-GPU_BANDWIDTH = 500e9  # B/s, of a GPU that is not in the table: that of a workstation's
+GPU_BANDWIDTH = 500e9  # B/s, for a GPU that is not in the table: as of a workstation
 
-# [s] of an iteration on a GPU, whatever its load: one launch that is waited for.
+# [s] per iteration on a GPU, at any load: one launch with synchronisation.
 GPU_LAUNCH = 1e-5
-# Between two devices whose deepest common level this is. The usual order of magnitude of MPI's
-# messages: over InfiniBand, between two sockets, two NUMA nodes, two caches, and within one.
+# Link of two devices by their deepest common level: typical orders of magnitude of MPI
+# messages over InfiniBand, between sockets, NUMA nodes or caches, and within a cache.
 LINKS = {
     "cluster": Link(2e-6, 1e-10),
     "machine": Link(1e-6, 2e-10),
@@ -44,8 +44,8 @@ class GpuModel(NamedTuple):
     least_gib: float
 
 
-# Of the makers' data sheets; where a model has several forms, the slower one. Words that contain
-# others stand before them.
+# From the makers' data sheets; the slower variant if a model has several. Words that contain
+# others come first.
 GPU_MODELS = (
     GpuModel("gb200", 8000e9, 186), GpuModel("b200", 7700e9, 180), GpuModel("gh200", 4000e9, 96),
     GpuModel("h200", 4800e9, 141), GpuModel("h100 pcie", 2000e9, 80), GpuModel("h100", 3350e9, 80),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from evener.errors import InputError
 
-# Linux numbers at most 8,192 processors; a range in a small file must not fill the memory.
+# Linux supports at most 8,192 processors; a range in a small file must not exhaust the memory.
 MOST_CORES = 1 << 16
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _GPU = re.compile(r"(GPU|MIG)-[A-Za-z0-9]([A-Za-z0-9/-]*[A-Za-z0-9])?")

@@ -11,7 +11,7 @@ from evener.errors import InputError
 from evener.platforms.device import Connection, Link
 from evener.platforms.platform import Platform
 
-MOST_PAIRED = 1024  # devices of levels, whose pairs become links of their own
+MOST_PAIRED = 1024  # max. devices of levels, because each pair becomes a link
 
 
 def behind_hosts(platform: Platform) -> Platform:

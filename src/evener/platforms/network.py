@@ -68,7 +68,7 @@ def network_of(devices: Sequence[Device], connections: Sequence[Connection]) -> 
     keys = np.array(sorted(best), np.int64)
     taken = [best[key] for key in keys.tolist()]
     links = [connection.link for connection in taken]
-    # A free link gets a tiny cost, as a sparse graph drops zeros.
+    # A free link gets a tiny cost, because a sparse graph drops zeros.
     usual = np.array([max(_usual_cost(link), 1e-30) for link in links])
     network = coo_array((usual, np.divmod(keys, size)), (size, size)).tocsr()
     home = np.array([places[d.name if d.name in places else d.at] for d in devices])

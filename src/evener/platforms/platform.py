@@ -204,7 +204,7 @@ class Platform:
         for depth, row in enumerate(codes, start=1):
             seen: dict[tuple[int, str], int] = {}
             for i, place in enumerate(parts):
-                # A device that sits higher up shares nothing this deep with anyone.
+                # A device at a higher level shares nothing at this depth.
                 key = (int(before[i]), place[depth - 1]) if len(place) >= depth else (-1 - i, "")
                 row[i] = seen.setdefault(key, len(seen))
             before = row

@@ -22,8 +22,8 @@ from evener.graphs.generating.delaunay import (
 )
 from evener.graphs.graph import Graph
 
-FINEST = 0.004  # spacing on the curve, which grows by the distance from it; only ratios count
-STEPS = 4000  # straight pieces of the trace
+FINEST = 0.004  # spacing on the curve; it grows by the distance from the curve; only ratios count
+STEPS = 4000  # straight segments of the trace
 BUBBLES = 12
 RADII = (0.03, 0.15)  # of bubbles
 

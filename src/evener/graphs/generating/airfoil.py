@@ -26,12 +26,12 @@ from evener.graphs.hilbert import hilbert_order
 from evener.graphs.mesh import Mesh
 
 FAR = 20.0  # chords from mid-chord to the outer circle
-GROWTH = 0.05  # of the spacing with the distance from the layers, in a mesh of usual size
+GROWTH = 0.05  # growth of the spacing with the distance from the layers, in a mesh of default size
 LAYERS = 0.2 * np.cumsum(1.25 ** np.arange(8))  # heights in surface spacings: 0.2 to 4.0
 FAN = 8  # columns of layers around the trailing edge
 SMOOTHINGS = 3
 FEWEST, MOST = 4000, 20_000_000  # triangles
-BYTES_A_TRIANGLE = 500  # at the peak: measured
+BYTES_A_TRIANGLE = 500  # peak memory, measured
 
 
 class Body(NamedTuple):
@@ -68,7 +68,7 @@ def airfoil(
     check_memory(n_triangles, BYTES_A_TRIANGLE, "triangles")
     rng = random_source(seed)
     m = max(80, round(0.0135 * n_triangles))
-    n_points = (n_triangles + m) // 2  # Euler: twice the points less those on boundaries
+    n_points = (n_triangles + m) // 2  # Euler: twice the points minus those on boundaries
     body = _body(m, camber, camber_at, thickness)
     near = np.concatenate([body.surface, _layers(body, rng)])
     cloud, far = _cloud(n_points - len(near), body, rng)
@@ -112,7 +112,7 @@ def _body(m: int, camber: float, camber_at: float, thickness: float) -> Body:
     surface = np.column_stack([np.interp(at, way, fine[:, j]) for j in range(2)])
     ahead, behind = np.roll(surface, -1, axis=0) - surface, surface - np.roll(surface, 1, axis=0)
     spacing = (np.hypot(*ahead.T) + np.hypot(*behind.T)) / 2
-    # The surface is walked anticlockwise: outward is to the right.
+    # The surface runs anticlockwise, so outward is to the right.
     outward = _unit((ahead + behind)[:, ::-1] * [1, -1])
     first, last = (_unit(edge[0, ::-1] * [1, -1]) for edge in (behind, ahead))
     angles = np.linspace(np.arctan2(*first[::-1]), np.arctan2(*last[::-1]), FAN)
@@ -144,7 +144,7 @@ def _cloud(n: int, body: Body, rng: np.random.Generator) -> tuple[FloatArray, Fl
 
     surface = cKDTree(body.surface)
     inward = -body.normal[: len(body.surface)]
-    inward[0] = [-1.0, 0.0]  # what is nearest to the trailing edge lies behind it
+    inward[0] = [-1.0, 0.0]  # points nearest to the trailing edge lie behind it
     mid_chord = np.array([0.5, 0.0])
 
     def spacing(centres: FloatArray, sides: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -190,8 +190,8 @@ def _smoothed(made: Triangulation, n_fixed: int) -> FloatArray:
 def _outside(made: Triangulation, m: int) -> IntArray:
     """Return the triangles outside the body, whose surface is points 0 to m - 1."""
     points, simplices, _ = made
-    # With all edges of the surface in place, a triangle of three surface points lies inside just
-    # where it is anticlockwise when its corners are taken in the order of the surface.
+    # All edges of the surface exist. So a triangle of three surface points lies inside exactly if
+    # its corners, in the order of the surface, are anticlockwise.
     on_body = np.flatnonzero((simplices < m).all(axis=1))
     inside = on_body[signed_sizes(points, np.sort(simplices[on_body], axis=1)) > 0]
     kept = np.delete(simplices, inside, axis=0)

@@ -20,15 +20,15 @@ from evener.graphs.generating.delaunay import triangulate
 from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 
-GENERATIONS = 5  # of tubes: 1, 2, 4, 8, 16 of them
+GENERATIONS = 5  # of tubes: 1, 2, 4, 8, 16 tubes
 TUBES = 2**GENERATIONS - 1
 LENGTH = 6.0  # of a tube, in its radii
-NARROWING = 2.0 ** (-1 / 3)  # radius of a tube over that of the one before
-FORK = np.radians(35.0)  # between a tube and the one before
-TO_THE_WALL = 0.4  # exponent of radii: 0.5 is uniform, less crowds points at the wall
-UNEVEN = 0.8  # of the distance between layers, within which their points lie
+NARROWING = 2.0 ** (-1 / 3)  # radius of a tube relative to its parent's
+FORK = np.radians(35.0)  # angle between a tube and its parent
+TO_THE_WALL = 0.4  # exponent of radii: 0.5 is uniform; smaller values move points to the wall
+UNEVEN = 0.8  # share of the distance between layers over which a layer's points are spread
 FEWEST_ACROSS = 5  # points in a layer
-BYTES_A_VERTEX = 300  # at the peak: measured
+BYTES_A_VERTEX = 300  # peak memory, measured
 
 
 class _Tube(NamedTuple):
@@ -50,7 +50,7 @@ def airways(n: int, seed: int) -> Graph:
     at_least(n, 500, "n")
     check_memory(n, BYTES_A_VERTEX, "vertices")
     rng = random_source(seed)
-    # Spacings along a tube are those across it: layers * sqrt(pi / across) radii are its length.
+    # The spacing along a tube equals that across it: layers * sqrt(pi / across) radii in length.
     across = max(FEWEST_ACROSS, round((n * np.sqrt(np.pi) / (TUBES * LENGTH)) ** (2 / 3)))
     layers = max(2, round(n / (TUBES * across)))
     u, v, places = [], [], []
@@ -64,7 +64,7 @@ def airways(n: int, seed: int) -> Graph:
         points = np.arange(number * size, (number + 1) * size)
         u += [points[:-across]]
         v += [points[across:]]
-        # Points of one layer are not in one plane, as little as those of a real mesh.
+        # The points of a layer do not lie in one plane, nor do those of a real mesh.
         height = np.arange(layers)[:, None] + 0.5 + UNEVEN * (rng.random((layers, across)) - 0.5)
         flat = np.empty((layers, across, 3))
         flat[:, :, 0], flat[:, :, 1:] = LENGTH / layers * height, section
@@ -92,7 +92,7 @@ def _tubes() -> list[_Tube]:
         for turn in (FORK, -FORK):
             ahead = np.cos(turn) * along + np.sin(turn) * side
             beside = np.cos(turn) * side - np.sin(turn) * along
-            # The next fork lies in the plane across this one.
+            # The plane of the next fork is perpendicular to this one.
             axes = np.stack([ahead, other, beside])
             radius = NARROWING * before.radius
             tubes.append(_Tube(end + radius * ahead, axes, radius, parent))

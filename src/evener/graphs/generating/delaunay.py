@@ -25,13 +25,13 @@ from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 from evener.graphs.mesh import TETRA, TRIANGLE, Mesh
 
-BYTES_A_POINT = {2: 800, 3: 2600}  # memory at the peak, measured, by dimension; mostly Qhull's
-JITTER = 0.5  # of a cell's side, by which points are moved: lattices have ambiguous triangulations
-CENTRE = (0.3, 0.4)  # the point around which graded points crowd
+BYTES_A_POINT = {2: 800, 3: 2600}  # peak memory [B], measured, by dimension; mostly Qhull's
+JITTER = 0.5  # displacement of points in cell sides: lattices have ambiguous triangulations
+CENTRE = (0.3, 0.4)  # the point around which graded points are dense
 ORIGIN = np.array([0.35, 0.45])  # where the front starts
 FRONT_WIDTH = 0.005  # spacing at the front; it grows by the distance from it
 
-# (centres (c, 2), sides (c,)) -> spacing wanted (c,), infinite for cells never to be split, and
+# (centres (c, 2), sides (c,)) -> wanted spacing (c,), infinite for cells never to be split, and
 # whether the cell counts as a point (c,).
 Spacing = Callable[[FloatArray, FloatArray], tuple[FloatArray, BoolArray]]
 
@@ -78,7 +78,7 @@ def delaunay_graph(points: FloatArray) -> Graph:
     _, simplices, neighbours = triangulate(points)
     if points.shape[1] == 3:
         return _graph_of_tetrahedra(points, simplices)
-    # An edge belongs to two triangles, and is taken from the one with the larger number.
+    # Two triangles share an edge; it is taken from the one with the larger number.
     first = neighbours < np.arange(len(simplices), dtype=np.int32)[:, None]
     u = [simplices[first[:, j], (j + 1) % 3] for j in range(3)]
     v = [simplices[first[:, j], (j + 2) % 3] for j in range(3)]
@@ -148,7 +148,7 @@ def quadtree_cloud(
     wanted, counts = _dithered(spacing, centres, sides, rng)
     while (missing := n - int(np.count_nonzero(counts))) > 0:
         ratio = wanted / sides
-        # Few at a time, so that none is split that would not have been in strict order.
+        # Few cells at a time, so that the same cells are split as in strict order.
         few = min(-(-missing // 3), max(1, sides.size // 4))
         chosen = np.zeros(sides.size, bool)
         chosen[np.argsort(ratio, kind="stable")[:few]] = True

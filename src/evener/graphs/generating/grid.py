@@ -11,7 +11,7 @@ from evener.errors import UsageError
 from evener.graphs.generating.checks import at_least, check_memory
 from evener.graphs.graph import Graph
 
-BYTES_A_SIDE = 60  # of each vertex, for each dimension: measured
+BYTES_A_SIDE = 60  # bytes per vertex and dimension, measured
 
 
 def grid(shape: Sequence[int], triangulated: bool = False) -> Graph:

@@ -26,13 +26,13 @@ from evener.graphs.generating.checks import (
 from evener.graphs.generating.delaunay import sorted_points
 from evener.graphs.graph import Graph
 
-# Memory at the peak, measured.
+# Peak memory, measured.
 RGG_BYTES_A_VERTEX, BYTES_A_NEIGHBOUR = 100, 20
 DRAWN_BYTES_A_VERTEX, DRAWN_BYTES_AN_EDGE = 60, 40
 BA_BYTES_AN_EDGE = 40
 
-ROUNDING = 1e-9  # by which a, b and c may exceed 1 in all: 0.6 + 0.3 + 0.1 does
-CHUNK = 2**16  # edges drawn at a time: their arrays stay in the cache
+ROUNDING = 1e-9  # tolerance of the sum of a, b and c: 0.6 + 0.3 + 0.1 exceeds 1
+CHUNK = 2**16  # edges drawn at a time, so that their arrays fit in the cache
 
 
 def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
@@ -67,7 +67,7 @@ def rgg_of(points: FloatArray, degree: float) -> Graph:
 
 def rgg_radius(n: int, dim: int, degree: float) -> float:
     """Return the radius at which n points have `degree` neighbours on average."""
-    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # of radius 1
+    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # volume for radius 1
     return float((degree / (n * ball)) ** (1 / dim))
 
 

@@ -33,7 +33,7 @@ class RankJob:
     def path(self, name: str) -> str:
         """Return the path of a launch file for use in a command."""
         path = str(PurePosixPath(self.folder, name))
-        return f"./{path}" if path.startswith("-") else path  # else it is taken for an option
+        return f"./{path}" if path.startswith("-") else path  # a leading - would mean an option
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _SAYS = (
     (SLURM, re.compile(rf"^slurm\S*\s+{_VERSION}", re.MULTILINE)),
 )
 _OTHER = re.compile(r"Intel\(R\) MPI|MVAPICH|Platform MPI|PALS")
-_SECONDS = 20.0  # a program that has not said its version by then is none of these
+_SECONDS = 20.0  # a program that prints no version within this time is not a launcher
 
 
 @dataclass(frozen=True)

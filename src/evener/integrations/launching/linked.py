@@ -9,7 +9,7 @@ import subprocess
 from evener.errors import UsageError
 from evener.integrations.launching.launchers import MPICH, OPENMPI, Launcher
 
-# Names of shared libraries: Open MPI's own, and MPICH's, whose number 12 its descendants keep.
+# Shared libraries: Open MPI's, and MPICH's, whose number 12 is also used by its descendants.
 _LIBRARIES = (
     (OPENMPI, re.compile(r"\blibmpi\.so\.(?:20|40)\b|\blibopen-(?:rte|pal)\b")),
     (MPICH, re.compile(r"\blibmpi\.so\.12\b|\blibmpich\b")),

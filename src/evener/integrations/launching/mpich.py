@@ -9,7 +9,7 @@ from evener.integrations.launching.launchers import Launcher
 from evener.integrations.launching.placing import by_host, is_in_runs
 from evener.integrations.launching.rank_script import OF_MPICH, wrapped
 
-# Earlier ones take -rankmap too, and place ranks as if it were not there (4.2.3 to 5.0.1 tried).
+# Earlier versions accept -rankmap, but ignore it (4.2.3 to 5.0.1 were tested).
 FIRST_MAPPED = (5, 0, 2)
 
 
@@ -26,7 +26,7 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
     if is_in_runs(job.places) or (fits and launcher.version >= FIRST_MAPPED):
         listed = "".join(f"{host}:{len(own)}\n" for host, own in hosts.items())
         order = [] if is_in_runs(job.places) else ["-rankmap", _rank_map(job)]
-    else:  # each line is taken for a host of its own
+    else:  # each line is taken as a separate host
         runs = [(host, len(list(run))) for host, run in groupby(p.host for p in job.places)]
         listed, order, fits = "".join(f"{host}:{n}\n" for host, n in runs), [], False
     script, program = wrapped(job, OF_MPICH, binds=not fits)

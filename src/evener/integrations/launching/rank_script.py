@@ -8,7 +8,7 @@ from evener.integrations.launching.jobs import RANK_SCRIPT, RankJob, one_line
 from evener.integrations.launching.placing import RankPlace
 from evener.platforms.homes import cores_text
 
-# Variables in which launchers tell a process its rank: Open MPI, PMIx, MPICH and Intel MPI,
+# Variables in which launchers pass the rank to a process: Open MPI, PMIx, MPICH and Intel MPI,
 # MVAPICH2, PALS, Slurm.
 OF_OPENMPI, OF_MPICH, OF_SLURM = ("OMPI_COMM_WORLD_RANK",), ("PMI_RANK",), ("SLURM_PROCID",)
 OF_ANY = (
@@ -55,7 +55,7 @@ def _steps(place: RankPlace, *, binds: bool) -> list[str]:
     """Return the shell commands for a rank, run before the program."""
     steps = []
     if place.gpu is not None:
-        # An index counts as nvidia-smi does, by the PCI bus, not by speed.
+        # An index is in nvidia-smi's order, by PCI bus, not by speed.
         order = "CUDA_DEVICE_ORDER=PCI_BUS_ID " if isinstance(place.gpu, int) else ""
         steps.append(f"export {order}CUDA_VISIBLE_DEVICES={place.gpu}")
     if binds and place.cores:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from evener.errors import ToolError
 
-# A terminal sends Ctrl-C to the launcher as well: time that it has to end its ranks before it gets
-# a signal of ours, and then before it is killed [s].
+# A terminal sends Ctrl-C to the launcher as well: time for it to end its ranks before it gets
+# a signal from Evener, and then before it is killed [s].
 PATIENCE, LAST_PATIENCE = 2.0, 10.0
 _running: list[subprocess.Popen[bytes]] = []
-_starting = threading.Lock()  # held until what is started is among those that run
+_starting = threading.Lock()  # held until a started process is in `_running`
 
 
 def run_to_end(

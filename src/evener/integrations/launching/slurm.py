@@ -11,8 +11,8 @@ from evener.integrations.launching.launchers import Launcher
 from evener.integrations.launching.placing import RankPlace, by_host, is_here, is_in_runs, short
 from evener.integrations.launching.rank_script import OF_SLURM, wrapped
 
-# Whole nodes: otherwise the step has not the cores that it is to bind to. All of their memory, of
-# which the default may be a share; and more tasks than cores, where ranks share them.
+# Whole nodes, because otherwise the step lacks cores to which it must bind ranks. All memory,
+# because the default may be a share; and overcommitted, if ranks share cores.
 WHOLE = ("--exclusive", "--overcommit", "--mem=0")
 Masks = tuple[str, ...]
 

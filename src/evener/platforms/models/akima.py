@@ -20,7 +20,7 @@ from evener.platforms.models.piecewise import Number, Piecewise, checked, like, 
 from evener.wording import brief
 
 STEPS = 100  # max. Newton or bisection steps; bisection alone needs 64
-STRAIGHT = 1e-9  # bends below this share of the largest count as none
+STRAIGHT = 1e-9  # bends below this share of the largest are treated as zero
 
 
 class Turns(NamedTuple):
@@ -128,7 +128,7 @@ class Akima:
         at = np.clip(load, breaks[0], breaks[-1])
         start, end = breaks[piece], breaks[piece + 1]
         u, v = (at - start) / (end - start), (end - at) / (end - start)
-        # Bernstein's form: a sum of terms above zero, exact to a digit even at the foot of a cliff.
+        # Bernstein's form: a sum of positive terms, accurate even at the foot of a cliff.
         p, q, r, s = self.bernstein[:, piece]
         speed = ((p * v + 3 * q * u) * v + 3 * r * u * u) * v + s * u * u * u
         slope = 3 * ((q - p) * v * v + 2 * (r - q) * u * v + (s - r) * u * u) / (end - start)
@@ -140,7 +140,7 @@ class Akima:
         """Bernstein coefficients of the cubics, (4, m - 1) [units/s]; none is negative."""
         width = np.diff(self.breaks)
         left, slopes = self.speeds[:-1], self.coefficients[2]
-        # The slope at a piece's end is that at the start of the next one.
+        # The slope at the end of a piece is that at the start of the next piece.
         behind = np.append(slopes[1:], 0.0)
         inner = np.array([left + width * slopes / 3, self.speeds[1:] - width * behind / 3])
         return np.array([left, *np.maximum(inner, 0.0), self.speeds[1:]])
@@ -151,11 +151,11 @@ class Akima:
 
         loads = self.breaks
         if loads.size > 1:
-            # Time turns where speed - load x its derivative is zero: a cubic on each piece.
+            # Time turns where speed - load x slope is zero: a cubic on each piece.
             (a, b, c, d), start = self.coefficients, self.breaks[:-1]
             turning = np.array([-2 * a, -b - 3 * start * a, -2 * start * b, d - start * c])
             roots = PPoly(turning, self.breaks).roots(discontinuity=False, extrapolate=False)
-            loads = np.union1d(loads, roots[np.isfinite(roots)])  # NaN: zero on a whole piece
+            loads = np.union1d(loads, roots[np.isfinite(roots)])  # NaN: zero on the whole piece
         loads = np.union1d(loads[loads < self.capacity], np.minimum(loads[-1], self.capacity))
         with np.errstate(over="ignore"):
             times = loads / self._speed(loads)[0]
@@ -170,7 +170,7 @@ class Akima:
         at, last_step = (low + high) / 2, high - low
         for _ in range(STEPS):
             speed, slope = self._speed(at)
-            over = at - seconds * speed  # above zero: too late
+            over = at - seconds * speed  # positive: at takes too long
             late: BoolArray = over > 0
             high, low = np.where(late, at, high), np.where(late, low, at)
             step = over / _away_from_zero(1.0 - seconds * slope)
@@ -200,7 +200,7 @@ def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
     left, right = secants[1:-2][bent], secants[2:-1][bent]
     slopes[bent] = left + share * (right - left)
     slopes = slopes[1:-1]
-    slopes[[0, -1]] = 0.0  # as they are, to rounding
+    slopes[[0, -1]] = 0.0  # removes rounding errors
     return slopes
 
 

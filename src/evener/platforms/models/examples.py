@@ -19,7 +19,7 @@ from evener.errors import UsageError
 from evener.platforms.models.fitting import Piecewise
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 
-KNOTS, CLIFF_KNOTS = 160, 41  # of the whole curve, and around the load that fills the memory
+KNOTS, CLIFF_KNOTS = 160, 41  # of the whole curve, and near the load that fills the memory
 GB = 1e9
 HALF_WIDTH = 1.96  # standard errors: 95 % confidence
 CLUSTERS = {"cluster1": "P1 P3 P4 P5", "cluster2": "P1 P2 P3 P4"}  # table 2.1
@@ -117,7 +117,7 @@ def _samples(
     grid = np.geomspace(curve.low, high, points) if points > 1 else np.array([high])
     loads = np.unique(np.clip(np.rint(grid), 1, np.floor(high)))
     seconds = curve.model.time(loads)
-    # Lognormal: never near zero, and longer delays are likelier than as much haste.
+    # Lognormal: never near zero, and long delays are likelier than equally large gains.
     drawn = seconds[:, None] * rng.lognormal(0.0, noise, (loads.size, repetitions))
     mean, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=min(1, repetitions - 1))
     half_widths = HALF_WIDTH * spread / np.sqrt(repetitions)
@@ -168,7 +168,7 @@ def _grenoble() -> tuple[SpeedCurve, ...]:
 
 
 def _node(name: str, cores: int, gigabytes: float, clock: float) -> SpeedCurve:
-    # Eight cores share a memory bus: they do not reach eight times the speed.
+    # Eight cores share a memory bus, so they do not reach eight times the speed.
     peak = clock * 8.5e9 / 32 * cores**0.95
     memory = (gigabytes - 0.25) * GB / 8
     return SpeedCurve(name, peak, 1e4, 4e9, launch=2e-4, caches=((1e6, 1.15),), memory=memory)
@@ -198,7 +198,7 @@ def _hybrid() -> tuple[SpeedCurve, ...]:
 def _with_gpu(name: str, cores: int) -> SpeedCurve:
     """Return a Tesla GPU of 60 GFLOPS and 4 GB with its cores; starting a step takes 20 ms."""
     peak = (60 + 8.0 * cores**0.95 * (cores > 0)) * 1e9 / 4.2e6
-    beyond = 1.3  # what lies outside the GPU's own memory is sent in every step
+    beyond = 1.3  # data that exceed the GPU's memory are sent in every step
     return SpeedCurve(name, peak / beyond, 4, 250_000, launch=0.02,
                       caches=((3.6 * GB / 131e3, beyond),), memory=23.5 * GB / 131e3)  # fmt: skip
 
@@ -208,7 +208,7 @@ def _workstation() -> tuple[SpeedCurve, ...]:
 
     A unit is a row of 12 entries.
     """
-    row = 12 * 12 + 16  # bytes of a row of a sparse matrix and of its vectors
+    row = 12 * 12 + 16  # bytes of a sparse matrix row and of its vector entries
     cache, memory = 8e6 / row, 8e9 / row
     return (
         SpeedCurve("core0", 9e6, 100, 1e8, launch=1e-6, caches=((cache, 2.2),)),

@@ -82,7 +82,7 @@ class Piecewise:
         """Largest load [units] whose time is at most `seconds`, up to rounding; scalar or array."""
         given = checked(seconds, "a time")
         loads, speeds, least = self._knots
-        # The last knot that is done in time: from there on time crosses `seconds` exactly once.
+        # The last knot finished in time: after it, time crosses `seconds` exactly once.
         last = np.searchsorted(least, given, side="right") - 1
         here, after = np.maximum(last, 0), np.minimum(last + 1, loads.size - 1)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

@@ -17,7 +17,7 @@ KINDS = (
     "shaped",
     "akima",
     "time",
-)  # of models: see evener.platforms.models.fitting.fit_model
+)  # kinds of models: see evener.platforms.models.fitting.fit_model
 
 
 @dataclass(frozen=True, slots=True)

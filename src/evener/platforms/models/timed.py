@@ -13,9 +13,9 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.platforms.models.piecewise import Piecewise
 
-PRECISION = 1e-4  # of a time, relative: far below what samples are known to
+PRECISION = 1e-4  # relative, of a time: far below the accuracy of samples
 MOST_HALVINGS = 48  # of an interval between two samples
-LOOKED_AT = (0.25, 0.5, 0.75)  # of the way between two knots, where the time is compared
+LOOKED_AT = (0.25, 0.5, 0.75)  # fractions of the way between two knots at which times are compared
 
 
 def by_time(points: Piecewise) -> Piecewise:
