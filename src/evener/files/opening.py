@@ -129,7 +129,7 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
 
 
 def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputError:
-    """Return the error of an input that is longer than allowed."""
+    """Return the error for an input that is longer than allowed."""
     what = "is longer than" if size is None else f"contains {size:,} bytes, more than"
     return InputError(
         f"{what} the {amount(allowed)} allowed",
@@ -182,7 +182,7 @@ def _standard_input(most: int) -> bytes:
 
 
 def _is_endless(file: IO[bytes]) -> bool:
-    """Whether standard input is a character device other than a terminal, such as /dev/zero."""
+    """Return whether standard input is a device such as /dev/zero, but not a terminal."""
     try:
         return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
     except OSError:  # a file in memory has no descriptor

@@ -102,7 +102,7 @@ class PolyMesh:
 
     @property
     def exchange(self) -> str:
-        """What OpenFOAM's solvers send, as Workload.exchange: always a value for each face."""
+        """What OpenFOAM's solvers send, as in Workload.exchange: always one value per face."""
         return "faces"
 
     @property

@@ -175,13 +175,13 @@ class ArrayFile:
         self._file.close()
 
     def header(self, name: str) -> Header:
-        """Return shape and type of an array."""
+        """Return the shape and type of an array."""
         with self._opened(name) as file:
             shape, dtype, _ = _described(file.read(_HEADER), name)
         return Header(shape, dtype)
 
     def read(self, name: str) -> npt.NDArray[Any]:
-        """Return an array, as `read_arrays` does."""
+        """Return an array, with the checks of `read_arrays`."""
         try:
             return _member(self._archive, name)
         except _DAMAGED_ZIP as error:

@@ -12,7 +12,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the suffix is .xyz, or the header counts are those of Scotch or FESOM."""
+    """Return whether the file is .npy or .xyz, or has the header of Scotch or FESOM."""
     if not source.is_text:
         return source.data.startswith(b"\x93NUMPY")
     try:

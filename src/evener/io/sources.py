@@ -210,7 +210,7 @@ class Source:
 
     @property
     def head(self) -> bytes:
-        """The first 4 KiB of the data, by which formats are recognised."""
+        """The first 4 KiB of the data, from which formats are recognised."""
         return self.data[:_HEAD]
 
     @property
@@ -220,7 +220,7 @@ class Source:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the head has no zero byte."""
+        """Whether the data looks like text: there is no zero byte in the head."""
         return b"\0" not in self.head
 
     @property

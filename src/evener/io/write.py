@@ -90,7 +90,7 @@ def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
 
 
 def _is_numbered(graph: Graph | DirectedGraph) -> bool:
-    """Return whether an edge list would name all vertices, with the numbers 0 to n - 1."""
+    """Return whether all vertices have edges and are named 0 to n - 1 in an edge list."""
     return graph.labels is None and not graph.isolated.size
 
 

@@ -60,7 +60,7 @@ class Described:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences for the head of the file: the sources, and how guesses were made."""
+        """Sentences for the head of the file: the sources, and the methods of guessing."""
         keys = frozenset[str]().union(*self.guessed.values())
         return (*self.sources, *(HOW[key] for key in HOW if key in keys))
 

@@ -24,7 +24,7 @@ def between(value: float, low: float, high: float, name: str) -> None:
 
 
 def two_or_three(dim: int) -> None:
-    """Raise UsageError unless there are two or three dimensions."""
+    """Raise UsageError unless `dim` is 2 or 3."""
     if dim not in (2, 3):
         raise UsageError(f"dim must be 2 or 3, not {dim}")
 

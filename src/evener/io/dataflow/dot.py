@@ -144,7 +144,10 @@ _TOKEN = re.compile(
 
 
 class _Token(NamedTuple):
-    """kind: "name", "number", "quoted", "mark" or "end"; text without quotes; at: its offset."""
+    """A token of a DOT file.
+
+    kind: "name", "number", "quoted", "mark" or "end"; text: without quotes; at: its offset.
+    """
 
     kind: str
     text: bytes

@@ -54,7 +54,7 @@ EDGE = {"from": _NAME, "to": _NAME, "bytes": _COUNT, "tokens": _TOKENS}
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the file has the suffix, or a table of a filter near its beginning."""
+    """Return whether the suffix is .toml, or a [[filter]] table is near the file's beginning."""
     return source.suffix == ".toml" or _FILTER.search(source.data[: 1 << 14]) is not None
 
 

@@ -211,7 +211,7 @@ def graph_of_pattern(
 ) -> Graph:
     """Return the graph of A + A^T; add notes on what was left out or merged.
 
-    halved: the file holds one triangle of a symmetric, skew or hermitian matrix.
+    halved: whether the file contains only one triangle of a symmetric, skew or hermitian matrix.
     """
     graph = Graph.from_edges(n, rows, columns)
     diagonal = int(np.count_nonzero(rows == columns))

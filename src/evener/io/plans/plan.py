@@ -136,7 +136,7 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def manifest_in(path: str | Path) -> dict[str, Any]:
-    """Return the manifest of a plan file, unchecked. Raises InputError if it is no plan file."""
+    """Return the manifest of a plan file, unchecked. Raises InputError for other files."""
     with _refused(path):
         return _members(open_source(path, folders=False))[1]
 
