@@ -2,8 +2,8 @@
 
 opening.py    every input a user names: regular files and standard input, up to a size
 writing.py    a file is either written whole or not at all
-steps.py      what long work logs: its steps and their seconds
-temporary.py  private folders that do not outlive their process for long
+steps.py      logs the steps of long work and their seconds
+temporary.py  private folders, removed even if their process was killed
 
-Imports errors alone. Formats are evener.io's. Read opening.py first.
+Imports only errors. evener.io defines the formats. Read opening.py first.
 """

@@ -1,9 +1,9 @@
-"""Temporary files and folders that killed processes left: told from those in use, and removed.
+"""Finds and removes temporary files and folders that killed processes left behind.
 
 Each belongs to the process that holds a lock: on the file itself, or on the file `owner` in the
-folder. The system releases the lock when that process ends, however it ends, also on another
-computer that shares the disk; so what has a free lock has no owner. Where a system has no locks,
-nothing is removed.
+folder. The system releases the lock when that process ends for any reason, also on another computer
+that shares the disk; so if the lock is free, there is no owner. On systems without locks, nothing
+is removed.
 """
 
 from __future__ import annotations
@@ -16,35 +16,39 @@ from pathlib import Path
 
 FOLDER_PREFIX = "evener-private-"
 FILE_PREFIX = ".evener-"
-LOCK = "owner"  # the file in a folder
+LOCK = "owner"  # name of the lock file in a folder
 _FILE = re.compile(re.escape(FILE_PREFIX) + "[0-9a-f]{16}")
 _swept: set[Path] = set()
 
 
 def remove_abandoned(place: Path) -> int:
-    """Remove this user's temporary files and folders in `place` that have no owner; return how
-    many.
+    """Remove this user's temporary files and folders in `place` that have no owner.
+
+    Returns the number removed.
     """
     removed = 0
     try:
         entries = [entry for entry in os.scandir(place) if _is_temporary(entry.name)]
-    except OSError:  # whoever writes there will be told
+    except OSError:  # the next write there will report it
         return 0
     for entry in entries:
-        with suppress(OSError):  # gone meanwhile, or in the hands of its owner
+        with suppress(OSError):  # removed in the meantime, or in use
             removed += _removed(entry)
     return removed
 
 
 def remove_abandoned_once(place: Path) -> None:
-    """As `remove_abandoned`, at the first call for this folder only: it may hold many files."""
+    """Like `remove_abandoned`, but only on the first call per folder, which may hold many files."""
     if place not in _swept:
         _swept.add(place)
         remove_abandoned(place)
 
 
 def locked(file: Path) -> int | None:
-    """Return the open file, locked; None where this system has no locks. Raises OSError if held."""
+    """Lock the file and return its descriptor; None if this system has no locks.
+
+    Raises OSError if another process holds the lock.
+    """
     try:
         import fcntl
     except ImportError:
@@ -63,7 +67,7 @@ def _is_temporary(name: str) -> bool:
 
 
 def _removed(entry: os.DirEntry[str]) -> bool:
-    """Remove a file or folder that has no owner; return whether it is gone. Raises OSError."""
+    """Remove a file or folder that has no owner; return whether it was removed. Raises OSError."""
     is_folder = entry.name.startswith(FOLDER_PREFIX)
     is_kind = entry.is_dir if is_folder else entry.is_file
     if not is_kind(follow_symlinks=False) or not _is_own(entry):

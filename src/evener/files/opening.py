@@ -18,14 +18,14 @@ from evener.errors import InputError, UsageError
 from evener.wording import bytes_of
 
 LIMIT_NAME, RATIO_NAME = "EVENER_MAX_INPUT", "EVENER_MAX_RATIO"
-MOST = 16 * 2**30  # max. bytes of a file, unless its kind has a limit of its own
-ANY_SIZE = 2**62  # bytes of a file that is read piece by piece, however long
+MOST = 16 * 2**30  # max. bytes of a file, unless its kind has its own limit
+ANY_SIZE = 2**62  # max. bytes of a file that is read piece by piece
 MOST_STDIN = 2**30  # max. bytes of standard input, whose size is not known in advance
-# Max. ratio of unpacked to packed size, beyond a size that does no harm: graphs as text shrink to a
+# Max. ratio of unpacked to packed size for files above a harmless size: graphs in text shrink to a
 # tenth, those of the most regular grids to a hundredth.
 RATIO = 200.0
 ALWAYS_ALLOWED = 32 * 2**20
-STDIN = Path("<stdin>")  # as errors call it
+STDIN = Path("<stdin>")  # its name in errors
 
 _STDIN_NAMES = {"-", str(STDIN), "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 _KINDS = (
@@ -41,7 +41,7 @@ _held: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
 
 def is_stdin(path: str | Path) -> bool:
-    """Return whether a file's name means standard input: `-`, /dev/stdin."""
+    """Return whether a file name means standard input: `-` or /dev/stdin."""
     return str(path) in _STDIN_NAMES
 
 
@@ -51,14 +51,14 @@ def is_there(path: str | Path) -> bool:
 
 
 def named(path: str | Path) -> Path:
-    """Return the name of a file for errors: `<stdin>` for standard input."""
+    """Return the file name to use in errors: `<stdin>` for standard input."""
     return STDIN if is_stdin(path) else Path(path)
 
 
 def limit(most: int = MOST) -> int:
-    """Return the most bytes that an input may hold: `most`, unless EVENER_MAX_INPUT says.
+    """Return the maximum size of an input [B]: EVENER_MAX_INPUT if set, else `most`.
 
-    Raises UsageError where that is no size.
+    Raises UsageError if EVENER_MAX_INPUT is not a size.
     """
     text = os.environ.get(LIMIT_NAME)
     if text is None:
@@ -73,10 +73,11 @@ def limit(most: int = MOST) -> int:
 
 
 def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED, most: int = MOST) -> int:
-    """Return how far so many packed bytes may grow; RATIO times, unless EVENER_MAX_RATIO says.
+    """Return the maximum unpacked size [B] of a file with this packed size [B].
 
-    always: what may be reached whatever the ratio; most: as of `limit`.
-    Raises UsageError where the ratio is none.
+    It is RATIO times `packed`, or the ratio that EVENER_MAX_RATIO sets. always: size that is
+    allowed at any ratio; most: as in `limit`. Raises UsageError if EVENER_MAX_RATIO is not a number
+    of at least 1.
     """
     text = os.environ.get(RATIO_NAME)
     ratio = RATIO
@@ -88,9 +89,9 @@ def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED, most: int = MOST) 
 
 
 def read_bytes(path: str | Path, most: int = MOST) -> bytes:
-    """Return what the file at `path` holds, or standard input where it is `-`.
+    """Return the content of the file at `path`, or of standard input if `path` is `-`.
 
-    Raises InputError for what is missing, unreadable, no regular file, or longer than
+    Raises InputError if the file is missing, unreadable, not a regular file, or longer than
     `limit(most)`.
     """
     if is_stdin(path):
@@ -104,14 +105,14 @@ def read_bytes(path: str | Path, most: int = MOST) -> bytes:
 
 
 def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
-    """Open a regular file for reading; it is not longer than `limit(most)` now.
+    """Open a regular file for reading, after checking that its size is at most `limit(most)`.
 
-    For files that are read piece by piece. Standard input is none. Raises InputError.
+    For files that are read piece by piece; standard input is not accepted. Raises InputError.
     """
     allowed = limit(most)
     try:
-        # Checked before opening, as opening alone affects some devices, and again once open, as the
-        # file may have been replaced. Neither blocks.
+        # Checked before opening, because opening alone affects some devices, and again once open,
+        # because the file may have been replaced. Neither check blocks.
         _refuse_special(os.stat(path).st_mode, path)  # noqa: PTH116
         number = os.open(path, _FLAGS)
     except OSError as error:
@@ -128,7 +129,7 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
 
 
 def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputError:
-    """Return the error of an input that is longer than allowed."""
+    """Return the error for an input that is longer than allowed."""
     what = "is longer than" if size is None else f"contains {size:,} bytes, more than"
     return InputError(
         f"{what} the {amount(allowed)} allowed",
@@ -138,7 +139,7 @@ def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputE
 
 
 def amount(size: int) -> str:
-    """Return a limit in the largest unit that keeps it whole."""
+    """Return a limit in the largest unit in which it is a whole number."""
     for bits, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size % 2**bits == 0:
             return f"{size >> bits:,} {unit}"
@@ -146,7 +147,7 @@ def amount(size: int) -> str:
 
 
 def doubled(size: int) -> str:
-    """Return twice a limit, as the environment variable takes it."""
+    """Return twice the limit, in the notation of the environment variable."""
     return amount(2 * size).replace(" ", "").replace(",", "").removesuffix("bytes")
 
 
@@ -181,15 +182,15 @@ def _standard_input(most: int) -> bytes:
 
 
 def _is_endless(file: IO[bytes]) -> bool:
-    """Whether standard input is a character device other than a terminal, such as /dev/zero."""
+    """Return whether standard input is a device such as /dev/zero, but not a terminal."""
     try:
         return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
-    except OSError:  # kept in memory, it has no number
+    except OSError:  # a file in memory has no descriptor
         return False
 
 
 def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
-    """Read to the end: at once what there is, `size` bytes, then what came meanwhile."""
+    """Read to the end: first `size` bytes at once, then what was appended in the meantime."""
     try:
         first = file.read(size + 1) or b""
         if len(first) <= size:
@@ -205,11 +206,14 @@ def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
         raise InputError("needs more memory than there is", file=path) from error
 
 
-FileState = tuple[int, int, int]  # bytes, time of the last change [ns], number in its file system
+FileState = tuple[int, int, int]  # bytes, time of the last change [ns], inode
 
 
 def state_of(path: str | Path) -> FileState:
-    """Return what changes where a file is written to or replaced; InputError if it is not there."""
+    """Return values that change if a file is written to or replaced: size, time, inode.
+
+    Raises InputError if the file does not exist.
+    """
     try:
         found = Path(path).stat()
     except OSError as error:

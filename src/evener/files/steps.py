@@ -1,6 +1,6 @@
-"""What long work logs, where no caller asks for its progress: each step, and the seconds it took.
+"""Logs the steps of long work and their seconds, for callers that pass no `progress`.
 
-Records of the logger `evener`: a step at DEBUG, when it has ended; the whole at INFO.
+Writes to the logger `evener`: each step at DEBUG, when it has ended; the total at INFO.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ LOG = logging.getLogger("evener")
 LOG.addHandler(logging.NullHandler())  # a library prints nothing by itself
 
 
-# As `, 3 MiB read` and `, 20,000 of 50,000`: what changes while a step goes on.
+# Parts of a step that change while it runs: `, 3 MiB read` and `, 20,000 of 50,000`.
 _AMOUNT = r"[\d,.]+(?: [KMGTP]?i?B)?"
 _HOW_FAR = re.compile(rf", {_AMOUNT} (?:read|of {_AMOUNT})$")
 
 
 def name_of(step: str) -> str:
-    """Return a step without how far it has come, which bars show and logs leave out."""
+    """Return a step's name without its progress, which bars show and logs omit."""
     return _HOW_FAR.sub("", step)
 
 
 class LoggedSteps:
     """A `progress` that logs: called with (step, fraction) as each step begins, with 1 at the end.
 
-    How far a step has come may be told meanwhile, at its end: `dividing: pass 2, 3 MiB read`.
-
-    Where the level of the logger leaves them out, no records are made.
+    The step's text may end with how far it has come: `dividing: pass 2, 3 MiB read`. If the
+    logger's level excludes them, no records are created.
     """
 
     def __init__(self, what: str) -> None:
@@ -36,7 +35,7 @@ class LoggedSteps:
         self._began = self._last = time.perf_counter()
 
     def __call__(self, step: str, fraction: float) -> None:
-        """Log the step before, and the whole where fraction is 1."""
+        """Log the previous step, and the total if fraction is 1."""
         step = name_of(step)
         if step == self._step and fraction < 1:
             return

@@ -1,7 +1,4 @@
-"""Private temporary folders; those that killed processes left are removed at the next start.
-
-A folder belongs to the process that holds the lock on the file `owner` in it (abandoned.py).
-"""
+"""Private temporary folders; folders of killed processes are removed at the next start."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ _held: dict[Path, int] = {}
 
 @contextmanager
 def private_folder(where: str | Path | None = None) -> Iterator[Path]:
-    """Yield an empty folder of ours, removed afterwards, in `where` or the temporary directory.
+    """Yield an empty private folder in `where` or the temporary directory, removed afterwards.
 
-    First removes what ended processes of this user have left there. Raises OutputError where
-    the disk is full, InputError where the folder cannot be made.
+    First removes folders that ended processes of this user left there. Raises OutputError if the
+    disk is full, InputError if the folder cannot be created.
     """
     place = Path(tempfile.gettempdir() if where is None else where)
     remove_abandoned(place)
@@ -39,13 +36,16 @@ def private_folder(where: str | Path | None = None) -> Iterator[Path]:
 
 
 def discard_folders() -> None:
-    """Remove the folders in use: for a process about to be ended."""
+    """Remove the folders in use; for a process that is about to be ended."""
     for folder in list(_held):
         _remove(folder)
 
 
 def _hold(folder: Path) -> None:
-    """Lock the folder; the lock has its name only when it is held, so that none is free by then."""
+    """Lock the folder. The lock file gets its final name only once it is locked.
+
+    So other processes never see it unlocked.
+    """
     early = folder / f"{LOCK}.new"
     early.touch()
     lock = locked(early)

@@ -1,4 +1,4 @@
-"""Writes several files: all of them or none, and none that exists unless it may be replaced."""
+"""Writes several files: all or none, and existing files only if they may be replaced."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from evener.files.writing import atomic_write, is_stdout, refusal, written_aside
 
 
 def refuse_existing(paths: Iterable[str | Path], *, force: bool) -> None:
-    """Raise UsageError where files exist, unless `force` allows to replace them.
+    """Raise UsageError if files exist, unless `force` allows replacing them.
 
-    Devices, pipes and stdout hold nothing that could be lost. A folder of the name is refused in
-    any case, with InputError.
+    Devices, pipes and stdout hold nothing that could be lost. A folder with the name always raises
+    InputError.
     """
     there = []
     for path in map(Path, paths):
@@ -35,12 +35,11 @@ def write_together(
 ) -> list[Path]:
     """Write `files`, pieces of bytes by path relative to `folder`; return their full paths.
 
-    Folders are made as needed. Every file is first written under another name, and all are
-    renamed, in the order given, when the last is complete: an error leaves no file and no folder
-    behind. A kill between two renames leaves some of the files, each of them whole.
-
-    Raises UsageError where a file exists and `force` is not given, InputError and OutputError as
-    of `atomic_write`.
+    Creates folders as needed. Every file is first written under a temporary name; when all are
+    complete, they are renamed in the given order. An error leaves no new file or folder behind. If
+    the process is killed between two renames, some of the files exist, each complete. Raises
+    UsageError if a file exists and `force` is false, InputError and OutputError as in
+    `atomic_write`.
     """
     paths = [Path(folder, name) for name in files]
     refuse_existing(paths, force=force)
@@ -59,7 +58,7 @@ def write_together(
 
 @contextmanager
 def _folders_for(path: Path) -> Iterator[None]:
-    """Make the folders that `path` needs; an error in the block removes those that are empty."""
+    """Create the folders that `path` needs; after an error in the block, remove empty ones."""
     missing = [parent for parent in path.parents if not parent.exists()]
     try:
         for parent in reversed(missing):
@@ -76,7 +75,7 @@ def _folders_for(path: Path) -> Iterator[None]:
 
 @contextmanager
 def _written(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
-    """Write `pieces` beside `path`, to a file that is removed unless it was renamed."""
+    """Write `pieces` to a temporary file next to `path`, and yield it; remove it unless renamed."""
     try:
         with written_aside(Path(os.path.realpath(path))) as temporary:
             with temporary.open("r+b") as file:
@@ -89,7 +88,7 @@ def _written(path: Path, pieces: Iterable[bytes]) -> Iterator[Path]:
 
 
 def _rename(aside: list[Path], paths: list[Path]) -> None:
-    """Rename all files, or remove those that were new where one cannot be renamed."""
+    """Rename all files; if a rename fails, remove the new files that were already renamed."""
     new: list[Path] = []
     try:
         for temporary, path in zip(aside, paths, strict=True):

@@ -1,4 +1,4 @@
-"""Writes files whole or not at all; writes to stdout if asked to."""
+"""Writes files whole or not at all; also writes to stdout."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from evener.errors import EvenerError, InputError, OutputError, UsageError
 from evener.files.abandoned import FILE_PREFIX, locked, remove_abandoned_once
 
 LOG = logging.getLogger(__name__)
-FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of archive members, so that equal contents give equal bytes
 STDOUT = "/dev/stdout"
 _STDOUT_TOO = (STDOUT, "/dev/fd/1", "/proc/self/fd/1")
-# The fault of a disk, not of a name: with another name all would be well only on another disk.
+# Faults of a disk, not of a name: only another disk would help.
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EROFS, errno.ESTALE)
-ZEROS = 1 << 20  # bytes that are written at a time where a disk does not set room aside
+ZEROS = 1 << 20  # bytes written at a time if the file system cannot reserve space
 _unfinished: set[str] = set()
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
-    """Yield a binary file that takes the place of `path` when the block ends without error.
+    """Yield a binary file that replaces `path` when the with-block ends without error.
 
-    The bytes go to a temporary file in the same folder, reach the disk, and are renamed: a
-    kill at any moment leaves the old file or the new one. A symbolic link stays one, and what it
-    leads to is replaced; a device or a pipe, which cannot be replaced, is written to, and stdout
-    gets all bytes at the end. Raises InputError where the folder does not exist or may not be
-    written, OutputError where the disk is full, read only or broken.
+    The bytes go to a temporary file in the same folder, are flushed to the disk, and the file is
+    renamed: if the process is killed at any moment, either the old or the new file remains. A
+    symbolic link is kept, and its target is replaced; devices and pipes, which cannot be replaced,
+    are written to, and stdout gets all bytes at the end. Raises InputError if the folder does not
+    exist or is not writable, OutputError if the disk is full, read only or broken.
     """
     if is_stdout(path):
         content = io.BytesIO()
@@ -55,7 +55,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         with _renamed_to(target) as file:
             yield file
     except BrokenPipeError:
-        raise  # whoever reads has enough: no fault of the file
+        raise  # the reader of stdout has closed the pipe: not a fault of the file
     except OSError as error:
         raise refusal(error, path) from error
 
@@ -72,9 +72,9 @@ def refusal(
     *,
     hint: str | None = None,
 ) -> EvenerError:
-    """Return the error to raise where writing `path` failed: OutputError if it is the disk's fault.
+    """Return the error to raise if writing `path` failed: OutputError for a fault of the disk.
 
-    hint: what is to be known besides, as what was kept.
+    hint: further information, such as what was kept.
     """
     message = f"{what}: {error.strerror or error}"
     if not is_of_disk(error):
@@ -90,10 +90,10 @@ def is_of_disk(error: BaseException) -> bool:
 
 
 def take_room(file: IO[bytes], n_bytes: int) -> None:
-    """Give a file this length, and the room on its disk: a write to a mapped file has no error.
+    """Set a file's length and reserve its disk space, before it is mapped into memory.
 
-    Where memory that is mapped has no room on the disk, the system ends the process (SIGBUS).
-    Raises OSError where the disk is full, or lets no file become so large.
+    If a mapped file has no disk space, a write does not fail with an error: the system kills the
+    process (SIGBUS). Raises OSError if the disk is full, or does not allow files of this size.
     """
     if hasattr(os, "posix_fallocate"):
         try:
@@ -103,14 +103,14 @@ def take_room(file: IO[bytes], n_bytes: int) -> None:
                 raise
         else:
             return
-    file.seek(0)  # the file system cannot say
+    file.seek(0)  # the file system cannot reserve space
     for start in range(0, n_bytes, ZEROS):
         file.write(bytes(min(ZEROS, n_bytes - start)))
     file.flush()
 
 
 def refuse_binary(path: str | Path) -> None:
-    """Raise UsageError where `path` is a terminal on which bytes would be shown."""
+    """Raise UsageError if `path` is a terminal, which would display the bytes."""
     if is_stdout(path) and sys.stdout.isatty():
         raise UsageError(
             "the output is binary, but stdout is a terminal",
@@ -133,7 +133,7 @@ def _is_text(content: bytes) -> bool:
 
 
 def refuse_unwritable(path: str | Path) -> None:
-    """Raise InputError where a file at `path` could not be written: before long work, not after."""
+    """Raise InputError if a file at `path` could not be written; called before long work."""
     if is_stdout(path):
         return
     target = Path(path)
@@ -149,7 +149,7 @@ def refuse_unwritable(path: str | Path) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` as UTF-8, whole or not at all. Raises InputError where UTF-8 cannot write it."""
+    """Write `text` as UTF-8, whole or not at all. Raises InputError if it cannot be encoded."""
     try:
         content = text.encode()
     except UnicodeEncodeError as error:
@@ -160,20 +160,20 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def discard_unfinished() -> None:
-    """Remove the temporary files of writes under way: for a process about to be ended."""
+    """Remove the temporary files of unfinished writes; for a process that is about to be ended."""
     for temporary in list(_unfinished):
         Path(temporary).unlink(missing_ok=True)
 
 
 @contextmanager
 def written_aside(target: Path) -> Iterator[Path]:
-    """Yield an empty file beside `target`, which is removed afterwards unless it was renamed.
+    """Yield an empty file next to `target`, which is removed afterwards unless it was renamed.
 
-    `discard_unfinished` removes it, too; if this process is killed, the next one that writes to
-    the folder. Raises OSError where it cannot be made.
+    `discard_unfinished` removes it, too; if this process is killed, the next process that writes to
+    the folder removes it. Raises OSError if the file cannot be created.
     """
     remove_abandoned_once(target.parent)
-    # Short, and not from the name, which may be as long as names can be.
+    # A short name that does not contain the target's name, which may have the maximum length.
     temporary = target.with_name(f"{FILE_PREFIX}{secrets.token_hex(8)}")
     _unfinished.add(str(temporary))
     lock = None
@@ -190,14 +190,14 @@ def written_aside(target: Path) -> Iterator[Path]:
 
 
 def _made(temporary: Path) -> int | None:
-    """Make an empty file and return it locked; None where the file system has no locks.
+    """Create an empty file and return its locked descriptor; None if there are no locks.
 
-    It has its name only when the lock is held, so that it is never found without an owner.
+    The file gets its final name only once it is locked, so other processes never see it unlocked.
     """
     early = temporary.with_name(f"{temporary.name}.new")
     os.close(os.open(early, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     lock = None
-    with suppress(OSError):  # no other process can lock it there either: it is not removed
+    with suppress(OSError):  # other processes cannot lock it there either, so they do not remove it
         lock = locked(early)
     try:
         early.rename(temporary)
@@ -212,7 +212,7 @@ def _made(temporary: Path) -> int | None:
 @contextmanager
 def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
     with written_aside(target) as temporary:
-        with temporary.open("r+b") as file:  # writers of large files read again what they wrote
+        with temporary.open("r+b") as file:  # writers of large files read their output again
             yield file
             file.flush()
             os.fsync(file.fileno())

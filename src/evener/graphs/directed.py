@@ -25,21 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class DirectedGraph(AdjacencyLists):
-    """A directed graph without loops or parallel arcs; arcs v to w and w to v may both be there.
+    """A directed graph without loops or parallel arcs; it may contain both v to w and w to v.
 
     xadj (n + 1,) int64 and adjncy (m,) int32 (int64 from 2^31 vertices on): the arcs that leave v
-    reach adjncy[xadj[v]:xadj[v + 1]]. Every list is kept in ascending order; it is sorted here,
-    weights along with it, if it is not.
+    reach adjncy[xadj[v]:xadj[v + 1]]. The constructor sorts every list in ascending order, and its
+    weights with it.
     vwgt (n,) or (n, c), int64 or float64, or None: every vertex weighs 1.
     adjwgt (m,), int64 or float64, or None: every arc weighs 1.
     coords (n, 2) or (n, 3) float64, or None.
-    bytes_per_vertex, bytes_per_edge [B]: the memory that a vertex costs, and each arc.
+    bytes_per_vertex, bytes_per_edge [B]: the memory of a vertex, and of each arc.
     labels (n,): the vertices' names in the file they came from, or None: 0 to n - 1.
 
-    Arrays that are already of these types are kept, not copied: leave them as they are afterwards.
-
-    Raises InputError on anything else: loops, parallel arcs, indices out of range, negative or
-    non-finite weights and coordinates.
+    Arrays that already have these types are not copied: do not change them afterwards. Raises
+    InputError for loops, parallel arcs, indices out of range, and negative or non-finite weights
+    and coordinates.
     """
 
     symmetric: ClassVar[bool] = False
@@ -60,13 +59,13 @@ class DirectedGraph(AdjacencyLists):
 
     @property
     def isolated(self) -> npt.NDArray[np.intp]:
-        """(i,) the vertices that no arc leaves or reaches."""
+        """The vertices that no arc leaves or reaches, (i,)."""
         joined = self.degrees > 0
         joined[self.adjncy] = True
         return np.flatnonzero(~joined)
 
     def arcs_in(self) -> Arcs:
-        """Return the arcs that reach each vertex; made at the first call, and kept."""
+        """Return the arcs that reach each vertex; computed at the first call, then cached."""
         return self._arcs_in
 
     @cached_property
@@ -81,10 +80,10 @@ class DirectedGraph(AdjacencyLists):
         return Arcs(xadj, adjncy, None if self.adjwgt is None else self.adjwgt[origin])
 
     def undirected(self) -> Graph:
-        """Return the graph whose edges join what an arc joins in either direction.
+        """Return the graph whose edges join vertices that an arc joins in either direction.
 
-        Where arcs have weights, those of the two directions add up. Vertices keep weights,
-        coordinates, names and memory.
+        If arcs have weights, those of both directions are added. Vertices keep weights,
+        coordinates, labels and memory.
         """
         from evener.graphs import graph_kernels as kernels
         from evener.graphs.graph import Graph
@@ -106,7 +105,7 @@ class DirectedGraph(AdjacencyLists):
 
     @classmethod
     def of_edges(cls, graph: Graph) -> DirectedGraph:
-        """Return the directed graph with two arcs for each edge, one each way, of its weight."""
+        """Return the directed graph with two arcs for each edge, which have the edge's weight."""
         return cls(graph.xadj, graph.adjncy, adjwgt=graph.adjwgt, **_of_vertices(graph))
 
     @classmethod
@@ -119,11 +118,11 @@ class DirectedGraph(AdjacencyLists):
         weights: npt.ArrayLike | None = None,
         **fields: Any,
     ) -> DirectedGraph:
-        """Build the graph of the arcs from tails[i] to heads[i], loops dropped.
+        """Build the graph of the arcs from tails[i] to heads[i], without loops.
 
-        Of equal arcs the first given is kept, with its weight. tails, heads (p,) whole numbers in
-        [0, n); weights (p,) or None; fields as of DirectedGraph. Raises InputError for vertices out
-        of range and lengths that differ.
+        Of equal arcs the first is kept, with its weight. tails, heads (p,) whole numbers in [0, n);
+        weights (p,) or None; fields as in DirectedGraph. Raises InputError for vertices out of
+        range and for different lengths.
         """
         xadj, adjncy, adjwgt = arrays.listed(n, tails, heads, weights, both=False)
         return cls(xadj, adjncy, adjwgt=adjwgt, **fields)
@@ -134,8 +133,8 @@ class DirectedGraph(AdjacencyLists):
     ) -> DirectedGraph:
         """Return the directed graph of a square sparse matrix: entry (i, j) is an arc from i to j.
 
-        Whatever is stored counts, zeros too; the diagonal is left out. weights: whether entries
-        weigh the arcs, which must not be negative then. fields: as of DirectedGraph.
+        All stored entries count, including zeros, except the diagonal. weights: use the entries as
+        weights of the arcs; they must then not be negative. fields: as in DirectedGraph.
         """
         n, tails, heads, values = arcs_of_matrix(matrix, weights=weights)
         return cls.from_arcs(n, tails, heads, weights=values, **fields)
@@ -150,10 +149,10 @@ class DirectedGraph(AdjacencyLists):
         coords: str | None = None,
         **fields: Any,
     ) -> DirectedGraph:
-        """Return a directed networkx graph; options as of Graph.from_networkx.
+        """Convert a directed networkx graph; options as in Graph.from_networkx.
 
-        An undirected one has two arcs for each edge. Raises InputError for multigraphs and missing
-        attributes.
+        An undirected graph gets two arcs for each edge. Raises InputError for multigraphs and
+        missing attributes.
         """
         found = nodes_of_graph(
             graph, weight=weight, node_weight=node_weight, coords=coords, directed=True
@@ -166,7 +165,7 @@ class DirectedGraph(AdjacencyLists):
 
 
 def said_of_division(graph: DirectedGraph, edges: Graph) -> str:
-    """Return the note that `edges`, graph.undirected(), is what is divided."""
+    """Return the note that `edges`, the result of graph.undirected(), is divided."""
     return (
         f"Evener divides arcs as edges: {plural(graph.m, 'arc')} join "
         f"{plural(edges.m, 'pair')} of vertices"

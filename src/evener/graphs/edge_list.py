@@ -1,4 +1,4 @@
-"""EdgeList: the edges of a graph, the arcs of a directed one or the entries of a matrix."""
+"""EdgeList: the edges of a graph, the arcs of a directed graph or the entries of a matrix."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from evener.graphs.graph import Graph
 from evener.graphs.graph_checks import coordinates
 from evener.wording import plural
 
-# Bytes of an edge on a device: two ends and a value. Copies of vertices come on top; how many there
-# are is not known before the edges are divided.
+# Memory [B] of an edge on a device: two ends and a value. Copies of vertices need more; their
+# number is not known before the edges are divided.
 BYTES_PER_LISTED_EDGE = 16.0
 
 
 class Incidence(NamedTuple):
     """The edges at each vertex: those of v are edges[offsets[v]:offsets[v + 1]].
 
-    offsets (n + 1,) int64; edges (2m,) int32, or int64 from 2^31 edges on, by the rising position
+    offsets (n + 1,) int64; edges (2m,) int32, or int64 from 2^31 edges on, sorted by the position
     of the vertex at the other end.
     """
 
@@ -35,12 +35,12 @@ class Incidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class EdgeList:
-    """m edges between n vertices, each with its work; an edge partition gives each one a block.
+    """m edges between n vertices, each with its work; an edge partition gives each edge a block.
 
     tails, heads (m,) int32 (int64 from 2^31 vertices on): the two ends of each edge. Edges may be
-    parallel, and may join a vertex to itself (a loop): each is work of its own. weights (m,) int64
-    or float64 [units], or None: every edge is one unit. coords (n, 2 or 3) float64: of the
-    vertices, or None. Raises InputError for vertices out of range, lengths that differ and weights
+    parallel, and may join a vertex to itself (a loop); each counts as separate work. weights (m,)
+    int64 or float64 [units], or None: every edge is one unit. coords (n, 2 or 3) float64: of the
+    vertices, or None. Raises InputError for vertices out of range, different lengths, and weights
     that are negative or not finite.
     """
 
@@ -91,9 +91,10 @@ class EdgeList:
         return int(np.count_nonzero(self.degrees))
 
     def opened(self) -> EdgeList:
-        """Return the list in which the head of each loop is a vertex of its own, from n on.
+        """Return the list with the head of each loop replaced by a new vertex, from n on.
 
-        Any partition has as many copies of vertices here as there: methods need no rule for loops.
+        Any partition has the same number of vertex copies in both lists, so methods need no special
+        case for loops.
         """
         loops = np.flatnonzero(self.tails == self.heads)
         if not loops.size:
@@ -107,7 +108,7 @@ class EdgeList:
 
     @cached_property
     def degrees(self) -> IntVector:
-        """(n,) number of ends of edges at each vertex: a loop counts twice."""
+        """Number of edge ends at each vertex, (n,); a loop counts twice."""
         counts = np.bincount(self.tails, minlength=self.n)
         return (counts + np.bincount(self.heads, minlength=self.n)).astype(np.int64, copy=False)
 
@@ -117,9 +118,9 @@ class EdgeList:
         return self.incidence_by(np.arange(self.n))
 
     def incidence_by(self, position: IntVector) -> Incidence:
-        """Return the edges at each vertex by the rising position (n,) of the other end.
+        """Return the edges at each vertex, sorted by the position (n,) of the other end.
 
-        position: a permutation of the vertices' numbers. Parallel edges keep their order.
+        position: a permutation of the vertex numbers. Parallel edges keep their order.
         """
         offsets = np.zeros(self.n + 1, np.int64)
         np.cumsum(self.degrees, out=offsets[1:])
@@ -129,7 +130,7 @@ class EdgeList:
 
     @classmethod
     def of_graph(cls, graph: Graph, *, weighted: bool = False) -> EdgeList:
-        """Return the edges u < v of a graph, by u, then v. weighted: they have their weights."""
+        """Return the edges u < v of a graph, by u, then v. weighted: include their weights."""
         tails = _tails(graph.xadj, graph.adjncy)
         kept = tails < graph.adjncy
         weights = graph.adjwgt[kept] if weighted and graph.adjwgt is not None else None
@@ -137,7 +138,7 @@ class EdgeList:
 
     @classmethod
     def of_arcs(cls, graph: DirectedGraph | Graph, *, weighted: bool = False) -> EdgeList:
-        """Return the arcs u -> v of a graph, by u, then v; each edge of an undirected one twice."""
+        """Return the arcs u -> v of a graph, by u, then v; an undirected edge gives two arcs."""
         arcs = graph.arcs_out()
         weights = arcs.adjwgt if weighted else None
         tails = _tails(arcs.xadj, arcs.adjncy)
@@ -145,11 +146,11 @@ class EdgeList:
 
     @classmethod
     def of_matrix(cls, matrix: SparseMatrix, *, weighted: bool = False) -> EdgeList:
-        """Return the stored entries (i, j) of a sparse matrix of r rows, by i, then j.
+        """Return the stored entries (i, j) of a sparse matrix with r rows, by i, then j.
 
         Row i is vertex i, column j is vertex r + j: each entry reads one value of x and adds to one
-        of y. Entries stored twice are two edges, in the order in which they are stored. weighted:
-        an entry is as much work as its value says.
+        value of y. Entries stored twice are two edges, in storage order. weighted: the value of an
+        entry is its work.
         """
         found = matrix.tocoo()
         rows, columns = np.asarray(found.row, np.int64), np.asarray(found.col, np.int64)
@@ -160,7 +161,7 @@ class EdgeList:
 
 
 def _whole(values: IntArray, name: str, width: type[np.signedinteger]) -> IntArray:
-    """Return numbers as they are where kernels take them so, which saves two copies; else int64."""
+    """Return numbers without a copy if kernels accept the array; else as int64."""
     is_array = (
         isinstance(values, np.ndarray) and values.flags.writeable and values.flags.c_contiguous
     )
@@ -170,7 +171,7 @@ def _whole(values: IntArray, name: str, width: type[np.signedinteger]) -> IntArr
 
 
 def by_ends(tails: IntArray, heads: IntArray) -> IntVector:
-    """(m,) the numbers of edges by tail, then head; parallel ones in their order."""
+    """Return edge numbers (m,) sorted by tail, then head; parallel edges keep their order."""
     width = int(heads.max(initial=0)) + 1
     if (int(tails.max(initial=0)) + 1) * width >= 2**63:
         return np.lexsort((heads, tails))
@@ -181,6 +182,6 @@ def by_ends(tails: IntArray, heads: IntArray) -> IntVector:
 
 
 def _tails(xadj: IntArray, adjncy: IntArray) -> IntArray:
-    """(arcs,) the vertex in whose list each entry stands."""
+    """Return the vertex in whose list each entry stands, (arcs,)."""
     numbers = np.arange(xadj.size - 1, dtype=adjncy.dtype)
     return np.repeat(numbers, np.diff(xadj))

@@ -1,8 +1,7 @@
-"""Converts SciPy's sparse matrices and networkx's graphs to arrays of edges; recognises both, and
-meshio's meshes.
+"""Converts SciPy's sparse matrices and networkx graphs to edge arrays; recognises meshio meshes.
 
-None of these packages is imported to recognise an object: it is one of theirs if it has the members
-that the protocols below list.
+Objects are recognised without importing these packages: by the members that the protocols below
+list.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ class SparseMatrix(Protocol):
 
     @property
     def shape(self) -> Any:
-        """Its rows and columns."""
+        """Numbers of rows and columns."""
 
     @property
     def nnz(self) -> Any:
-        """Its stored entries."""
+        """Number of stored entries."""
 
     def tocoo(self) -> Any:
         """Return the matrix in coordinate form."""
@@ -35,11 +34,11 @@ class NetworkXGraph(Protocol):
 
     @property
     def nodes(self) -> Any:
-        """Its nodes, in their order."""
+        """The nodes, in order."""
 
     @property
     def edges(self) -> Any:
-        """Its edges."""
+        """The edges."""
 
     def is_directed(self) -> bool:
         """Whether edges have a direction."""
@@ -53,34 +52,34 @@ class MeshioMesh(Protocol):
 
     @property
     def points(self) -> Any:
-        """Its points."""
+        """The points."""
 
     @property
     def cells(self) -> Any:
-        """Its blocks of cells."""
+        """The blocks of cells."""
 
     @property
     def cells_dict(self) -> Any:
-        """Its cells by kind."""
+        """The cells by kind."""
 
 
 def is_matrix(given: object) -> TypeGuard[SparseMatrix]:
-    """Whether the object is a SciPy sparse matrix or array."""
+    """Return whether the object is a SciPy sparse matrix or array."""
     return _offers(given, "shape", "nnz", "tocoo")
 
 
 def is_networkx(given: object) -> TypeGuard[NetworkXGraph]:
-    """Whether the object is a networkx graph."""
+    """Return whether the object is a networkx graph."""
     return _offers(given, "nodes", "edges", "is_directed", "is_multigraph")
 
 
 def is_meshio(given: object) -> TypeGuard[MeshioMesh]:
-    """Whether the object is a meshio mesh."""
+    """Return whether the object is a meshio mesh."""
     return _offers(given, "cells_dict") and hasattr(given, "points") and hasattr(given, "cells")
 
 
 def _offers(given: object, *names: str) -> bool:
-    # Asked of the type, as asking the object would compute properties.
+    # Checked on the type, because access to the object would compute properties.
     return not isinstance(given, type) and all(hasattr(type(given), name) for name in names)
 
 
@@ -94,11 +93,11 @@ class MatrixEdges(NamedTuple):
 
 
 def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEdges:
-    """Return the edges of a square sparse matrix, its diagonal left out; O(entries log entries).
+    """Return the edges of a square sparse matrix, without the diagonal; O(entries log entries).
 
-    What is stored counts, zeros too, as in a Matrix Market file. Raises InputError where only one
-    of (i, j) and (j, i) is stored, or, with weights, where they differ; with symmetrize the
-    pattern is that of A + A^T, and so are the weights.
+    All stored entries count, including zeros, as in a Matrix Market file. Raises InputError if only
+    one of (i, j) and (j, i) is stored, or, with weights, if they differ. With symmetrize, pattern
+    and weights are those of A + A^T.
     """
     from scipy.sparse import coo_array
 
@@ -106,7 +105,7 @@ def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEd
     if not symmetrize:
         _check_symmetric(n, rows, columns, values)
     elif values is not None:
-        # Not by adding matrices: that leaves out entries whose sum is zero.
+        # Matrices are not added, because that drops entries whose sum is zero.
         ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         both = coo_array((np.concatenate([values, values]), ends), shape=(n, n))
         both.sum_duplicates()
@@ -118,10 +117,10 @@ def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEd
 
 
 def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
-    """Return each entry (i, j) of a square sparse matrix as an arc from i to j, but the diagonal.
+    """Return entries (i, j) of a square sparse matrix as arcs from i to j, without the diagonal.
 
-    What is stored counts, zeros too; entries that stand twice are added up. Raises InputError for
-    other shapes, and, with weights, for entries that are no weights.
+    All stored entries count, including zeros; repeated entries are added. Raises InputError for
+    other shapes, and, with weights, for entries that are not valid weights.
     """
     from scipy.sparse import coo_array
 
@@ -132,7 +131,7 @@ def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
             f"a matrix of {size}: only a square one is a graph",
             hint="Use A A^T or A^T A, whichever the computation multiplies by.",
         )
-    # A copy: adding up entries that stand twice changes a matrix in place.
+    # A copy, because adding repeated entries changes a matrix in place.
     own = coo_array(matrix.tocoo(), copy=True)
     own.sum_duplicates()
     off = own.row != own.col
@@ -147,7 +146,7 @@ def _weights_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
             f"entries of {values.dtype} are not edge weights",
             hint="Use only the pattern, or abs(matrix).",
         )
-    if values.size and not values.min() >= 0:  # also where one is NaN
+    if values.size and not values.min() >= 0:  # also if one is NaN
         raise InputError(
             "an entry off the diagonal is negative or NaN, so it is not an edge weight",
             hint="Use only the pattern, or abs(matrix).",
@@ -182,10 +181,10 @@ def _check_symmetric(
 
 
 class Nodes(NamedTuple):
-    """What a networkx graph holds: n nodes in its order, its edges, and their attributes.
+    """The content of a networkx graph: n nodes in its order, its edges, and their attributes.
 
-    u, v (p,) int64 numbers of nodes; weights (p,) of edges, vwgt (n,) of nodes, coords (n, d), or
-    None where not asked for; labels (n,) the nodes' names, None where they are 0 to n - 1.
+    u, v (p,) int64: node numbers; weights (p,) of edges, vwgt (n,) of nodes, coords (n, d), each
+    None if not requested; labels (n,): the nodes' names, None if they are 0 to n - 1.
     """
 
     n: int
@@ -198,7 +197,7 @@ class Nodes(NamedTuple):
 
     @property
     def of_vertices(self) -> dict[str, Any]:
-        """The fields of a graph that belong to its vertices, by name."""
+        """The vertex fields of a graph, by name."""
         return {"vwgt": self.vwgt, "coords": self.coords, "labels": self.labels}
 
 
@@ -210,11 +209,11 @@ def nodes_of_graph(
     coords: str | None,
     directed: bool = False,
 ) -> Nodes:
-    """Return the nodes and edges of a networkx graph; as arcs, two for each edge, if `directed`.
+    """Return the nodes and edges of a networkx graph; if `directed`, as arcs, two for each edge.
 
     weight, node_weight, coords: names of attributes that every edge or node must have. Raises
-    InputError for multigraphs, attributes that are missing or no numbers, and for directed graphs
-    unless asked for them.
+    InputError for multigraphs, for missing or non-numeric attributes, and for directed graphs
+    unless `directed`.
     """
     if graph.is_directed() and not directed:
         raise InputError(

@@ -22,19 +22,18 @@ class Graph(AdjacencyLists):
     """An undirected graph without loops or parallel edges.
 
     xadj (n + 1,) int64 and adjncy (2m,) int32 (int64 from 2^31 vertices on) are METIS's CSR:
-    the neighbours of v are adjncy[xadj[v]:xadj[v + 1]], each edge stands at both its ends.
-    Every list is kept in ascending order; it is sorted here, weights along with it, if it is not.
+    the neighbours of v are adjncy[xadj[v]:xadj[v + 1]]; each edge is listed at both its ends. The
+    constructor sorts every list in ascending order, and its weights with it.
     vwgt (n,) or (n, c), int64 or float64, or None: every vertex weighs 1.
     adjwgt (2m,), equal at both ends, or None: every edge weighs 1.
     coords (n, 2) or (n, 3) float64, or None.
-    bytes_per_vertex, bytes_per_edge [B]: the memory a vertex costs, and each adjacency entry (an
+    bytes_per_vertex, bytes_per_edge [B]: the memory of a vertex, and of each adjacency entry (an
     edge costs once at each end).
     labels (n,): the vertices' names in the file they came from, or None: 0 to n - 1.
 
-    Arrays that are already of these types are kept, not copied: leave them as they are afterwards.
-
-    Raises InputError on anything else: asymmetry, loops, parallel edges, indices out of range,
-    negative or non-finite weights and coordinates.
+    Arrays that already have these types are not copied: do not change them afterwards. Raises
+    InputError for asymmetry, loops, parallel edges, indices out of range, and negative or
+    non-finite weights and coordinates.
     """
 
     symmetric: ClassVar[bool] = True
@@ -57,14 +56,14 @@ class Graph(AdjacencyLists):
 
     @property
     def isolated(self) -> npt.NDArray[np.intp]:
-        """(i,) the vertices without an edge."""
+        """The vertices without an edge, (i,)."""
         return np.flatnonzero(self.degrees == 0)
 
     @property
     def first_label(self) -> int | None:
-        """The number of the first vertex where labels count on from it; 0 without labels.
+        """The first label if labels are consecutive numbers; 0 without labels.
 
-        None where labels are names, or numbers in another order or with gaps.
+        None if labels are names, or numbers in another order or with gaps.
         """
         if self.labels is None:
             return 0
@@ -75,15 +74,15 @@ class Graph(AdjacencyLists):
         return first if counted else None
 
     def arcs_in(self) -> Arcs:
-        """Return the arcs that reach each vertex: as each edge goes both ways, those that leave."""
+        """Return the arcs that reach each vertex: those of arcs_out, as edges go both ways."""
         return self.arcs_out()
 
     def undirected(self) -> Graph:
-        """Return the graph itself, as `DirectedGraph.undirected` does that of a directed one."""
+        """Return the graph itself, for compatibility with `DirectedGraph.undirected`."""
         return self
 
     def components(self) -> tuple[int, npt.NDArray[np.int32]]:
-        """Number of connected components and (n,) the one of each vertex, by smallest vertex."""
+        """Number of connected components, and each vertex's component (n,), by smallest vertex."""
         from evener.graphs import graph_kernels
 
         label = np.empty(self.n, np.int32)
@@ -91,10 +90,10 @@ class Graph(AdjacencyLists):
         return int(count), label
 
     def renumbered(self, order: IntArray, xadj: IntArray, adjncy: IntArray) -> Graph:
-        """Return the same graph, its vertex v the one that was order[v] (n,); without edge weights.
+        """Return the same graph renumbered: vertex v was order[v] (n,); without edge weights.
 
-        xadj (n + 1,) int64, adjncy (2m,) int32: its edges in these numbers, which are not checked;
-        lists may be in any order.
+        xadj (n + 1,) int64, adjncy (2m,) int32: the edges in the new numbers, which are not
+        checked; lists may be in any order.
         """
         made = copy(self)
         new = {"xadj": xadj, "adjncy": adjncy, "adjwgt": None}
@@ -109,7 +108,7 @@ class Graph(AdjacencyLists):
     def trusted(
         cls, xadj: IntArray, adjncy: IntArray, vwgt: NumberArray, adjwgt: NumberArray | None
     ) -> Graph:
-        """Return the graph of lists that are known to be those of one, which are not checked.
+        """Return the graph of lists that are known to be valid and are not checked.
 
         xadj (n + 1,) int64, adjncy (2m,) int32, lists in any order; vwgt (n,), adjwgt (2m,).
         """
@@ -130,11 +129,11 @@ class Graph(AdjacencyLists):
         weights: npt.ArrayLike | None = None,
         **fields: Any,
     ) -> Graph:
-        """Build the graph of the pairs (u[i], v[i]), each direction or both, loops dropped.
+        """Build the graph of the pairs (u[i], v[i]), in one or both directions, without loops.
 
-        Of equal pairs, whatever their direction, the first given is kept, with its weight.
-        u, v (p,) whole numbers in [0, n); weights (p,) or None; fields as of Graph. Raises
-        InputError for vertices out of range and lengths that differ.
+        Of equal pairs, in any direction, the first is kept, with its weight. u, v (p,) whole
+        numbers in [0, n); weights (p,) or None; fields as in Graph. Raises InputError for vertices
+        out of range and different lengths.
         """
         xadj, adjncy, adjwgt = arrays.listed(n, u, v, weights, both=True)
         return cls(xadj, adjncy, adjwgt=adjwgt, **fields)
@@ -143,12 +142,12 @@ class Graph(AdjacencyLists):
     def from_scipy(
         cls, matrix: SparseMatrix, *, symmetrize: bool = False, weights: bool = False, **fields: Any
     ) -> Graph:
-        """Return the graph of a square sparse matrix: vertices i and j are joined by entry (i, j).
+        """Return the graph of a square sparse matrix: entry (i, j) joins vertices i and j.
 
-        Whatever is stored counts, zeros too; the diagonal is left out. weights: whether entries
-        weigh the edges, which must not be negative then. symmetrize: the graph of A + A^T, which
-        adds such weights up; without it, InputError where (i, j) is stored and (j, i) is not, or
-        weighs something else. fields: as of Graph (vwgt, coords, labels, bytes_per_vertex, ...).
+        All stored entries count, including zeros, except the diagonal. weights: use the entries as
+        weights of the edges; they must then not be negative. symmetrize: the graph of A + A^T,
+        whose weights are added; without it, InputError if (i, j) is stored but (j, i) is not, or if
+        they differ. fields: as in Graph (vwgt, coords, labels, bytes_per_vertex, ...).
         """
         from evener.graphs.foreign import pairs_of_matrix
 
@@ -165,12 +164,12 @@ class Graph(AdjacencyLists):
         coords: str | None = None,
         **fields: Any,
     ) -> Graph:
-        """Return an undirected networkx graph; vertex i is the i-th of its nodes, loops dropped.
+        """Convert an undirected networkx graph; vertex i is its i-th node; loops are dropped.
 
-        weight, node_weight, coords: names of attributes that weigh edges and nodes, and say where
-        these are; without them all weigh 1. labels are the nodes' names, unless these are 0 to
-        n - 1 in order. fields: others of Graph. Raises InputError for directed graphs, multigraphs
-        and missing attributes.
+        weight, node_weight, coords: names of the attributes with edge weights, node weights and
+        node coordinates; without them all weigh 1. labels are the nodes' names, unless these are 0
+        to n - 1 in order. fields: others of Graph. Raises InputError for directed graphs,
+        multigraphs and missing attributes.
         """
         from evener.graphs.foreign import nodes_of_graph
 
@@ -180,9 +179,9 @@ class Graph(AdjacencyLists):
 
     @classmethod
     def from_meshio(cls, mesh: MeshioMesh, *, by: Literal["cells", "points"] = "cells") -> Graph:
-        """Return the graph of a meshio mesh, as `read` makes it of the file the mesh is in.
+        """Return the graph of a meshio mesh, as `read` makes it from the mesh's file.
 
-        by: whether its vertices are the cells of the highest dimension (dual graph) or the points
+        by: whether vertices are the cells of the highest dimension (dual graph) or the points
         (nodal graph).
         """
         from evener.graphs.mesh import Mesh
@@ -192,5 +191,5 @@ class Graph(AdjacencyLists):
 
 @cache
 def _empty() -> Graph:
-    """Return a graph without vertices: made when one is needed, as its checks import Numba."""
+    """Return a graph without vertices; made only when needed, because its checks import Numba."""
     return Graph(np.zeros(1, np.int64), np.empty(0, np.int32))

@@ -1,4 +1,4 @@
-"""Converts what is passed as a graph's arrays to what kernels take; InputError otherwise."""
+"""Converts a graph's arrays to the types that kernels take; raises InputError if they are wrong."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from evener.errors import InputError
 
 
 def index_type(n: int) -> type[np.int32 | np.int64]:
-    """Return the type of indices of n vertices."""
+    """Return the index type for n vertices."""
     return np.int32 if n < 2**31 else np.int64
 
 
 def endpoints(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.int64]:
-    """Return ends of pairs (p,), whole numbers in [0, n)."""
+    """Return the ends of pairs (p,) as whole numbers in [0, n)."""
     array = as_integers(values, name)
     if array.size and (array.min() < 0 or array.max() >= n):
         raise InputError(
@@ -38,10 +38,10 @@ def endpoints(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.int64]
 def listed(
     n: int, u: npt.ArrayLike, v: npt.ArrayLike, weights: npt.ArrayLike | None, *, both: bool
 ) -> tuple[IntArray, IntArray, NumberArray | None]:
-    """Return offsets, entries and their weights of lists with v[i] in that of u[i], loops left out.
+    """Return offsets, entries and weights of lists with v[i] in the list of u[i], without loops.
 
-    both: u[i] stands in the list of v[i] too. Of equal entries the first given is kept, with its
-    weight. Raises InputError for vertices out of range and lengths that differ.
+    both: u[i] is also in the list of v[i]. Of equal entries the first is kept, with its weight.
+    Raises InputError for vertices out of range and different lengths.
     """
     from evener.graphs import graph_kernels as kernels
 
@@ -82,19 +82,22 @@ def _sort_with(
 
 
 def check_offsets(xadj: IntArray, entries: int) -> None:
-    """Refuse offsets that do not ascend from 0 to `entries`."""
+    """Raise InputError unless the offsets ascend from 0 to `entries`."""
     if xadj.size == 0:
         raise InputError("xadj is empty; a graph with n vertices has n + 1 offsets")
     if xadj[0] != 0 or xadj[-1] != entries:
         raise InputError(f"xadj must run from 0 to {entries}, not {xadj[0]} to {xadj[-1]}")
-    # Compared, not subtracted, as a difference might overflow.
+    # Compared instead of subtracted, because a difference might overflow.
     decreases = xadj[1:] < xadj[:-1]
     if decreases.any():
         raise InputError(f"xadj decreases at vertex {int(np.argmax(decreases))}")
 
 
 def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
-    """Return the indices in the width that kernels use; those out of range stay so."""
+    """Return the indices in the width that kernels use.
+
+    Indices of another type are checked; those of the right type are not.
+    """
     array = np.asarray(adjncy)
     dtype = index_type(n)
     if array.dtype == dtype and array.ndim == 1:
@@ -107,7 +110,7 @@ def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
 
 
 def vertex_weights(values: npt.ArrayLike, n: int) -> NumberArray:
-    """Return (n,) or (n, c) weights, one column as none."""
+    """Return weights (n,) or (n, c); a single column becomes (n,)."""
     array = as_array(values, "vwgt")
     weights = as_weights(array, "vwgt", ndim=2 if array.ndim == 2 else 1)
     same_length(weights, n, "vwgt", "vertices")
@@ -117,7 +120,7 @@ def vertex_weights(values: npt.ArrayLike, n: int) -> NumberArray:
 
 
 def coordinates(values: npt.ArrayLike, n: int) -> FloatArray:
-    """Return (n, 2) or (n, 3) coordinates."""
+    """Return coordinates (n, 2) or (n, 3)."""
     coords = as_numbers(values, "coords", ndim=2)
     same_length(coords, n, "coords", "vertices")
     if coords.shape[1] not in (2, 3):
@@ -127,7 +130,7 @@ def coordinates(values: npt.ArrayLike, n: int) -> FloatArray:
 
 
 def cost(value: object, name: str) -> float:
-    """Return a number of bytes, finite and not negative."""
+    """Return a number of bytes, which must be finite and not negative."""
     if not (
         isinstance(value, int | float | np.integer | np.floating)
         and np.isfinite(value)
@@ -138,7 +141,7 @@ def cost(value: object, name: str) -> float:
 
 
 def same_length(array: npt.NDArray[np.generic], length: int, name: str, what: str) -> None:
-    """Refuse an array of another length than there are `what`."""
+    """Raise InputError unless the array has `length` entries, one for each of `what`."""
     if len(array) != length:
         raise InputError(f"{name} has {len(array)} entries for {length} {what}")
 
@@ -146,9 +149,9 @@ def same_length(array: npt.NDArray[np.generic], length: int, name: str, what: st
 def sorted_entries(
     xadj: IntArray, adjncy: IntArray, adjwgt: NumberArray | None, *, symmetric: bool
 ) -> tuple[IntArray, NumberArray | None]:
-    """Return both with every list in ascending order: the given ones where they are already.
+    """Return adjncy and adjwgt with every list in ascending order; not copied if already sorted.
 
-    Raises InputError for loops, parallel edges, indices out of range, and, where lists must be
+    Raises InputError for loops, parallel edges, indices out of range, and, if lists must be
     `symmetric`, for asymmetry (one linear pass each).
     """
     from evener.graphs import graph_kernels as kernels
@@ -156,7 +159,7 @@ def sorted_entries(
     n, none, where = xadj.size - 1, np.empty(0, np.int64), np.zeros(2, np.int64)
     code = kernels.check_entries(xadj, adjncy, where)
     if code == kernels.OK and kernels.first_unsorted(xadj, adjncy) >= 0:
-        adjncy = adjncy.copy()  # the caller's array stays as it is
+        adjncy = adjncy.copy()  # the caller's array must not change
         order = none if adjwgt is None else np.empty(adjncy.size, np.int64)
         kernels.sort_lists(xadj, adjncy, order)
         adjwgt = None if adjwgt is None else adjwgt[order]

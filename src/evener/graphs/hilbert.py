@@ -1,8 +1,8 @@
 """Orders points along the Hilbert curve: points near in the order are near in space.
 
-The curve is the one of [Ham06]_ in two and three dimensions: a cell's orientation is the pair
-(entry corner, direction), and a Gray code visits its quadrants or octants. The keys hold 32 bits
-a coordinate in the plane and 21 in space, one scale for all dimensions.
+The curve is that of [Ham06]_ in two and three dimensions: a cell's orientation is the pair (entry
+corner, direction), and a Gray code visits its quadrants or octants. The keys have 32 bits per
+coordinate in the plane and 21 in space, with one scale for all dimensions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from evener.errors import InputError
 from evener.threads import in_slices, slice_ends, slices_for
 
 BITS_A_COORDINATE = {2: 32, 3: 21}
-BITS_A_STEP = {2: 4, 3: 3}  # bits of each coordinate for one look-up, by dimension
+BITS_A_STEP = {2: 4, 3: 3}  # bits of each coordinate per look-up, by dimension
 
 
 def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int64]:
@@ -30,7 +30,10 @@ def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int
 
 
 def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint64]:
-    """Return the key (n,) of the finest cell of each point, in curve order; as hilbert_order."""
+    """Return the key (n,) of each point's finest cell, in curve order.
+
+    Raises the errors of hilbert_order.
+    """
     points = within_range(as_points(points))
     if not len(points):
         return np.zeros(0, np.uint64)
@@ -40,10 +43,11 @@ def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint
 def keys_in_box(
     points: FloatArray, low: FloatArray, high: FloatArray, threads: int = 1
 ) -> npt.NDArray[np.uint64]:
-    """Return the key (n,) of each point where the curve fills a box; those of parts are of a whole.
+    """Return the key (n,) of each point on the curve that fills a box.
 
-    points (n, d) float64, contiguous, of a magnitude as `within_range` makes it. low, high (d,):
-    the smallest and largest coordinates of all points.
+    Keys of subsets are comparable if the box is the same. points (n, d) float64, contiguous, with
+    magnitudes as `within_range` returns them. low, high (d,): the smallest and largest coordinates
+    of all points.
     """
     from evener.graphs import hilbert_kernels as kernels
 
@@ -62,7 +66,7 @@ def keys_in_box(
 
 
 def extents(points: FloatArray, threads: int = 1) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and the largest coordinates (d,) of points (n, d); n is not 0."""
+    """Return the smallest and the largest coordinates (d,) of points (n, d), n > 0."""
     from evener.graphs import hilbert_kernels as kernels
 
     n, d = points.shape
@@ -88,7 +92,7 @@ def _sorting_order(keys: npt.NDArray[np.uint64], threads: int) -> npt.NDArray[np
     in_slices(
         lambda i: kernels.count_buckets(keys, ends[i], ends[i + 1], counts[i]), slices, threads
     )
-    # Bucket by bucket, and in each slice by slice, so that equal keys keep their order.
+    # Ordered by bucket, then by slice, so that equal keys keep their order.
     starts = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, slices).T.copy()
     begin = np.append(starts[0], n)
     in_buckets, order = np.empty_like(keys), np.empty(n, _index_type(n))
@@ -98,7 +102,7 @@ def _sorting_order(keys: npt.NDArray[np.uint64], threads: int) -> npt.NDArray[np
         threads,
     )
     spare = np.empty_like(order)
-    bounds = np.searchsorted(begin, ends)  # the slices' buckets hold about as much
+    bounds = np.searchsorted(begin, ends)  # each slice's buckets have about the same size
     bounds[0], bounds[-1] = 0, buckets
     in_slices(
         lambda i: kernels.sort_buckets(
@@ -115,7 +119,7 @@ def _index_type(n: int) -> type[np.uint32 | np.int64]:
 
 
 def as_points(points: npt.ArrayLike) -> FloatArray:
-    """Return points as a contiguous (n, 2) or (n, 3) float64 array; InputError otherwise."""
+    """Return points as a contiguous (n, 2) or (n, 3) float64 array; raise InputError otherwise."""
     array = as_numbers(points, "points", ndim=2)
     if array.shape[1] not in BITS_A_COORDINATE:
         raise InputError(f"points must have 2 or 3 columns, not {array.shape[1]}")
@@ -123,9 +127,10 @@ def as_points(points: npt.ArrayLike) -> FloatArray:
 
 
 def within_range(values: FloatArray, largest: float | None = None) -> FloatArray:
-    """Scale by a power of two where products or inverses of differences could overflow.
+    """Scale values by a power of two if products or inverses of differences could overflow.
 
-    largest: the greatest magnitude, of a whole of which these values are a part; None: of these.
+    largest: the largest magnitude in the whole array of which these values are a part; None: in
+    `values`.
     """
     if largest is None:
         largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
@@ -136,10 +141,10 @@ def within_range(values: FloatArray, largest: float | None = None) -> FloatArray
 
 @lru_cache(maxsize=2)
 def step_table(d: int) -> npt.NDArray[np.uint16]:
-    """One look-up for several levels: table[state, cell] = next state and digits of the key.
+    """Return a look-up table of several levels: table[state, cell] = next state and key digits.
 
-    A cell holds the next BITS_A_STEP bits of x, then of y (then of z); the entry is the next
-    state above the d * BITS_A_STEP bits of the key. States are flattened first.
+    A cell holds the next BITS_A_STEP bits of x, then of y (then of z); the entry is the next state
+    above the d * BITS_A_STEP bits of the key. The table is flattened, states first.
     """
     digit, successor = _single_steps(d)
     bits = BITS_A_STEP[d]
@@ -157,12 +162,12 @@ def step_table(d: int) -> npt.NDArray[np.uint16]:
 
 
 def _single_steps(d: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Digit and next state of every reachable (state, corner), level by level [Ham06]_."""
+    """Return digit and next state for every reachable (state, corner), level by level [Ham06]_."""
     numbers = {(0, 0): 0}
     waiting = [(0, 0)]
     digits: list[list[int]] = []
     successors: list[list[int]] = []
-    for entry, direction in waiting:  # grows while it is walked through
+    for entry, direction in waiting:  # grows during the loop
         steps = [_step(d, entry, direction, corner) for corner in range(1 << d)]
         for _, state in steps:
             if state not in numbers:
@@ -174,7 +179,7 @@ def _single_steps(d: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def _step(d: int, entry: int, direction: int, corner: int) -> tuple[int, tuple[int, int]]:
-    """Where the curve visits `corner` of a cell, and the state (entry, direction) there."""
+    """Return when the curve visits `corner` of a cell, and the state (entry, direction) there."""
     digit = _gray_inverse(_rotate(corner ^ entry, -(direction + 1), d))
     inner_entry = _gray(2 * ((digit - 1) // 2)) if digit else 0
     inner_direction = _trailing_ones(digit - 1 + digit % 2) % d if digit else 0

@@ -1,4 +1,4 @@
-"""AdjacencyLists: what a Graph and a DirectedGraph have in common, validated on construction."""
+"""AdjacencyLists: the common base of Graph and DirectedGraph, validated on construction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evener.errors import InputError
 from evener.graphs import graph_checks as arrays
 from evener.wording import number
 
-# What one row and one entry of a sparse matrix in CSR form cost in double precision, with one
+# Memory of one row and one entry of a sparse CSR matrix in double precision, with one
 # input and one output vector: indptr, x and y; column index and value.
 BYTES_PER_VERTEX = 24.0
 BYTES_PER_EDGE = 12.0
@@ -31,7 +31,7 @@ class Arcs(NamedTuple):
     """Lists of arcs in CSR form: those of vertex v are adjncy[xadj[v]:xadj[v + 1]], ascending.
 
     xadj (n + 1,) int64; adjncy (arcs,) int32 or int64, the vertices at the other ends; adjwgt
-    (arcs,) int64 or float64, or None where all arcs weigh 1.
+    (arcs,) int64 or float64, or None if all arcs weigh 1.
     """
 
     xadj: IntArray
@@ -41,11 +41,11 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdjacencyLists:
-    """Vertices, each with a list of others; see Graph and DirectedGraph for what lists mean.
+    """Vertices, each with a list of other vertices; Graph and DirectedGraph define the meaning.
 
-    Every list is kept in ascending order; it is sorted here, weights along with it, if it is not.
-    Raises InputError for loops, parallel entries, indices out of range, negative or non-finite
-    weights and coordinates, and, for graphs that must be symmetric, for lists that are not.
+    The constructor sorts every list in ascending order, and its weights with it. Raises InputError
+    for loops, parallel entries, indices out of range, negative or non-finite weights and
+    coordinates, and for asymmetric lists if the graph must be symmetric.
     """
 
     xadj: IntArray
@@ -91,7 +91,7 @@ class AdjacencyLists:
 
     @property
     def n_constraints(self) -> int:
-        """Number of weights a vertex has."""
+        """Number of weights per vertex."""
         return 1 if self.vwgt is None or self.vwgt.ndim == 1 else int(self.vwgt.shape[1])
 
     @property
@@ -101,12 +101,12 @@ class AdjacencyLists:
 
     @property
     def degrees(self) -> npt.NDArray[np.int64]:
-        """(n,) number of entries in each list."""
+        """Number of entries in each list, (n,)."""
         return np.diff(self.xadj)
 
     @property
     def total_weight(self) -> float:
-        """Sum of the vertex weights [units]; of the first of several."""
+        """Sum of the vertex weights [units]; of several weights, the first."""
         return float(self.n) if self.vwgt is None else float(self.weights().sum())
 
     @property
@@ -115,17 +115,17 @@ class AdjacencyLists:
         return self.n * self.bytes_per_vertex + self.adjncy.size * self.bytes_per_edge
 
     def weights(self, constraint: int = 0) -> NumberArray:
-        """(n,) vertex weights [units], ones where there are none."""
+        """Return the vertex weights (n,) [units]; ones if there are none."""
         if self.vwgt is None:
             return np.ones(self.n, np.int64)
         return self.vwgt if self.vwgt.ndim == 1 else self.vwgt[:, constraint].copy()
 
     def edge_weights(self) -> NumberArray:
-        """(entries,) weights of the entries of all lists, ones where there are none."""
+        """Return the weights of the entries of all lists, (entries,); ones if there are none."""
         return np.ones(self.adjncy.size, np.int64) if self.adjwgt is None else self.adjwgt
 
     def vertex_bytes(self) -> FloatArray:
-        """(n,) memory of each vertex with its adjacency entries [B]."""
+        """Return the memory of each vertex with its adjacency entries, (n,) [B]."""
         return np.asarray(self.bytes_per_vertex + self.bytes_per_edge * self.degrees, np.float64)
 
     def arcs_out(self) -> Arcs:
@@ -133,7 +133,7 @@ class AdjacencyLists:
         return Arcs(self.xadj, self.adjncy, self.adjwgt)
 
     def with_(self, **changes: object) -> Self:
-        """Return a copy with some fields replaced; what is new is validated."""
+        """Return a copy with some fields replaced; the new values are validated."""
         if not changes.keys() <= {"vwgt", "coords"}:
             return replace(self, **changes)  # type: ignore[arg-type]
         made = copy(self)
@@ -143,7 +143,7 @@ class AdjacencyLists:
         return made
 
     def _check_vertices(self) -> None:
-        """Check and bring into shape what its vertices weigh, and where they are."""
+        """Check and convert the vertices' weights and coordinates."""
         put = object.__setattr__
         if self.vwgt is not None:
             put(self, "vwgt", arrays.vertex_weights(self.vwgt, self.n))
@@ -151,7 +151,7 @@ class AdjacencyLists:
             put(self, "coords", arrays.coordinates(self.coords, self.n))
 
     def _said_of_vertices(self) -> list[str]:
-        """Return texts on weights and coordinates, for `repr`."""
+        """Return descriptions of weights and coordinates, for `repr`."""
         weights = "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in all"
         if self.n_constraints > 1:
             weights = f"{self.n_constraints} weights each"

@@ -21,7 +21,7 @@ Fields = dict[str, npt.NDArray[Any]]
 
 
 def checked_points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray:
-    """Return (p, d) finite coordinates, d one of the widths."""
+    """Return finite coordinates (p, d), with d in `widths`."""
     points = as_numbers(values, "points", ndim=2)
     if points.shape[1] not in widths:
         raise InputError(f"points must have 2 or 3 columns, not {points.shape[1]}")
@@ -32,7 +32,7 @@ def checked_points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray
 
 
 def checked_corners(values: npt.ArrayLike, n_points: int) -> IntArray:
-    """Return the corners (m,) as int32; InputError for numbers outside 0 to n_points - 1."""
+    """Return the corners (m,) as int32; raise InputError for numbers outside 0 to n_points - 1."""
     corners = as_integers(values, "corners")
     bad = np.flatnonzero((corners < 0) | (corners >= n_points))
     if bad.size:
@@ -55,12 +55,12 @@ def checked_fields(fields: Fields, n: int, what: str) -> Fields:
 
 
 def no_pairs() -> IntArray:
-    """Return (0, 2) int64: no cells are coupled."""
+    """Return an array (0, 2) int64: no cells are coupled."""
     return np.empty((0, 2), np.int64)
 
 
 def checked_pairs(values: npt.ArrayLike, n_cells: int) -> IntArray:
-    """Return (p, 2) pairs of cells; InputError for other shapes and numbers of no cell."""
+    """Return pairs of cells (p, 2); raise InputError for other shapes or nonexistent cells."""
     pairs = np.asarray(values)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise InputError(f"coupled must have two columns, not the shape {pairs.shape}")
@@ -76,7 +76,7 @@ def checked_pairs(values: npt.ArrayLike, n_cells: int) -> IntArray:
 def graph_by_faces(n: int, u: IntArray, v: IntArray, coords: FloatArray | None) -> Graph:
     """Return the graph of n cells; u[i], v[i]: the cells on both sides of face i.
 
-    Where any two cells share several faces, edges weigh the number of their faces.
+    If some cells share several faces, each edge's weight is its number of faces.
     """
     graph = Graph.from_edges(n, u, v, coords=coords)
     if graph.m == np.count_nonzero(u != v):
@@ -87,7 +87,7 @@ def graph_by_faces(n: int, u: IntArray, v: IntArray, coords: FloatArray | None) 
     return Graph.from_edges(n, pairs // n, pairs % n, weights=faces, coords=coords)
 
 
-# Names of cells by their linear shape: of many, of one, and short ones that are taken for them.
+# Names of cells by their linear shape: plural, singular, and accepted short names.
 CELL_NAMES: Mapping[int, tuple[str, ...]] = {
     cell_kernels.VERTEX: ("points", "point"),
     cell_kernels.LINE: ("lines", "line"),
@@ -113,7 +113,7 @@ def shape_called(kind: int) -> str:
 
 
 def cells_called(kind: int) -> str:
-    """Return the name of many cells of a VTK type: "6-node triangles", "hexahedra"."""
+    """Return the plural name of cells of a VTK type: "6-node triangles", "hexahedra"."""
     if kind == POLYHEDRON:
         return "polyhedra"
     base = int(BASE[kind]) if 0 <= kind < BASE.size else 0
@@ -125,20 +125,20 @@ def cells_called(kind: int) -> str:
     return order + CELL_NAMES[base][0]
 
 
-# VTK's cell types of most files; cell_kernels.py has the tables of all.
+# The usual cell types of VTK; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
 TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET, POLYHEDRON = 10, 12, 13, 14, 41, 42
 
-# Max. pairs of cells that share a face: up to _FEW_PAIRS, or so many for each corner. A face of
-# many cells makes a pair of each two, which in a damaged file might not fit in memory.
+# Max. pairs of cells that share a face: _FEW_PAIRS, or a multiple of the corners. A face of
+# many cells gives a pair for each two; in a damaged file these might not fit in memory.
 _FEW_PAIRS = 2**22
 _PAIRS_PER_CORNER = 200
 
 
 class Faces(NamedTuple):
-    """Faces of a mesh: of face i, corners[offsets[i]:offsets[i + 1]] turn outward from its owner.
+    """Faces of a mesh; corners[offsets[i]:offsets[i + 1]] of face i turn outward from its owner.
 
-    offsets (f + 1,) int64, corners int32, owner (f,) int32 the cell it belongs to.
+    offsets (f + 1,) int64, corners int32, owner (f,) int32: the cell of each face.
     """
 
     offsets: IntArray
@@ -150,19 +150,19 @@ class Faces(NamedTuple):
 class Mesh:
     """Cells of one topological dimension, each a list of points.
 
-    points (p, 2) or (p, 3) float64 [as in the file]; (p, 0) where coordinates are not known.
+    points (p, 2) or (p, 3) float64 [as in the file]; (p, 0) if coordinates are not known.
     offsets (c + 1,) int64 and corners int32: cell i has corners[offsets[i]:offsets[i + 1]], in
-    VTK's order (wedges in Gmsh's, as meshio has them). kinds (c,) uint8, VTK's cell types: lines,
+    VTK's order (wedges in Gmsh's, as in meshio). kinds (c,) uint8, VTK's cell types: lines,
     triangles, quads, polygons, tetrahedra, hexahedra, wedges, pyramids, their higher orders, and
     point sets (41), whose shape is unknown.
-    cell_data, point_data: by name, arrays with one row a cell or point.
+    cell_data, point_data: arrays by name, with one row per cell or point.
     coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
-    exchange: what the solvers for which it was made send, as Workload.exchange.
+    exchange: what the solvers for which it was made send, as in Workload.exchange.
     regions: the cells of each named part of the mesh; parts may overlap.
-    period: 0, or after how much the first coordinate begins anew: 360 for degrees of longitude.
+    period: the period of the first coordinate, such as 360 for degrees of longitude; 0: none.
 
-    Raises InputError on anything else: corners out of range, a wrong number of corners, types not
-    known or of several dimensions, coordinates that are not finite, fields of a wrong length.
+    Raises InputError for corners out of range, a wrong number of corners, unknown types or types of
+    several dimensions, coordinates that are not finite, and fields of a wrong length.
     """
 
     points: FloatArray
@@ -220,7 +220,7 @@ class Mesh:
 
     @property
     def n_points(self) -> int:
-        """Number of points, those that no cell uses included."""
+        """Number of points, including those that no cell uses."""
         return len(self.points)
 
     @property
@@ -230,7 +230,7 @@ class Mesh:
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether it is known where the points lie."""
+        """Whether the points' coordinates are known."""
         return bool(self.points.shape[1])
 
     @property
@@ -239,7 +239,7 @@ class Mesh:
         return self.n_points - int(np.count_nonzero(np.bincount(self.corners)))
 
     def centres(self) -> FloatArray:
-        """(c, d) mean of each cell's corners (of its linear shape)."""
+        """Return the mean of each cell's corners (of its linear shape), (c, d)."""
         from evener.graphs import mesh_kernels as kernels
 
         out = np.empty((self.n_cells, self.points.shape[1]), np.float64)
@@ -249,7 +249,7 @@ class Mesh:
         return out
 
     def cells_across(self, period: float) -> IntVector:
-        """Return the cells wider than half the period: they lie across the end of it."""
+        """Return the cells wider than half the period, which extend across its end."""
         sizes = np.diff(self.offsets)
         x = self.points[self.corners, 0]
         ends = self.offsets[:-1]
@@ -257,7 +257,7 @@ class Mesh:
         return np.flatnonzero((width > period / 2) & (sizes > 0))
 
     def _unwind(self, centres: FloatArray) -> None:
-        """Set the first coordinate of the centres of cells across the end of the period."""
+        """Correct the first coordinate of the centres of cells across the period's end."""
         first = float(self.points[:, 0].min())
         for cell in self.cells_across(self.period).tolist():
             x = self.points[self.corners[self.offsets[cell] : self.offsets[cell + 1]], 0]
@@ -267,11 +267,11 @@ class Mesh:
             centres[cell, 0] = first + (x.mean() - first) % self.period
 
     def dual_graph(self) -> Graph:
-        """Return the graph of the cells; those sharing a face (in 2-D an edge) are neighbours.
+        """Return the graph of the cells; cells that share a face (in 2-D an edge) are neighbours.
 
-        All cells that share one face are neighbours of each other, however many; cells of
-        unknown shape are neighbours where they share a point; coupled cells are neighbours. With
-        coupled cells, edges weigh the number of faces where two cells share several.
+        If more than two cells share a face, all are neighbours of each other; cells of unknown
+        shape are neighbours if they share a point; coupled cells are neighbours. With coupled
+        cells, edges have the number of shared faces as weight if some cells share several.
         Coordinates: the cell centres.
         """
         keys, order, cell_of, _ = self._sorted_faces()
@@ -286,9 +286,9 @@ class Mesh:
     def nodal_graph(self) -> Graph:
         """Return the graph of the points; the ends of a cell's edge are neighbours.
 
-        A point amid an edge splits it; other points of higher order are neighbours of all corners
-        of their cell. In cells of unknown shape all points are neighbours. Points that no cell
-        uses stay, without neighbours. Couplings are left out.
+        A point in the middle of an edge splits it; other points of higher order are neighbours of
+        all corners of their cell. In cells of unknown shape all points are neighbours. Points that
+        no cell uses are kept, without neighbours. Couplings are ignored.
         """
         from evener.graphs import mesh_kernels as kernels
 
@@ -309,14 +309,14 @@ class Mesh:
     def from_meshio(cls, mesh: MeshioMesh) -> Mesh:
         """Return the cells of the highest dimension of a meshio mesh, with their fields.
 
-        Raises InputError for cells of kinds not known here, as in a file.
+        Raises InputError for unknown kinds of cells, as for a file.
         """
         from evener.io.meshes.meshio import mesh_of
 
         return mesh_of(mesh)[0]
 
     def boundary_faces(self) -> Faces:
-        """Return the faces (in 2-D the edges) that belong to one cell only, in order of cells."""
+        """Return the faces (in 2-D the edges) that belong to only one cell, in order of cells."""
         from evener.graphs import mesh_kernels as kernels
 
         keys, order, cell_of, face_of = self._sorted_faces()
@@ -328,7 +328,7 @@ class Mesh:
         return Faces(offsets, corners[: offsets[-1]].copy(), owner)
 
     def _sorted_faces(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Keys of all faces, the order that brings equal ones together, their cells and numbers."""
+        """Return the faces' keys, an order that groups equal keys, and their cells and numbers."""
         from evener.graphs import mesh_kernels as kernels
 
         count, width = kernels.count_faces(self.offsets, self.kinds)
@@ -347,7 +347,7 @@ class Mesh:
 def _runs(
     keys: IntArray, order: IntArray, cell_of: IntArray, n_corners: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the faces of one cell only, and the cells on both sides of every shared face."""
+    """Return the faces with only one cell, and the cells on both sides of every shared face."""
     from evener.graphs import mesh_kernels as kernels
 
     counts = np.zeros(2, np.int64)

@@ -1,4 +1,4 @@
-"""MeshPieces: a mesh divided by blocks of its cells, each block a mesh with points of its own."""
+"""MeshPieces: a mesh divided by blocks of its cells; each block is a mesh with its own points."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evener.graphs.polymesh import PolyMesh
 
 
 class MeshPiece(NamedTuple):
-    """One block: its mesh, and the numbers in the whole mesh of its cells and of its points."""
+    """One block: its mesh, and the numbers of its cells and points in the whole mesh."""
 
     mesh: Mesh | PolyMesh
     cells: IntArray
@@ -23,11 +23,11 @@ class MeshPiece(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """Faces as blocks see them: one between two blocks is on the boundary of both.
+    """Faces as seen by blocks: a face between two blocks is on the boundary of both.
 
-    block, face and cell (s,), whole numbers: the block, the face, the cell on that side. flipped
-    (s,): whether that cell is the face's neighbour; inside (s,): whether the other cell is of the
-    block, too.
+    block, face and cell (s,), whole numbers: the block, the face, and the cell on that side.
+    flipped (s,): whether that cell is the face's neighbour; inside (s,): whether the other cell
+    also belongs to the block.
     """
 
     block: npt.NDArray[Any]
@@ -41,14 +41,14 @@ class _Sides(NamedTuple):
 class MeshPieces:
     """A mesh, and part (c,) int32, the block of each cell; `piece(b)` is the mesh of block b.
 
-    Cells and points of a piece keep the order that they have in the mesh. Fields are left out.
+    Cells and points of a piece have the same order as in the mesh. Fields are left out.
     """
 
     mesh: Mesh | PolyMesh
     part: Part
 
     def cells(self, block: int) -> IntArray:
-        """Numbers of the block's cells, rising."""
+        """Return the numbers of the block's cells, ascending."""
         return self._order[slice(*np.searchsorted(self._blocks, [block, block + 1]))]
 
     def piece(self, block: int) -> MeshPiece:
@@ -84,7 +84,7 @@ class MeshPieces:
 
     @cached_property
     def _sides(self) -> _Sides:
-        """Sides of all faces by block, in each block those inside first, then by face."""
+        """Sides of all faces by block; within a block, inner faces first, then by face number."""
         assert isinstance(self.mesh, PolyMesh)
         owner, neighbour = self.mesh.owner, self.mesh.neighbour
         inside = np.zeros(owner.size, np.bool_)
@@ -103,7 +103,7 @@ def _offsets(sizes: IntArray) -> IntArray:
 
 
 def _runs(first: IntArray, sizes: IntArray, backwards: BoolArray | None = None) -> IntArray:
-    """Return the places first[i], first[i] + 1, ... of runs of these sizes, some backwards."""
+    """Return first[i], first[i] + 1, ... (sizes[i] numbers) for each i; some runs in reverse."""
     within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     if backwards is not None:
         within = np.where(np.repeat(backwards, sizes), np.repeat(sizes - 1, sizes) - within, within)

@@ -1,4 +1,4 @@
-"""PolyMesh: cells bounded by any polygons, validated once, and the graphs it stands for."""
+"""PolyMesh: cells bounded by any polygons, validated once, with its dual and nodal graphs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from evener.wording import plural, two_lines
 
 @dataclass(frozen=True, eq=False)
 class PolyMesh:
-    """Cells bounded by any polygons, as OpenFOAM keeps them.
+    """Cells bounded by any polygons, as in OpenFOAM.
 
     points (p, 3) float64; face_offsets (f + 1,) int64 and face_corners int32: the corners of each
     face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
-    cells on both sides of the first i faces, which lie inside, and the cell of the others.
-    cell_data, point_data: by name, arrays with one row a cell or point. n_cells: number of cells.
+    cells on both sides of the first i faces, which are inner faces, and the cell of the others.
+    cell_data, point_data: arrays by name, with one row per cell or point. n_cells: number of cells.
     coupled (p, 2) int64: the cells at both sides of each pair of cyclic faces. regions: the cells
     of each cell zone.
 
-    Raises InputError on anything else: corners out of range, faces of fewer than 3 corners, a
-    face with one cell on both sides, cells without a face, coordinates that are not finite.
+    Raises InputError for corners out of range, faces of fewer than 3 corners, a face with the same
+    cell on both sides, cells without a face, and coordinates that are not finite.
     """
 
     points: FloatArray
@@ -60,7 +60,7 @@ class PolyMesh:
         put(self, "face_corners", checked_corners(self.face_corners, self.n_points))
         for name in ("owner", "neighbour"):
             cells = as_integers(getattr(self, name), name)
-            # Each cell has a face, so that numbers beyond twice the faces are no cells' numbers.
+            # Each cell has a face, so cell numbers are below twice the number of faces.
             if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
                 raise InputError(
                     f"{name} contains cell {cells.max()}, but there are fewer faces than cells"
@@ -92,7 +92,7 @@ class PolyMesh:
 
     @property
     def n_points(self) -> int:
-        """Number of points, those that no face uses included."""
+        """Number of points, including those that no face uses."""
         return len(self.points)
 
     @property
@@ -102,12 +102,12 @@ class PolyMesh:
 
     @property
     def exchange(self) -> str:
-        """What OpenFOAM's solvers send, as Workload.exchange: always a value for each face."""
+        """What OpenFOAM's solvers send, as in Workload.exchange: always one value per face."""
         return "faces"
 
     @property
     def has_coordinates(self) -> bool:
-        """Whether it is known where the points lie: always."""
+        """Whether the points' coordinates are known: always."""
         return True
 
     @property
@@ -116,7 +116,7 @@ class PolyMesh:
         return self.n_points - int(np.count_nonzero(np.bincount(self.face_corners)))
 
     def centres(self) -> FloatArray:
-        """(c, 3) mean over each cell's faces of the mean of the face's corners."""
+        """Return for each cell the mean over its faces of the mean of their corners, (c, 3)."""
         from evener.graphs import mesh_kernels as kernels
 
         out = np.empty((self.n_cells, 3), np.float64)
@@ -132,9 +132,9 @@ class PolyMesh:
         return out
 
     def dual_graph(self) -> Graph:
-        """Return the graph of the cells; those sharing a face, and coupled ones, are neighbours.
+        """Return the graph of the cells; neighbours share a face or are coupled.
 
-        Where any two cells share several faces, edges weigh the number of their faces.
+        If some cells share several faces, each edge's weight is its number of faces.
         """
         first, second = self.coupled.T
         u = np.concatenate([self.owner[: self.neighbour.size], first])
@@ -144,7 +144,7 @@ class PolyMesh:
     def nodal_graph(self) -> Graph:
         """Return the graph of the points; the ends of a face's edge are neighbours.
 
-        Couplings are left out.
+        Couplings are ignored.
         """
         from evener.graphs import mesh_kernels as kernels
 
@@ -154,7 +154,7 @@ class PolyMesh:
         return Graph.from_edges(self.n_points, u, v, coords=self.points)
 
     def boundary_faces(self) -> Faces:
-        """Return the faces that belong to one cell only."""
+        """Return the faces that belong to only one cell."""
         first = self.neighbour.size
         start = self.face_offsets[first]
         offsets = self.face_offsets[first:] - start

@@ -1,4 +1,4 @@
-"""StreamGraph: filters that all run at once, again and again, and what flows between them."""
+"""StreamGraph: filters that all run repeatedly at the same time, and the data between them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from evener.graphs.foreign import NetworkXGraph
 
 
-MOST_TOKENS = 2.0**53  # on an edge: whole numbers that a float64 holds
-# Different needs in all, and numbers of filters by needs where there are more: a file of n filters
-# with a need of its own each would ask for n x n numbers.
+MOST_TOKENS = 2.0**53  # on an edge: whole numbers that a float64 represents exactly
+# Max. different needs, and beyond it max. filters times needs: a file of n filters, each with
+# a different need, would require n x n numbers.
 MOST_NEEDS, MOST_NEEDED = 64, 2**22
 MOST = 1e100  # instructions, data, bytes: products and sums of all stay finite
 
 
 class FilterRow(NamedTuple):
-    """A filter by its name, as files and `StreamGraph.of` have it; fields as of StreamGraph."""
+    """A filter by name, as in files and `StreamGraph.of`; fields as in StreamGraph."""
 
     name: str
     scalar: float
@@ -35,7 +35,7 @@ class FilterRow(NamedTuple):
 
 
 class EdgeRow(NamedTuple):
-    """An edge between two filters, by their names; fields as of StreamGraph."""
+    """An edge between two filters, by their names; fields as in StreamGraph."""
 
     tail: str
     head: str
@@ -45,18 +45,18 @@ class EdgeRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StreamGraph:
-    """A directed graph of filters, which each run once an iteration, all at the same time.
+    """A directed graph of filters, which all run at the same time, once per iteration.
 
-    names: of the n filters, all different. scalar (n,): instructions of a filter an iteration that
-    follow each other, T0 of [Muralidharan13]_; vector (n,): how many data each of them is for, T1,
-    one or more. tails, heads (m,): edges tails[e] -> heads[e]; nbytes (m,): bytes that flow along
-    each in an iteration. stateful (n,): filters whose next run needs the last one, so that T1
-    is 1. tokens (m,): how many iterations' data lie on an edge at first; every cycle needs some.
-    needs: further requirements by name, (n,) each, which limit where a filter may be.
+    names: of the n filters, all different. scalar (n,): sequential instructions of a filter per
+    iteration, T0 of [Muralidharan13]_; vector (n,): the number of data to which each instruction
+    applies, T1, at least one. tails, heads (m,): edges tails[e] -> heads[e]; nbytes (m,): bytes per
+    iteration on each edge. stateful (n,): filters whose next run needs the last one, so that T1
+    is 1. tokens (m,): the number of iterations whose data are on an edge at the start; every cycle
+    needs some. needs: further requirements by name, (n,) each, which limit where a filter may be.
 
-    Raises InputError for lengths that differ, equal names, ends out of range, edges from a filter
-    to itself, numbers that are negative, not finite or above 1e100, vector below 1 or above 1 where
-    stateful, tokens that are not whole, and cycles without tokens.
+    Raises InputError for different lengths, equal names, ends out of range, edges from a filter to
+    itself, numbers that are negative, not finite or above 1e100, vector below 1, vector above 1 for
+    stateful filters, tokens that are not whole, and cycles without tokens.
     """
 
     names: tuple[str, ...]
@@ -109,7 +109,7 @@ class StreamGraph:
     def of(cls, filters: Iterable[FilterRow], edges: Iterable[EdgeRow]) -> StreamGraph:
         """Return the graph of filters and of edges that name their filters.
 
-        Raises InputError as the class does, and for an edge of a name that no filter has.
+        Raises InputError as the class does, and if an edge names an unknown filter.
         """
         rows, links = list(filters), list(edges)
         number = {row.name: i for i, row in enumerate(rows)}
@@ -133,11 +133,11 @@ class StreamGraph:
 
     @classmethod
     def from_networkx(cls, graph: NetworkXGraph) -> StreamGraph:
-        """Return a directed networkx graph as a stream graph; filters are called str(node).
+        """Convert a directed networkx graph to a stream graph; filters are called str(node).
 
-        Attributes of nodes: scalar, and where it is not the default vector, stateful and needs, a
-        dict; of edges: bytes, and tokens. Parallel edges stay apart. Raises InputError as the
-        class does, for undirected graphs, and for attributes that are missing or of another type.
+        Node attributes: scalar, and optionally vector, stateful and needs, a dict; edge attributes:
+        bytes, and optionally tokens. Parallel edges are kept. Raises InputError as the class does,
+        for undirected graphs, and for attributes that are missing or have another type.
         """
         from evener.graphs.stream_networkx import entries_of
 
@@ -147,14 +147,14 @@ class StreamGraph:
     def to_networkx(self) -> Any:
         """Return a networkx.MultiDiGraph with the attributes that `from_networkx` takes.
 
-        Raises ImportError where networkx is not installed.
+        Raises ImportError if networkx is not installed.
         """
         from evener.graphs.stream_networkx import networkx_of
 
         return networkx_of(self.filter_rows(), self.edge_rows())
 
     def filter_rows(self) -> Iterator[FilterRow]:
-        """Yield each filter in order; of needs those that are not zero."""
+        """Yield each filter in order, with those of its needs that are not zero."""
         columns = [(key, value.tolist()) for key, value in self.needs.items()]
         assert self.stateful is not None
         rows = zip(self.names, self.scalar.tolist(), self.vector.tolist(), self.stateful.tolist(),
@@ -239,7 +239,7 @@ class StreamGraph:
 
 
 def refuse_many_needs(needs: int, filters: int) -> None:
-    """Raise InputError where so many different needs of filters would take too much memory."""
+    """Raise InputError if the table of filters by needs would take too much memory."""
     if needs > MOST_NEEDS and needs * filters > MOST_NEEDED:
         raise InputError(
             f"{needs:,} different needs of {filters:,} filters: more than {MOST_NEEDED:,} numbers",
@@ -262,7 +262,7 @@ def _refuse_equal(names: Sequence[str]) -> None:
 
 
 def _refuse_cycles(graph: StreamGraph) -> None:
-    """Raise InputError where edges without tokens form a cycle: no filter of it could begin."""
+    """Raise InputError if edges without tokens form a cycle: none of its filters could start."""
     cycle = cycle_without_tokens(graph)
     if cycle:
         shown = " -> ".join(repr(graph.names[v]) for v in [*cycle[:4], cycle[0]])
@@ -274,7 +274,7 @@ def _refuse_cycles(graph: StreamGraph) -> None:
 
 
 def cycle_without_tokens(graph: StreamGraph) -> list[int]:
-    """Return the filters of a cycle of edges without tokens, in order; none: an empty list."""
+    """Return the filters of a cycle of edges without tokens, in order; [] if there is none."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -287,7 +287,7 @@ def cycle_without_tokens(graph: StreamGraph) -> list[int]:
         return []
     chosen = label == np.argmax(np.bincount(label))
     inside = chosen[tails] & chosen[heads]
-    # Each filter of a strong component has an edge to another one of it: follow these.
+    # Each filter of a strong component has an edge to another filter in it: follow these.
     ahead = dict(zip(tails[inside].tolist(), heads[inside].tolist(), strict=True))
     walk, place = [next(iter(ahead))], {}
     while walk[-1] not in place:
@@ -297,7 +297,7 @@ def cycle_without_tokens(graph: StreamGraph) -> list[int]:
 
 
 def topological_order(graph: StreamGraph) -> npt.NDArray[np.int64]:
-    """(n,) the filters, each after those that it needs; edges with tokens do not count."""
+    """Return the filters (n,), each after those whose data it needs; ignores edges with tokens."""
     assert graph.tokens is not None
     bare = graph.tokens == 0
     tails, heads = graph.tails[bare], graph.heads[bare]

@@ -1,4 +1,4 @@
-"""What networkx graphs hold of stream graphs: attributes of nodes and edges, read and written."""
+"""Converts between networkx graphs and stream graphs: attributes of nodes and edges."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ LinkEntry = tuple[str, str, float, float]  # tail, head, bytes, tokens
 
 
 def entries_of(graph: Any) -> tuple[list[NodeEntry], list[LinkEntry]]:
-    """Return what a directed networkx graph says of its nodes and of its edges, in their order.
+    """Return the node and edge entries of a directed networkx graph, in order.
 
-    Raises InputError for undirected graphs, attributes that are missing or of another type.
+    Raises InputError for undirected graphs and for attributes that are missing or have another
+    type.
     """
     if not graph.is_directed():
         raise InputError(
@@ -41,7 +42,7 @@ def entries_of(graph: Any) -> tuple[list[NodeEntry], list[LinkEntry]]:
 def networkx_of(
     nodes: Iterable[tuple[str, float, float, bool, Mapping[str, float]]], edges: Iterable[LinkEntry]
 ) -> Any:
-    """Return a networkx.MultiDiGraph. Raises ImportError where networkx is not installed."""
+    """Return a networkx.MultiDiGraph. Raises ImportError if networkx is not installed."""
     from networkx import MultiDiGraph
 
     graph = MultiDiGraph()

@@ -1,6 +1,6 @@
-"""What integrations take of a plan: the block of each cell or row, and what else is known of it.
+"""What integrations use of a plan: the block of each cell or row, and related data.
 
-Needs NumPy alone, so that programs that run in another Python than Evener's can import it.
+Needs only NumPy, so that programs that run in another Python than Evener's can import it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from evener.plans.plan import Plan
 
 @dataclass(frozen=True, eq=False)
 class RankBlocks:
-    """The block of each vertex, part (n,) int32, and what is known of these blocks.
+    """The block of each vertex, part (n,) int32, and what is known about these blocks.
 
-    k: the number of devices; None where blocks alone are given. cut: the plan's edge cut; None
-    where it is not known. by: "cells", or "points" of a mesh. inputs: file name -> SHA-256 of what
-    was divided.
+    k: the number of devices; None if only blocks are given. cut: the plan's edge cut; None if not
+    known. by: "cells", or "points" of a mesh. inputs: file name -> SHA-256 of what was divided.
     """
 
     part: Part
@@ -35,15 +34,15 @@ class RankBlocks:
     inputs: Mapping[str, str] = field(default_factory=dict)
 
 
-# A plan, or the block of each vertex; None on the ranks that do not read.
+# A plan, or the block of each vertex; None on ranks that do not read it.
 BlocksLike: TypeAlias = Plan | RankBlocks | Partition | npt.ArrayLike | str | Path | None
 
 
 def blocks_of(plan: BlocksLike, n: int | None = None) -> RankBlocks:
-    """Return the blocks of a plan, a partition, an array, or a file of either.
+    """Return the blocks of a plan, a partition, an array, or a file with any of these.
 
-    n: how many vertices there are, which files of other tools do not say; others are not compared.
-    Raises InputError for whatever is no plan.
+    n: number of vertices, needed to read files of other tools; not compared for others. Raises
+    InputError for anything that is not a plan.
     """
     if isinstance(plan, str | Path):
         return _read(plan, n)
@@ -74,12 +73,12 @@ def _as_part(values: npt.ArrayLike) -> Part:
 
 
 def _read(path: str | Path, n: int | None) -> RankBlocks:
-    """Read a plan file, an export to .npz, or, where n is known, any tool's partition."""
+    """Read a plan file, an export to .npz, or, if n is known, any tool's partition."""
     from evener.io.plans.archived import format_in
     from evener.io.plans.plan import read_plan
     from evener.io.sources import open_source
 
-    if format_in(path):  # of a plan, though perhaps of edges, which read_plan refuses
+    if format_in(path):  # a plan, though possibly of edges, which read_plan refuses
         return _of_plan(read_plan(path))
     data = open_source(path, folders=False).data
     if not data.startswith(b"PK"):
@@ -92,7 +91,7 @@ def _read(path: str | Path, n: int | None) -> RankBlocks:
 
 
 def _of_archive(data: bytes) -> RankBlocks:
-    """Return the blocks of an export to .npz, with the plan's terms where it has them."""
+    """Return the blocks of an export to .npz, with the plan's terms if it contains them."""
     from evener.io.archives import read_arrays
     from evener.io.json_text import loads
     from evener.io.plans.promises import KEY, promise_from_dict

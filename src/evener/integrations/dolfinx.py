@@ -1,11 +1,11 @@
-"""A plan in a program of DOLFINx: a partitioner for create_mesh, and a check of the mesh.
+"""A plan in a DOLFINx program: a partitioner for create_mesh, and a check of the mesh.
 
     mesh = create_mesh(comm, cells, x, domain, partitioner=dolfinx.partitioner("mesh.plan"))
     dolfinx.check(mesh, "mesh.plan")
 
-What DOLFINx calls such a function with has changed: up to 0.11 the cells, from 0.12 on their dual
-graph. This one takes either. Rank r gets the block of the plan's device r; rank 0 alone reads the
-plan, and errors are raised on all ranks.
+The arguments with which DOLFINx calls a partitioner have changed: up to 0.11 the cells, from 0.12
+on their dual graph. This partitioner accepts both. Rank r gets the block of the plan's device r;
+only rank 0 reads the plan, and errors are raised on all ranks.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ GHOST_MODES = ("none", "shared_facet")
 
 
 class _Call(NamedTuple):
-    """What DOLFINx asks for: cells on this rank, whether ghosts are wanted, and the dual graph.
+    """The arguments from DOLFINx: cells on this rank, whether it wants ghosts, and the dual graph.
 
-    graph(): an adjacency list of each cell's neighbours, by their numbers over all ranks.
+    graph(): an adjacency list of each cell's neighbours, by their global numbers.
     """
 
     cells: int
@@ -44,19 +44,18 @@ def partitioner(
     file: str | Path | None = None,
     compare_cut: bool = True,
 ) -> Callable[..., Any]:
-    """Return what create_mesh takes as partitioner: each rank owns the cells of its block.
+    """Return a partitioner for create_mesh that makes each rank own the cells of its block.
 
-    The cells that create_mesh gets are those of the file that was planned, in its order, rank after
-    rank. plan: a Plan, its file, an export with `part`, or the block of each cell; None on ranks
-    other than 0. ghost_mode: GhostMode.none or shared_facet, or these words, in DOLFINx 0.6 to
-    0.11, where it belongs to the partitioner ("none" if None); before and after, create_mesh has
-    it. file: the mesh file, to compare its SHA-256 with the plan's. compare_cut: whether cells of
-    different blocks must share as many facets as the plan cuts edges, which shows a mesh whose
-    cells were renumbered.
-
-    When create_mesh calls it: UsageError where ranks are not as many as devices; InputError for a
-    plan of another number of cells, of another order, of points, of another file, for several
-    types of cells, and for what is no plan.
+    create_mesh must get the cells of the planned file, in file order, rank after rank. plan: a
+    Plan, its file, an export with `part`, or the block of each cell; None on ranks other than 0.
+    ghost_mode: GhostMode.none or shared_facet, or these words, in DOLFINx 0.6 to 0.11, where it is
+    an option of the partitioner ("none" if None); in other versions it is an option of create_mesh.
+    file: the mesh file, to compare its SHA-256 with the plan's. compare_cut: whether to check that
+    cells of different blocks share as many facets as the plan cuts edges, which detects a mesh with
+    renumbered cells. When create_mesh calls the partitioner: raises UsageError if the number of
+    ranks differs from the number of devices; InputError for a plan with another number or order of
+    cells, of points, or of another file, for several types of cells, and for anything that is not a
+    plan.
     """
     asked = None if ghost_mode is None else _ghosts(ghost_mode)
 
@@ -77,9 +76,10 @@ def partitioner(
 
 
 def check(mesh: Any, plan: BlocksLike) -> int:
-    """Return the cells that this rank owns; InputError, on all ranks, where they are not its block.
+    """Return the number of cells that this rank owns, after comparing them with the plan.
 
-    `topology.original_cell_index` of the cells is compared: their numbers in create_mesh's input.
+    Compares `topology.original_cell_index` of the cells: their numbers in create_mesh's input.
+    Raises InputError, on all ranks, if some rank's cells are not those of its block.
     """
     topology = mesh.topology
     cells = topology.index_map(topology.dim)
@@ -95,11 +95,11 @@ def check(mesh: Any, plan: BlocksLike) -> int:
 
 
 def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
-    """Return what the arguments after the number of parts mean, in any version.
+    """Interpret the arguments after the number of parts, for any version.
 
     0.5: dimension, cells, ghost mode. 0.6 and 0.7: dimension, cells. 0.8: type of cells, cells. 0.9
     to 0.11: types of cells, an array of vertices for each type. From 0.12 on: dual graph, weights
-    of cells and of edges, whether ghosts are wanted; for a while in 2026 without the weights.
+    of cells and of edges, whether ghosts are wanted; for some time in 2026 without the weights.
     """
     kind, *rest = given
     if hasattr(kind, "num_nodes"):
@@ -121,7 +121,7 @@ def _understood(comm: Any, given: tuple[Any, ...]) -> _Call:
 
 
 def _dual_graph(mesh: Any, comm: Any, kinds: Any, cells: Any) -> Any:
-    """Call build_dual_graph; from 0.10 on it also wants the most cells that share a facet."""
+    """Call build_dual_graph; from 0.10 on it also takes the maximum number of cells per facet."""
     try:
         return mesh.build_dual_graph(comm, kinds, cells)
     except TypeError:
@@ -140,7 +140,7 @@ def _ghosts(mode: Any) -> bool:
 
 
 def _agreed(told: bool | None, asked: bool | None) -> bool | None:
-    """Return whether ghosts are wanted, by DOLFINx and by whoever made the partitioner."""
+    """Return whether ghosts are wanted; UsageError if create_mesh and partitioner disagree."""
     if told is not None and asked is not None and told != asked:
         raise UsageError(
             f"ghost_mode is {GHOST_MODES[asked]} for the partitioner and {GHOST_MODES[told]} for "
@@ -151,7 +151,7 @@ def _agreed(told: bool | None, asked: bool | None) -> bool | None:
 
 
 def _neighbours_elsewhere(graph: Any, own: Part, part: Part) -> IntVector:
-    """Return pairs, each once: a cell of this rank's input, its neighbour in another block."""
+    """Return distinct pairs: a cell of this rank's input, and its neighbour in another block."""
     neighbours = np.asarray(graph.array)
     cells = np.repeat(np.arange(own.size), np.diff(np.asarray(graph.offsets)))
     cut = part[neighbours] != own[cells]
@@ -161,7 +161,7 @@ def _neighbours_elsewhere(graph: Any, own: Part, part: Part) -> IntVector:
 def _destinations(
     own: Part, beyond: IntVector, part: Part, ranks: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the ranks that get each cell, its owner first, and where each cell's begin."""
+    """Return the ranks that get each cell, its owner first, and the offset of each cell's ranks."""
     copies = np.unique(beyond[:, 0] * ranks + part[beyond[:, 1]])
     counts = 1 + np.bincount(copies // ranks, minlength=own.size)
     offsets = np.concatenate([[0], np.cumsum(counts)])

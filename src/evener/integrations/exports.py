@@ -1,7 +1,7 @@
-"""The formats that `evener export --to` writes for other programs, and writing them.
+"""The formats that `evener export --to` writes for other programs, and their writing.
 
-To add one: a module in this room with a function that takes an `ExportRequest` and returns the
-`ExportFiles` to be written (it writes nothing itself), and an entry in `EXPORTERS`.
+To add a format: write a module in this folder with a function that takes an `ExportRequest` and
+returns the `ExportFiles` to be written (it writes nothing itself), and add an entry to `EXPORTERS`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Exporter(NamedTuple):
-    """A format: files(request) makes its files; needs: what must be named after the plan."""
+    """A format: files(request) makes its files; needs: what the user must name after the plan."""
 
     files: Callable[[ExportRequest], ExportFiles]
     needs: Literal["nothing", "graph", "mesh"] = "nothing"
@@ -49,7 +49,7 @@ _PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
 
 
 class Exported(NamedTuple):
-    """The files that were written, in `folder`, and sentences for the person who exports."""
+    """The files that were written, in `folder`, and notes for the user."""
 
     folder: Path
     paths: list[Path]
@@ -59,11 +59,10 @@ class Exported(NamedTuple):
 def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     """Write the plan of `request` in the format `to`, a key of EXPORTERS; return what was written.
 
-    One file, which `request.target` names, is replaced where it exists; several files, and files
-    of other names, with `force` alone. A user's own settings are kept in any case.
-
-    Raises UsageError for an unknown format, a mesh or target that is missing, and files that exist;
-    InputError where the file that was read is not the plan's, or lacks what the format needs.
+    A single file, named by `request.target`, is replaced if it exists; several files, and files
+    with other names, only with `force`. A user's own settings are always kept. Raises UsageError
+    for an unknown format, a missing mesh or target, and existing files; InputError if the file that
+    was read is not the plan's, or lacks what the format needs.
     """
     if to not in EXPORTERS:
         hint = f"Formats: {', '.join(EXPORTERS)}."
@@ -78,10 +77,10 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
 
 
 def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
-    """Raise InputError where `reading`, of the file at `path`, is not what the plan divides.
+    """Raise InputError if `reading`, of the file at `path`, is not what the plan divides.
 
-    It is compared by the number of vertices, by digests where the plan records any, and by
-    counting the plan's certificate again.
+    Compares the number of vertices, the digests if the plan records any, and the plan's
+    certificate, which is counted again.
     """
     from evener.io.plans.inputs import same_inputs
     from evener.planning.evaluate import misstated

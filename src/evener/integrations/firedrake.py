@@ -1,8 +1,8 @@
-"""A plan in a program of Firedrake: which cells of a mesh each rank gets.
+"""A plan in a Firedrake program: which cells of a mesh each rank gets.
 
     mesh = Mesh("mesh.msh", distribution_parameters={"partition": firedrake.partition("mesh.plan")})
 
-Firedrake hands the pair to PETSc's shell partitioner, as `evener.integrations.petsc` does.
+Firedrake passes the pair to PETSc's shell partitioner, as `evener.integrations.petsc` does.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 def partition(
     plan: BlocksLike, comm: Any = None, *, n: int | None = None, file: str | Path | None = None
 ) -> tuple[Any, Any]:
-    """Return (sizes, points): how many cells each rank gets, and the cells, rank after rank.
+    """Return (sizes, points): the number of cells of each rank, and the cells, rank after rank.
 
     Arrays of PETSc's integers on rank 0, which holds the mesh while it is read, and (None, None) on
-    the others. comm: of mpi4py, the mesh's; all ranks if None. n: the number of cells, if it is to
-    be checked; file: the mesh file, to compare its SHA-256 with the plan's.
-
-    Raises UsageError where ranks are not as many as devices; InputError for a plan of another
-    number of cells, of points, of another file, and for what is no plan. On all ranks.
+    the others. comm: an mpi4py communicator, the mesh's; all ranks if None. n: the number of cells,
+    if it is to be checked; file: the mesh file, to compare its SHA-256 with the plan's. Raises, on
+    all ranks, UsageError if the numbers of ranks and devices differ; InputError for a plan with
+    another number of cells, of points, or of another file, and for anything that is not a plan.
     """
     comm = package("mpi4py.MPI").COMM_WORLD if comm is None else comm
     blocks = shared_blocks(plan, comm, n, file=file)

@@ -1,4 +1,4 @@
-"""Gmsh: divides the mesh of its current model by a plan; writes .msh files with partitions.
+"""Gmsh: divides the mesh of the current model by a plan; writes .msh files with partitions.
 
     gmsh.open("mesh.msh")
     evener.integrations.gmsh.partition("mesh.plan", mesh="mesh.msh")
@@ -35,16 +35,14 @@ _NAME = "Gmsh's current model"
 
 
 def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
-    """Divide the mesh of Gmsh's current model by a plan, elements of lower dimension too.
+    """Divide the mesh of Gmsh's current model by a plan, including elements of lower dimension.
 
-    plan: a Plan, its file, a Partition or the block of each cell. mesh: the .msh file
-    that was planned and that the model was opened from: its tags say which element each cell is.
-    Without it cells are taken entity after entity, as Gmsh writes them in version 4, and the
-    facets between blocks must be as many as the plan counts.
-
-    Raises InputError for another mesh, or one whose elements were renumbered; UsageError for a
-    model that is divided already, where `mesh` does not say which cell is which. The model is then
-    as it was.
+    plan: a Plan, its file, a Partition or the block of each cell. mesh: the planned .msh file, from
+    which the model was opened: its tags identify the cells. Without it, cells are taken entity
+    after entity, as Gmsh writes them in version 4, and the number of facets between blocks must
+    equal the plan's. Raises InputError for another mesh, or one with renumbered elements;
+    UsageError for an already divided model if `mesh` is not given. After an error, the model is
+    unchanged.
     """
     gmsh = package("gmsh")
     is_divided = gmsh.model.getNumberOfPartitions() > 0
@@ -55,7 +53,7 @@ def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
         )
     model = _model(gmsh)
     tags, blocks = _blocks_of(plan, model, mesh)
-    if is_divided:  # elements between the old partitions go
+    if is_divided:  # removes elements between the old partitions
         gmsh.model.mesh.unpartition()
         model = _model(gmsh)
     place = np.argsort(tags)
@@ -83,7 +81,7 @@ def _blocks_of(
 
 
 def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVector:
-    """Return the tags of a file's cells in order. Raises InputError where it is not the model's."""
+    """Return the tags of a file's cells in order. Raises InputError if the model's differ."""
     source = open_source(path)
     found = read_elements(source) if source.data.startswith(b"$") else None
     if found is None:
@@ -105,7 +103,7 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
 
 
 def _sorted_cells(elements: GmshElements) -> IntVector:
-    """Return the tags of all cells with those of their nodes, in order of the cells' tags."""
+    """Return the tags of all cells with those of their nodes, sorted by cell tag."""
     cells = np.flatnonzero(elements.is_cell)
     order = cells[np.argsort(elements.tags[cells], kind="stable")]
     sizes, starts = SIZES[elements.types[order]], elements.starts[order]
@@ -160,15 +158,15 @@ def _mesh_of(model: GmshElements) -> Mesh:
 def files(request: ExportRequest) -> ExportFiles:
     """Return the mesh as a .msh file of version 4.1 in which every element has its partition.
 
-    Of a .msh file all elements, their tags, entities and physical groups are kept; of
-    another mesh its cells alone. Raises UsageError for a plan of points; InputError for cells that
-    Gmsh has not.
+    From a .msh file, all elements, their tags, entities and physical groups are kept; from another
+    mesh only its cells. Raises UsageError for a plan of points; InputError for cells of kinds that
+    Gmsh lacks.
     """
     return _files(request, msh_4)
 
 
 def files_2(request: ExportRequest) -> ExportFiles:
-    """Return the same in version 2.2, which has one physical group for each element."""
+    """Like `files`, but in version 2.2, which has one physical group for each element."""
     return _files(request, lambda elements, _: msh_2(elements))
 
 
@@ -187,7 +185,7 @@ def _files(request: ExportRequest, write: Writer) -> ExportFiles:
 
 
 def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
-    """Return the elements of the file that was read, and sentences on what they lack."""
+    """Return the elements of the file that was read, and notes on sections that are lost."""
     assert request.reading is not None
     found = None
     if request.reading.format == "gmsh" and request.source is not None:

@@ -1,4 +1,4 @@
-"""split_matrix: the rows of a sparse matrix that each device has, as SciPy's csr_arrays."""
+"""split_matrix: the rows of a sparse matrix for each device, as SciPy's csr_arrays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RowBlock:
     """The rows of a matrix that one device has.
 
     rows (r,) int64: their numbers in the matrix, ascending. matrix (r, n): these rows, a csr_array
-    with the columns of the whole matrix. `local` has the columns in use alone; see `columns`.
+    with the columns of the whole matrix. `local` has only the columns in use; see `columns`.
     """
 
     rows: IntVector
@@ -36,10 +36,10 @@ class RowBlock:
 
     @cached_property
     def columns(self) -> IntVector:
-        """(c,) int64: the columns in use; first those of the own rows, then the halo, ascending.
+        """The columns in use, (c,) int64: the device's own rows, then the halo, each ascending.
 
-        The own ones are all there where the matrix is square, also those without an entry:
-        block.local @ x[block.columns] is (matrix @ x)[block.rows].
+        The own columns include those without an entry if the matrix is square: block.local @
+        x[block.columns] is (matrix @ x)[block.rows].
         """
         used = np.unique(self.matrix.indices)
         own = self.rows[self.rows < self.matrix.shape[1]]
@@ -48,12 +48,12 @@ class RowBlock:
 
     @property
     def halo(self) -> IntVector:
-        """(h,) int64: the columns in use that are rows of other devices."""
+        """The columns in use that are rows of other devices, (h,) int64."""
         return self.columns[np.count_nonzero(self.rows < self.matrix.shape[1]) :]
 
     @cached_property
     def local(self) -> csr_array:
-        """(r, c): the same entries in local columns, those of `columns`."""
+        """The same entries in local columns, those of `columns`, (r, c)."""
         from scipy.sparse import csr_array
 
         place = np.empty(self.matrix.shape[1], np.int64)
@@ -69,10 +69,9 @@ def split_matrix(matrix: Any, plan: BlocksLike) -> list[RowBlock]:
     """Return the rows of `matrix` for each device of a plan, in the plan's order.
 
     matrix: a SciPy sparse matrix or array, or a dense array, with a row for each vertex of the
-    plan; entries that stand twice are added, others kept, zeros too. plan: a Plan, its file, a
-    Partition or the block of each row. A device without rows has a block of none.
-
-    Raises InputError for another number of rows, and for what is no matrix.
+    plan; repeated entries are added, other entries kept, including zeros. plan: a Plan, its file, a
+    Partition or the block of each row. A device without rows has an empty block. Raises InputError
+    for another number of rows, and for anything that is not a matrix.
     """
     from scipy.sparse import csr_array
 
@@ -94,7 +93,7 @@ def split_matrix(matrix: Any, plan: BlocksLike) -> list[RowBlock]:
 
 
 def _block(whole: csr_array, rows: IntVector) -> RowBlock:
-    """Return some rows, each entry once; they are copies, so the matrix stays as it was."""
+    """Return some rows, with repeated entries added; copies, so the matrix is unchanged."""
     matrix = whole[rows]
     matrix.sum_duplicates()
     return RowBlock(rows, matrix)

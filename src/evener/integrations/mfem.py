@@ -31,18 +31,17 @@ if TYPE_CHECKING:
 # pyramid.
 _VTK = np.array([1, 3, 5, 9, 10, 12, 13, 14])
 _NAME = "the mesh that MFEM holds"
-_LINES = 2**16  # lines of the partitioning file that become text at a time
-_DIGITS = 6  # of a rank in the name of a file, as MFEM's MakeParFilename writes it
+_LINES = 2**16  # lines of the partitioning file converted to text at a time
+_DIGITS = 6  # digits of a rank in a file name, as in MFEM's MakeParFilename
 
 
 def partitioning(plan: BlocksLike, mesh: mfem.ser.Mesh) -> mfem.ser.intArray:
-    """Return the block of each element of `mesh`; its GetData() is what MeshPartitioner takes.
+    """Return the block of each element of `mesh`; its GetData() can be passed to MeshPartitioner.
 
-    plan: a Plan, its file, a Partition or the block of each element. mesh: read from the file that
-    was planned, and neither refined nor reordered. Keep the array as long as MFEM uses its data.
-
-    Raises InputError where the mesh has other elements, or the facets between blocks are not as
-    many as the plan counts.
+    plan: a Plan, its file, a Partition or the block of each element. mesh: read from the planned
+    file, and neither refined nor reordered. Keep the array as long as MFEM uses its data. Raises
+    InputError if the mesh has other elements, or if the number of facets between blocks differs
+    from the plan's.
     """
     part = _checked(plan, mesh).part
     return package("mfem.ser").intArray(part.tolist())
@@ -51,10 +50,10 @@ def partitioning(plan: BlocksLike, mesh: mfem.ser.Mesh) -> mfem.ser.intArray:
 def write_parts(
     plan: BlocksLike, mesh: mfem.ser.Mesh, prefix: str | Path, *, force: bool = False
 ) -> list[Path]:
-    """Write each rank's mesh to PREFIX.000000 and so on, in MFEM's parallel format; return paths.
+    """Write each rank's mesh to PREFIX.000000 etc., in MFEM's parallel format; return the paths.
 
     `ParMesh(comm, stream)` reads one on each rank; `mesh-explorer -np K -m PREFIX.` shows them.
-    Raises what `partitioning` raises, and UsageError where a file exists, unless `force` is given.
+    Raises the errors of `partitioning`, and UsageError if a file exists, unless `force` is given.
     """
     mfem = package("mfem.ser")
     blocks = _checked(plan, mesh)
@@ -67,7 +66,7 @@ def write_parts(
 
 
 def _part(partitioner: Any, rank: int) -> Iterable[bytes]:
-    """Yield the text of one rank's mesh; it is extracted when it is written."""
+    """Yield the text of one rank's mesh, which is extracted only when it is written."""
     part = package("mfem.ser").MeshPart()
     partitioner.ExtractPart(rank, part)
     text = io.StringIO()
@@ -76,7 +75,7 @@ def _part(partitioner: Any, rank: int) -> Iterable[bytes]:
 
 
 def _checked(plan: BlocksLike, mesh: Any) -> RankBlocks:
-    """Return the blocks if they are of this mesh, its elements in the order of the file."""
+    """Return the blocks after checking that this mesh has the plan's elements, in file order."""
     blocks = blocks_of_cells(plan, mesh.GetNE(), _NAME)
     if blocks.cut is not None:
         hint = "Read the file that was planned, and divide it before it is refined or reordered."
@@ -85,7 +84,7 @@ def _checked(plan: BlocksLike, mesh: Any) -> RankBlocks:
 
 
 def _mesh_of(mesh: Any) -> Mesh:
-    """Return the elements of an mfem.Mesh by their vertices; points beyond them do not count."""
+    """Return the elements of an mfem.Mesh by their vertices, without points of higher order."""
     kinds = _VTK[[mesh.GetElementBaseGeometry(i) for i in range(mesh.GetNE())]]
     corners = [mesh.GetElementVertices(i) for i in range(mesh.GetNE())]
     offsets = np.zeros(len(corners) + 1, np.int64)
@@ -94,9 +93,9 @@ def _mesh_of(mesh: Any) -> Mesh:
 
 
 def files(request: ExportRequest) -> ExportFiles:
-    """Return the partitioning file, as mesh-explorer writes it: two counts, then a block a line.
+    """Return the partitioning file, as mesh-explorer writes it.
 
-    Raises UsageError for a plan of points.
+    It has two counts, then one block per line. Raises UsageError for a plan of points.
     """
     if request.by != "cells":
         raise UsageError("MFEM divides elements (cells), but this plan divides points")

@@ -1,4 +1,4 @@
-"""The divisions that ADCIRC and SCHISM read: partmesh.txt and partition.prop."""
+"""The partition files of ADCIRC and SCHISM: partmesh.txt and partition.prop."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from evener.arrays import Part
 from evener.errors import UsageError
 from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 
-_LINES = 2**16  # lines that become text at a time
+_LINES = 2**16  # lines converted to text at a time
 
 
 def adcirc(request: ExportRequest) -> ExportFiles:
-    """Return partmesh.txt for `adcprep --prepall`: a line a point, its subdomain, from 1.
+    """Return partmesh.txt for `adcprep --prepall`: one line per point, its subdomain, from 1.
 
     Raises UsageError for a plan of cells.
     """
@@ -28,7 +28,7 @@ def adcirc(request: ExportRequest) -> ExportFiles:
 
 
 def schism(request: ExportRequest) -> ExportFiles:
-    """Return partition.prop: a line a cell, its number, from 1, and its rank, from 0.
+    """Return partition.prop: one line per cell, its number, from 1, and its rank, from 0.
 
     Raises UsageError for a plan of points.
     """

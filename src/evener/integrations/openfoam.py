@@ -1,8 +1,9 @@
-"""OpenFOAM: the list and settings by which decomposePar gives each rank the block of its device.
+"""OpenFOAM: the list and settings with which decomposePar gives each rank its device's block.
 
-decomposePar's method `manual` reads a labelList that lies beside the folder polyMesh, and its name
-from decomposeParDict. The entry that chooses the method is `method` in ESI's OpenFOAM, `decomposer`
-in that of OpenFOAM.org from version 12 on; both are written, since versions between read both.
+decomposePar's method `manual` reads a labelList next to the folder polyMesh; decomposeParDict
+states the name of the list. The entry that selects the method is `method` in ESI's OpenFOAM,
+`decomposer` in OpenFOAM.org from version 12 on; both are written, since versions in between read
+both.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _INNER = re.compile(r"\{[^{}]*\}")
 
 @dataclass(frozen=True)
 class FoamCase:
-    """Folders of a case: its own, that in which the mesh's polyMesh lies, that of its settings."""
+    """A case's own folder, the folder that contains polyMesh, and the folder of its settings."""
 
     folder: Path
     mesh: Path
@@ -36,10 +37,11 @@ class FoamCase:
 
 
 def files(request: ExportRequest) -> ExportFiles:
-    """Return the list of blocks, and settings for a case that has none.
+    """Return the list of blocks, and settings if the case has none.
 
-    They go into the case that was read, or the list alone to the file that the target names.
-    Raises UsageError for a plan of points and another case; InputError where there is no case.
+    They go into the case that was read; if the target names a file, only the list is written, to
+    that file. Raises UsageError for a plan of points and another case; InputError if there is no
+    case.
     """
     if request.by != "cells":
         raise UsageError("OpenFOAM divides cells, but this plan divides points")
@@ -62,10 +64,10 @@ def files(request: ExportRequest) -> ExportFiles:
 
 
 def case_of(path: Path) -> FoamCase:
-    """Return the case that `path` is, or whose mesh it is: a folder polyMesh or a file in one.
+    """Return the case at `path`, or the case of the polyMesh folder, or file in one, at `path`.
 
-    Raises InputError where polyMesh lies in no folder `constant` or of a time, nor in that of a
-    region within, or the case has no folder `system`.
+    Raises InputError if polyMesh is not in a folder `constant` or a time folder, or in a region
+    within one, or if the case has no folder `system`.
     """
     places = (path, path / "polyMesh", path / "constant" / "polyMesh")
     mesh = next((p for p in places if find_file(p / "faces")), path.parent)
@@ -86,7 +88,7 @@ def _below(case: FoamCase, path: Path) -> Path:
 
 
 def _entries(k: int) -> str:
-    """Return the entries of decomposeParDict that make decomposePar take the list."""
+    """Return the entries of decomposeParDict that make decomposePar use the list."""
     return (
         f"numberOfSubdomains {k};\n"
         "method      manual;\n"
@@ -104,7 +106,7 @@ def _settings(k: int) -> bytes:
 
 
 def _said_of(settings: Path, k: int) -> str:
-    """Return a sentence on settings that are kept: what they lack, and the entries to put in."""
+    """Return a note on existing settings, which are kept: what they lack, and what to add."""
     lacks = ", ".join(_lacking(open_source(settings).data.decode(errors="replace"), k))
     if not lacks:
         return f"{settings} is unchanged: it has all that the list for {k} ranks needs."
@@ -112,7 +114,7 @@ def _said_of(settings: Path, k: int) -> str:
 
 
 def _lacking(text: str, k: int) -> Iterator[str]:
-    """Yield what settings lack to take the list of k blocks; entries by macros count as lacking."""
+    """Yield what settings lack to use the list of k blocks; ignores entries set by macros."""
     text = _COMMENT.sub("", text)
     inner, outer = text, _INNER.sub("", text)
     while outer != inner:

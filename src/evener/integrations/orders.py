@@ -1,4 +1,4 @@
-"""Whether a plan is of the mesh that a program holds: as many cells, in the order planned."""
+"""Checks whether a plan fits the mesh that a program holds: same number and order of cells."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from evener.integrations.blocks import BlocksLike, RankBlocks, blocks_of
 
 
 def blocks_of_cells(plan: BlocksLike, n: int, what: str) -> RankBlocks:
-    """Return the blocks of n cells. Raises InputError for another number, and a plan of points.
+    """Return the blocks of n cells. Raises InputError for another number, or a plan of points.
 
-    what: the mesh, as it is called in errors.
+    what: name of the mesh in errors.
     """
     blocks = blocks_of(plan, n)
     if blocks.by != "cells":
@@ -29,15 +29,15 @@ def blocks_of_cells(plan: BlocksLike, n: int, what: str) -> RankBlocks:
 
 
 def n_devices(blocks: RankBlocks) -> int:
-    """Return the number of devices, or of blocks where that alone is known."""
+    """Return the number of devices, or of blocks if only blocks are known."""
     return blocks.k if blocks.k is not None else int(blocks.part.max(initial=0)) + 1
 
 
 def refuse_other_order(blocks: RankBlocks, mesh: Mesh, what: str, hint: str) -> None:
-    """Raise InputError where a mesh has other facets between blocks than the plan counts.
+    """Raise InputError if a mesh has another number of facets between blocks than the plan.
 
-    mesh: as a program holds it, with as many cells as the plan; what it is called, and what to do.
-    Where the plan counts none, as blocks alone do, nothing is compared.
+    mesh: as the program holds it, with as many cells as the plan; what: its name in errors. If the
+    plan has no count, because only blocks are known, nothing is compared.
     """
     if blocks.cut is None:
         return
@@ -51,7 +51,7 @@ def refuse_other_order(blocks: RankBlocks, mesh: Mesh, what: str, hint: str) -> 
 
 
 def facets_between(blocks: RankBlocks, mesh: Mesh) -> int:
-    """Return how many pairs of neighbouring cells lie in two blocks."""
+    """Return the number of pairs of neighbouring cells in different blocks."""
     graph = mesh.dual_graph()
     owner = np.repeat(blocks.part, np.diff(graph.xadj))
     return int(np.count_nonzero(owner != blocks.part[graph.adjncy])) // 2

@@ -1,4 +1,4 @@
-"""Imports another program's package when it is needed, and says how to get it where it is not."""
+"""Imports another program's package when it is needed; if it is missing, says how to install it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ DEBIAN = {"petsc4py": "python3-petsc4py", "mpi4py": "python3-mpi4py", "dolfinx":
 
 
 def package(name: str) -> Any:
-    """Return a module of another program, such as "petsc4py.PETSc"; ToolError where it is not."""
+    """Return a module of another program, such as "petsc4py.PETSc"; ToolError if it is missing."""
     try:
         return import_module(name)
-    except (ImportError, OSError) as error:  # OSError: a library that it needs is not there
+    except (ImportError, OSError) as error:  # OSError: a required library is missing
         top = name.partition(".")[0]
         hint = "Install it with `pip install 'evener[integrations]'`."
         if top in DEBIAN:

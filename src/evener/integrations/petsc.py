@@ -1,4 +1,4 @@
-"""A plan in a program of PETSc: the cells of a DMPlex, the rows of a Mat.
+"""A plan in a PETSc program: the cells of a DMPlex, the rows of a Mat.
 
     dm.setPartitioner(petsc.partitioner("mesh.plan", dm))
     sf = dm.distribute()
@@ -7,8 +7,8 @@
     rows = petsc.rows("matrix.plan")
     B = A.createSubMatrix(rows.index_set, rows.index_set)
 
-Rank r gets the block of the plan's device r. All functions but `files` are collective, rank 0 alone
-reads the plan, and errors are raised on all ranks. `files` exports a plan for C, C++ and Fortran.
+Rank r gets the block of the plan's device r. All functions except `files` are collective, only rank
+0 reads the plan, and errors are raised on all ranks. `files` exports a plan for C, C++ and Fortran.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from evener.plans.contiguous import contiguous
 if TYPE_CHECKING:
     from petsc4py import PETSc
 
-INDEX_SET = 1211218  # IS_FILE_CLASSID of petscis.h, by which ISLoad knows its files
+INDEX_SET = 1211218  # IS_FILE_CLASSID in petscis.h, by which ISLoad recognises its files
 
 
 class RankRows(NamedTuple):
     """Rows block after block: rank r owns order[offsets[r] : offsets[r + 1]], in this order.
 
-    order (n,): the number, in the file, of each row of the reordered matrix. offsets (k + 1,).
+    order (n,): the number in the file of each row of the reordered matrix. offsets (k + 1,).
     index_set: an IS of the rows that this rank owns, by their numbers in the file.
     """
 
@@ -46,9 +46,10 @@ class RankRows(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What `check` compared: cells that this rank owns; facets that two ranks share, of all ranks.
+    """What `check` compared: this rank's number of cells, and the facets shared by two ranks.
 
-    facets is None where the plan does not count them, or the mesh has none (not interpolated).
+    facets: over all ranks; None if the plan does not count them, or if the mesh has none (not
+    interpolated).
     """
 
     cells: int
@@ -60,12 +61,11 @@ def partitioner(
 ) -> PETSc.Partitioner:
     """Return a partitioner, of type shell, that gives each rank the cells of its block.
 
-    dm: the mesh before it is distributed, on rank 0 or a slice on each rank, its cells in the order
-    of the file that was planned. plan: a Plan, its file, an export with `part`, or each cell's
-    block; None on ranks other than 0. file: the mesh file, to compare its SHA-256 with the plan's.
-
-    Raises UsageError where ranks are not as many as devices; InputError for a plan of another
-    number of cells, of points, of another file, and for what is no plan.
+    dm: the mesh before it is distributed, on rank 0 or a slice on each rank, with cells in the
+    order of the planned file. plan: a Plan, its file, an export with `part`, or each cell's block;
+    None on ranks other than 0. file: the mesh file, to compare its SHA-256 with the plan's. Raises
+    UsageError if the numbers of ranks and devices differ; InputError for a plan with another number
+    of cells, of points, or of another file, and for anything that is not a plan.
     """
     PETSc = package("petsc4py.PETSc")  # noqa: N806 - as PETSc's users call it
     start, end = dm.getHeightStratum(0)
@@ -83,12 +83,11 @@ def check(
 ) -> Checked:
     """Compare a distributed mesh with the plan; return what was compared.
 
-    sf: what dm.distribute() returned, None on one rank. Overlap comes after the check, by
-    dm.distributeOverlap(). The cells of each rank must be those of its block, and ranks must share
-    as many facets as the plan cuts edges: where PETSc read cells in another order than Evener,
-    they do not.
-
-    Raises InputError where a comparison fails, UsageError for a mesh with overlap.
+    sf: the result of dm.distribute(), None on one rank. Call this before dm.distributeOverlap().
+    The cells of each rank must be those of its block, and ranks must share as many facets as the
+    plan cuts edges, which fails if PETSc read cells in another order than Evener. compare_cut:
+    whether to compare the facets. Raises InputError if a comparison fails, UsageError for a mesh
+    with overlap.
     """
     comm = _mpi4py(dm.comm)
     _refuse_overlap(dm, comm)
@@ -108,15 +107,14 @@ def rows(
     n: int | None = None,
     block_size: int = 1,
 ) -> RankRows:
-    """Return the order of rows in which each rank's are contiguous, and an IS of this rank's.
+    """Return an order in which each rank's rows are contiguous, and an IS of this rank's rows.
 
-    comm: PETSc.COMM_WORLD if None; as many ranks as devices. n: the number of rows, if it is to be
-    checked. block_size: rows of each vertex of the plan, such as three displacements, one after the
-    other in the matrix. `A.createSubMatrix(index_set, index_set)` returns a matrix of any
-    distribution with its rows and columns in this order, on the plan's ranks.
-
-    Raises UsageError where ranks are not as many as devices, or n is no multiple of block_size;
-    InputError for what is no plan, or one of another number of rows.
+    comm: PETSC.COMM_WORLD if None; as many ranks as devices. n: the number of rows, if it is to be
+    checked. block_size: rows per vertex of the plan, such as three displacements, which are
+    consecutive in the matrix. `A.createSubMatrix(index_set, index_set)` returns a matrix of any
+    distribution with its rows and columns in this order, on the plan's ranks. Raises UsageError if
+    the numbers of ranks and devices differ, or n is not a multiple of block_size; InputError for
+    anything that is not a plan, or a plan with another number of rows.
     """
     if block_size < 1:
         raise UsageError(f"block_size must be at least 1, not {block_size}")
@@ -135,7 +133,7 @@ def rows(
 
 
 def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
-    """Raise UsageError on all ranks where some cells are copies of other ranks'."""
+    """Raise UsageError on all ranks if some cells are copies of other ranks' cells."""
     if comm.allreduce(len(_leaves(dm.getPointSF(), dm.getHeightStratum(0))[0])):
         raise UsageError(
             "the mesh has overlap: some cells are on several ranks",
@@ -144,8 +142,8 @@ def _refuse_overlap(dm: PETSc.DMPlex, comm: Any) -> None:
 
 
 def _leaves(sf: PETSc.SF, stratum: tuple[int, int]) -> tuple[IntVector, IntVector]:
-    """Return rank and number there, of where points of a stratum of this rank come from."""
-    if sf.comm.size == 1:  # whose graph is never set
+    """Return the remote rank and number of each point of a stratum that is a leaf of the SF."""
+    if sf.comm.size == 1:  # with one rank, the graph is never set
         return np.empty(0, np.int64), np.empty(0, np.int64)
     _, leaves, remote = sf.getGraph()
     places = np.asarray(remote, np.int64).reshape(-1, 2)
@@ -155,8 +153,8 @@ def _leaves(sf: PETSc.SF, stratum: tuple[int, int]) -> tuple[IntVector, IntVecto
 
 
 def _in_the_file(sf: PETSc.SF | None, cells: tuple[int, int], comm: Any) -> IntVector:
-    """Return the number, counted rank after rank before the mesh was distributed, of each cell."""
-    if sf is None:  # of one rank, where nothing is distributed
+    """Return each cell's number before distribution, counted rank after rank."""
+    if sf is None:  # with one rank, nothing is distributed
         return np.arange(cells[1] - cells[0])
     ranks, numbers = _leaves(sf, cells)
     counts = comm.allreduce(np.bincount(ranks, minlength=comm.size))
@@ -165,7 +163,7 @@ def _in_the_file(sf: PETSc.SF | None, cells: tuple[int, int], comm: Any) -> IntV
 
 
 def _refuse_other_cells(blocks: RankBlocks, comm: Any, cells: IntVector) -> None:
-    """Raise InputError on all ranks where cells (numbers in the file) are not this rank's block."""
+    """Raise InputError on all ranks if cells (numbers in the file) are not this rank's block."""
     wrong = int((blocks.part[cells] != comm.rank).sum())
     wrong = comm.allreduce(wrong)
     if wrong:
@@ -176,12 +174,12 @@ def _refuse_other_cells(blocks: RankBlocks, comm: Any, cells: IntVector) -> None
 
 
 def _shared_facets(dm: PETSc.DMPlex, comm: Any) -> int | None:
-    """Return how many facets two ranks share; None for a mesh without facets."""
+    """Return the number of facets shared by two ranks; None for a mesh without facets."""
     stratum = dm.getHeightStratum(1)
     has_facets = dm.getDepth() == dm.getDimension() and stratum[1] > stratum[0]
     if not comm.allreduce(int(has_facets)):
         return None
-    # Of the two ranks that share a facet, one holds a copy.
+    # One of the two ranks that share a facet has a copy of it.
     return int(comm.allreduce(len(_leaves(dm.getPointSF(), stratum)[0])))
 
 
@@ -202,6 +200,6 @@ def _index_sets(part: Part, k: int) -> Iterator[bytes]:
 
 
 def _index_set(indices: IntVector) -> bytes:
-    """Return an IS as PETSc with integers of 32 bits writes it: all big-endian."""
+    """Return an IS as PETSc with 32-bit integers writes it: all big-endian."""
     head = np.array([INDEX_SET, indices.size])
     return np.concatenate([head, indices]).astype(">i4").tobytes()

@@ -1,6 +1,6 @@
-"""Blocks on the ranks of a program: read on rank 0, checked there, known or refused on all of them.
+"""Blocks on the ranks of a program: rank 0 reads and checks them, all get them or its error.
 
-A communicator is one of mpi4py, which this module does not import.
+Communicators are those of mpi4py, which this module does not import.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ def shared_blocks(
     ranks: int | None = None,
     file: str | Path | None = None,
 ) -> RankBlocks:
-    """Return the blocks on all ranks; rank 0 alone reads. Collective over comm, of mpi4py.
+    """Return the blocks on all ranks; only rank 0 reads. Collective over comm, of mpi4py.
 
-    n: how many cells or rows the program has. cells: whether these are a mesh's. ranks: on which
-    the program runs, those of comm if None. file: what the program reads, which must be what was
-    planned (SHA-256). Errors are raised on all ranks: those of `blocks_of`; InputError for another
-    number or file, and for a mesh's points; UsageError where ranks are not as many as devices.
+    n: number of cells or rows in the program. cells: whether they are a mesh's cells. ranks: number
+    of ranks of the program, that of comm if None. file: the file that the program reads, which must
+    be the planned one (SHA-256). Errors are raised on all ranks: those of `blocks_of`; InputError
+    for another number or file, and for a mesh's points; UsageError if the numbers of ranks and
+    devices differ.
     """
     found: RankBlocks | EvenerError
     if comm.rank == 0:
@@ -43,7 +44,7 @@ def shared_blocks(
                 _refuse_other_file(found, file)
         except EvenerError as error:
             found = error
-        except Exception as error:  # or the other ranks would wait
+        except Exception as error:  # otherwise the other ranks would wait
             found = ToolError(f"rank 0 cannot read the plan ({type(error).__name__}: {error})")
     else:
         found = RankBlocks(np.empty(0, np.int32))
@@ -74,8 +75,8 @@ def local_blocks(
 ) -> tuple[RankBlocks, int]:
     """Return the blocks, and the number of this rank's first cell.
 
-    count: how many cells the program holds on this rank, in the order of the file, rank after rank.
-    Raises what `shared_blocks` raises.
+    count: number of cells that the program holds on this rank, in file order, rank after rank.
+    Raises the errors of `shared_blocks`.
     """
     counts = comm.allgather(int(count))
     blocks = shared_blocks(plan, comm, sum(counts), ranks=ranks, file=file)
@@ -83,7 +84,7 @@ def local_blocks(
 
 
 def refuse_other_cut(blocks: RankBlocks, found: int, what: str) -> None:
-    """Raise InputError where a mesh has other facets between blocks than the plan counts.
+    """Raise InputError if a mesh has another number of facets between blocks than the plan.
 
     found: facets between cells of different blocks in `what`, the same number on all ranks.
     """
@@ -98,7 +99,7 @@ def refuse_other_cut(blocks: RankBlocks, found: int, what: str) -> None:
 
 
 def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
-    """Raise InputError for blocks of points where cells are distributed, and of another number."""
+    """Raise InputError for another number of blocks, or blocks of points instead of cells."""
     if cells and blocks.by != "cells":
         raise InputError(
             "the plan divides points of its mesh, but the program distributes cells",
@@ -112,7 +113,7 @@ def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
 
 
 def _refuse_other_ranks(blocks: RankBlocks, ranks: int) -> None:
-    """Raise UsageError where ranks are not as many as devices; blocks alone may be fewer."""
+    """Raise UsageError if there are not as many ranks as devices, or too few for the blocks."""
     if blocks.k is not None and blocks.k != ranks:
         raise UsageError(
             f"the plan is for {plural(blocks.k, 'device')}, the program runs on "
@@ -128,7 +129,7 @@ def _refuse_other_ranks(blocks: RankBlocks, ranks: int) -> None:
 
 
 def _refuse_other_file(blocks: RankBlocks, file: str | Path) -> None:
-    """Raise InputError where a file, or one beside it that was planned too, is another now."""
+    """Raise InputError if a file, or a planned file next to it, is not as it was planned."""
     if not blocks.inputs:
         raise InputError(
             f"the plan does not record its input file, so {file} cannot be compared",

@@ -1,4 +1,4 @@
-"""What is asked of an export for another program, and the files that it makes."""
+"""The request for an export to another program, and the files that the export makes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class ExportRequest:
     """A plan to be exported.
 
-    reading: the file it was made from, read again and found to be the plan's, or None where none
-    was named; source: that file; target: where to write, as -o names it, or None.
+    reading: the file from which the plan was made, read again and checked to be the plan's, or None
+    if the user named none; source: that file; target: where to write, as given by -o, or None.
     """
 
     plan: Plan
@@ -32,12 +32,12 @@ class ExportRequest:
 
     @property
     def part(self) -> Part:
-        """(n,) int32: the block of each vertex."""
+        """The block of each vertex, (n,) int32."""
         return self.plan.partition.part
 
     @property
     def k(self) -> int:
-        """Number of devices: of blocks, empty ones included."""
+        """Number of devices, and of blocks, including empty ones."""
         return self.plan.platform.k
 
     @property
@@ -51,14 +51,14 @@ class ExportRequest:
 
     @property
     def mesh(self) -> Mesh | PolyMesh:
-        """The mesh that is divided: there where the format's entry says that it needs one."""
+        """The mesh that is divided; available if the format's entry says that it needs a mesh."""
         assert self.reading is not None
         assert self.reading.mesh is not None
         return self.reading.mesh
 
     @property
     def path(self) -> Path:
-        """The target. Raises UsageError where there is none."""
+        """The target. Raises UsageError if there is none."""
         if self.target is None:
             raise UsageError("an output is needed", hint="-o names the file or folder.")
         return self.target
@@ -66,10 +66,10 @@ class ExportRequest:
 
 @dataclass(frozen=True, eq=False)
 class ExportFiles:
-    """Files to be written: pieces of bytes by path relative to `folder`, made as they are written.
+    """Files to be written: pieces of bytes, made on demand, by path relative to `folder`.
 
-    An index of the other files comes last, because the files appear in this order. notes:
-    sentences for the person who exports, such as what remains to be done by hand.
+    An index of the other files comes last, because the files appear in this order. notes: sentences
+    for the user, such as what remains to be done by hand.
     """
 
     folder: Path
@@ -78,5 +78,5 @@ class ExportFiles:
 
 
 def one_file(path: Path, pieces: Iterable[bytes], *notes: str) -> ExportFiles:
-    """Return the one file at `path`."""
+    """Return an export of the single file at `path`."""
     return ExportFiles(path.parent, {path.name: pieces}, notes)

@@ -1,4 +1,4 @@
-"""VTK: a mesh as a .vtu file for each block, and the .pvtu that names them."""
+"""VTK: a mesh as one .vtu file per block, and the .pvtu that names them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def files(request: ExportRequest) -> ExportFiles:
     """Return NAME.pvtu and, in a folder NAME, a file for each block that has cells.
 
     Cells and points keep their order; the fields GlobalCellIds and GlobalPointIds hold their
-    numbers in the mesh, from 0, the cell field `part` the block. Raises UsageError for a plan of
-    points and a target of another suffix, InputError for a mesh without coordinates.
+    numbers in the mesh, from 0; the cell field `part` holds the block. Raises UsageError for a plan
+    of points and a target with another suffix, InputError for a mesh without coordinates.
     """
     if request.by != "cells":
         hint = "--to vtu writes the mesh in one file, coloured by its points."
@@ -53,13 +53,13 @@ _NONE = np.zeros(0, np.int64)
 
 
 def _file(pieces: MeshPieces, block: int, comment: str) -> Iterator[bytes]:
-    """Yield the file of a block; the piece is made when the first bytes are asked for."""
+    """Yield the file of a block; its mesh is made when the first bytes are requested."""
     mesh, cells, points = pieces.piece(block)
     yield from vtu(mesh, *_fields(block, cells, points), comment)
 
 
 def _fields(block: int, cells: npt.NDArray[Any], points: npt.NDArray[Any]) -> tuple[Arrays, Arrays]:
-    """Return the fields of cells and of points."""
+    """Return the fields of cells and the fields of points."""
     part = np.full(cells.size, block, np.int32)
     return {"part": part, CELL_IDS: cells.astype(np.int64)}, {POINT_IDS: points.astype(np.int64)}
 

@@ -1,8 +1,8 @@
-"""Reading and writing: one file per format; `read` finds out which it is.
+"""Reading and writing: one file per format; `read` detects the format.
 
-A plan enters this room three times: for the machine file, for the graph, and to be written. Public
-functions of all rooms enter it by accept.py, which takes a file's name or another library's graph
-where a Graph or a Platform is needed.
+A plan enters this package three times: for the machine file, for the graph, and to be written.
+Public functions of all packages use accept.py, which accepts a file name or another library's graph
+in place of a Graph or a Platform.
 """
 
 from __future__ import annotations

@@ -70,11 +70,12 @@ _MACHINES = (
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A graph, and what a plan records of its origin.
+    """A graph, with what a plan records about its origin.
 
-    inputs: file name -> SHA-256; reading: the options it was read with; both empty if it is not
-    from a file. mesh: the one that the graph was made of, or None. notes: what was odd or left out.
-    exchange: what solvers send that divide this graph, as Workload.exchange.
+    inputs: file name -> SHA-256; reading: the options it was read with; both are empty if the graph
+    was not read from a file. mesh: the mesh from which the graph was made, or None. notes: messages
+    about what was unusual or left out. exchange: what solvers that divide this graph send, as in
+    Workload.exchange.
     """
 
     graph: Graph
@@ -86,9 +87,9 @@ class Taken:
 
 
 def take_graph(given: GraphLike) -> Taken:
-    """Return a file name, graph, matrix or mesh as a graph; of a mesh the graph of its cells.
+    """Convert a file name, graph, matrix or mesh to a graph; a mesh becomes the graph of its cells.
 
-    Of a directed graph it is that of its arcs as edges, and a note says so.
+    A directed graph becomes the undirected graph whose edges are its arcs, and a note says so.
     Raises InputError for anything else, with a list of what is accepted.
     """
     if isinstance(given, Graph | DirectedGraph):
@@ -118,21 +119,22 @@ def take_graph(given: GraphLike) -> Taken:
 
 
 def as_graph(given: GraphLike) -> Graph:
-    """Return the Graph alone that take_graph returns."""
+    """Convert like take_graph, but return only the Graph."""
     return given if isinstance(given, Graph) else take_graph(given).graph
 
 
 def as_graph_or_arcs(given: GraphLike) -> Graph | DirectedGraph:
-    """Return a DirectedGraph, or one that was read, as it is; all else as a Graph."""
+    """Return a DirectedGraph, or the graph of a Reading, unchanged; convert all else to a Graph."""
     if isinstance(given, Reading):
         return given.graph
     return given if isinstance(given, DirectedGraph) else as_graph(given)
 
 
 def as_platform(given: PlatformLike) -> Platform:
-    """Return a file name, platform, number of equal devices or list of speeds as a Platform.
+    """Convert a file name, a number of equal devices or a list of speeds to a Platform.
 
-    Raises InputError and UsageError for anything else, with a list of what is accepted.
+    A Platform is returned unchanged. Raises InputError and UsageError for anything else, with a
+    list of what is accepted.
     """
     if isinstance(given, Platform):
         return given
@@ -153,9 +155,10 @@ def as_platform(given: PlatformLike) -> Platform:
 
 
 def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
-    """Return a file name, partition or list of the vertices' blocks as a Partition into k blocks.
+    """Convert a file name, or a list of each vertex's block, to a Partition into k blocks.
 
-    Raises InputError for another length and for blocks outside 0 to k - 1.
+    Raises InputError if the length differs from the number of vertices, or if a block lies outside
+    0 to k - 1.
     """
     if isinstance(given, Partition):
         return given.checked_for(graph.n)
@@ -168,7 +171,7 @@ def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
 
 @contextmanager
 def _told(path: Path, hint: str) -> Iterator[None]:
-    """Add a hint on what may have been meant to the error of a file that does not exist."""
+    """Context manager: if the file does not exist, add a hint to the InputError."""
     try:
         yield
     except InputError as error:
@@ -178,7 +181,7 @@ def _told(path: Path, hint: str) -> Iterator[None]:
 
 
 def _instead_of(text: str) -> str:
-    """Return a hint on what a text that names no machine file may have meant."""
+    """Return a hint for a text that names no machine file: what the user may have meant."""
     if re.fullmatch(r"\s*\d+\s*", text):
         return f"For {text.strip()} equal devices, give the number itself, not a text."
     if re.fullmatch(r"[\d\s.,eE+-]+", text):
@@ -187,7 +190,7 @@ def _instead_of(text: str) -> str:
 
 
 def _kind(given: object) -> str:
-    """Return a value as errors name it: its type, or itself if it is short and plain."""
+    """Return how errors name a value: by its type, or by the value itself if it is short."""
     plain = given is None or isinstance(given, bool | int | float | np.bool_)
     kind = type(given)
     named = (

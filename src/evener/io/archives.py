@@ -1,9 +1,9 @@
-"""Reads NumPy archives (.npz) within limits of memory, and writes them so that equal arrays give
-equal bytes.
+"""Reads NumPy archives (.npz) with bounded memory; writes equal arrays as equal bytes.
 
-A small file must not ask for much memory: members must be stored or deflated, which shrinks to a
-thousandth at most; arrays are limited in proportion to their packed size; headers must fit the
-content before memory is reserved. Pickled objects are refused.
+A small file must not make Evener reserve much memory: members must be stored or deflated (deflate
+shrinks data to a thousandth at most), the size of arrays is limited in proportion to their packed
+size, and headers must agree with the content before memory is reserved. Pickled objects are
+refused.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from evener.files.opening import RATIO, RATIO_NAME, open_input, unpacked_limit
 from evener.files.writing import FIXED_DATE
 
 Arrays = dict[str, npt.NDArray[Any]]
-ALWAYS_ALLOWED = 64 * 2**20  # bytes of an array, however far it shrinks
-_HEADER = 2**16  # no header of numbers or texts is longer
+ALWAYS_ALLOWED = 64 * 2**20  # bytes of an array that are allowed at any compression ratio
+_HEADER = 2**16  # headers of arrays of numbers or texts are shorter
 _PIECE = 2**22
 _DAMAGED_ZIP = (
     zipfile.BadZipFile,
@@ -40,7 +40,7 @@ _DAMAGED_ZIP = (
     OSError,
     EOFError,
     RuntimeError,  # encrypted
-    NotImplementedError,  # of a later version of the format
+    NotImplementedError,  # of a later version of the zip format
 )
 _DAMAGED_NPY = (
     ValueError,
@@ -56,9 +56,10 @@ _DAMAGED_NPY = (
 
 
 def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level: int) -> None:
-    """Write the arrays, deflated at this level; what `read_arrays` would refuse is stored.
+    """Write the arrays, deflated at this level; store arrays that deflate would shrink too far.
 
-    level 0: all are stored, and written without a copy in memory.
+    Otherwise `read_arrays` would refuse them. level 0: all arrays are stored, and written without a
+    copy in memory.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
@@ -68,8 +69,8 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level:
                 with archive.open(member, "w", force_zip64=True) as stored:
                     np.lib.format.write_array(stored, array, allow_pickle=False)
                 continue
-            # Written in pieces: what stands for a large graph is not in memory once more. Not made
-            # contiguous: that would give what has no dimension one.
+            # Written in pieces, so that a large array is not copied in memory. Not made contiguous,
+            # because that would turn a 0-dimensional array into a 1-dimensional one.
             counted = _Counted()
             np.lib.format.write_array(counted, array, allow_pickle=False)
             member.file_size = counted.length
@@ -80,7 +81,7 @@ def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level:
 
 
 def _packing(array: npt.NDArray[Any], length: int, level: int) -> int:
-    """Return how an array that takes `length` bytes is packed."""
+    """Return the zipfile method for an array: stored if deflating would shrink it too far."""
     if length <= ALWAYS_ALLOWED:
         return zipfile.ZIP_DEFLATED
     counted = _Counted(zlib.compressobj(level), math.ceil(length / RATIO))
@@ -93,25 +94,25 @@ def _packing(array: npt.NDArray[Any], length: int, level: int) -> int:
 
 
 class _EnoughError(Exception):
-    """So many bytes are written as were asked for."""
+    """The number of bytes that _Counted waits for has been reached."""
 
 
 class _Counted:
-    """A file that counts its bytes, as they are or packed, and keeps none.
+    """A file that discards its data and counts the bytes, as they are or packed.
 
-    It raises _EnoughError when there are `enough` packed ones.
+    It raises _EnoughError once there are `enough` bytes.
     """
 
     def __init__(self, packer: Any = None, enough: float = math.inf) -> None:
         self.length, self._packer, self._enough = 0, packer, enough
 
     def write(self, data: bytes) -> int:
-        """Count some bytes."""
+        """Count these bytes."""
         self._add(data if self._packer is None else self._packer.compress(data))
         return len(data)
 
     def end(self) -> None:
-        """Count what the packer has kept."""
+        """Count the bytes that the packer still buffers."""
         self._add(self._packer.flush())
 
     def _add(self, data: bytes) -> None:
@@ -121,16 +122,16 @@ class _Counted:
 
 
 def names_in(content: bytes) -> set[str]:
-    """Return the names of the arrays in an archive. Raises InputError where it is damaged."""
+    """Return the names of the arrays in an archive. Raises InputError if it is damaged."""
     with _opened(content) as archive:
         return set(_names(archive.namelist()))
 
 
 def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
-    """Return the wanted arrays, as far as the archive has them.
+    """Return the wanted arrays that the archive contains.
 
-    Raises InputError where it is damaged, or an array is packed in another way, twice there, or
-    larger than is allowed.
+    Raises InputError if the archive is damaged, or if an array occurs twice, uses another
+    compression method, or is larger than allowed.
     """
     with _opened(content) as archive:
         names = _names(archive.namelist())
@@ -145,7 +146,7 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
 
 
 class Header(NamedTuple):
-    """What the header of an array promises."""
+    """What the header of an array declares."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -154,7 +155,7 @@ class Header(NamedTuple):
 class ArrayFile:
     """An archive on disk whose arrays are read one at a time, or in pieces; a context manager.
 
-    Raises InputError where it is damaged, here and in all calls.
+    The constructor and all methods raise InputError if the archive is damaged.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -174,13 +175,13 @@ class ArrayFile:
         self._file.close()
 
     def header(self, name: str) -> Header:
-        """Return shape and type of an array."""
+        """Return the shape and type of an array."""
         with self._opened(name) as file:
             shape, dtype, _ = _described(file.read(_HEADER), name)
         return Header(shape, dtype)
 
     def read(self, name: str) -> npt.NDArray[Any]:
-        """Return an array, as `read_arrays` does."""
+        """Return an array, with the checks of `read_arrays`."""
         try:
             return _member(self._archive, name)
         except _DAMAGED_ZIP as error:
@@ -209,7 +210,7 @@ class ArrayFile:
 
 
 def array_of(content: bytes, name: str) -> npt.NDArray[Any]:
-    """Return the array of one .npy file. Raises InputError where it is damaged."""
+    """Return the array of one .npy file. Raises InputError if it is damaged."""
     shape, dtype, start = _described(content[:_HEADER], name)
     if _size(shape, dtype) > len(content) - start:
         raise InputError(f"{name} does not contain what its header declares")
@@ -217,7 +218,7 @@ def array_of(content: bytes, name: str) -> npt.NDArray[Any]:
 
 
 def short(error: BaseException) -> str:
-    """Return the first line of an error of a library, or its kind where it has no text."""
+    """Return the first line of a library's error message, or the error's type if it has none."""
     return str(error).split("\n")[0][:100] or type(error).__name__
 
 
@@ -233,7 +234,7 @@ def _names(members: Iterable[str]) -> list[str]:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    """Read one array; its size is looked at before memory is reserved for it."""
+    """Read one array, checking its size before memory is reserved for it."""
     member = archive.getinfo(f"{name}.npy")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise InputError(
@@ -252,14 +253,17 @@ def _member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
         if _size(shape, dtype) != member.file_size - start:
             raise InputError(f"{name} does not contain what its header declares")
         pieces = [head]
-        # To the last byte, where the checksum is compared.
+        # Read to the last byte, where zipfile compares the checksum.
         while piece := file.read(_PIECE):
             pieces.append(piece)
     return _array(b"".join(pieces), name)
 
 
 def _described(head: bytes, name: str) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Return what a header promises, and where it ends; refuse what is no array of values."""
+    """Return the shape and dtype that a header declares, and where the header ends.
+
+    Raises InputError if the header is damaged or the array does not hold plain values.
+    """
     file = io.BytesIO(head)
     try:
         version = np.lib.format.read_magic(file)
@@ -301,6 +305,6 @@ def _array(content: bytes, name: str) -> npt.NDArray[Any]:
 
 
 def _is_text(array: npt.NDArray[np.str_]) -> bool:
-    """Whether all numbers in an array of texts are characters, which NumPy does not look at."""
+    """Return whether all code points in an array of text are valid, which NumPy does not check."""
     codes = np.atleast_1d(array).ravel().view(f"{array.dtype.str[0]}u4")
     return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any())

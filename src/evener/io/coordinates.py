@@ -1,4 +1,4 @@
-"""Reads coordinates of vertices, a line each, as Geographer, Scotch, FESOM and others have them."""
+"""Reads vertex coordinates, one line per vertex: the formats of Geographer, Scotch, FESOM etc."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """Return whether counts are those of Scotch or FESOM; or by suffix."""
+    """Return whether the file is .npy or .xyz, or has the header of Scotch or FESOM."""
     if not source.is_text:
         return source.data.startswith(b"\x93NUMPY")
     try:
@@ -22,15 +22,15 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> FloatArray:
-    """Return the (n, 2) or (n, 3) coordinates, however many there are."""
+    """Return the coordinates, (n, 2) or (n, 3), for any n."""
     return read_coordinates(source)
 
 
 def read_coordinates(source: Source, n: int | None = None) -> FloatArray:
-    """Return the coordinates of `n` vertices, (n, 2) where the third is zero throughout.
+    """Return the coordinates of `n` vertices, (n, 2) if the third coordinate is zero for all.
 
-    Read: n lines of 2 or 3 numbers; Scotch's dimension, count, then `id x y z` in any order of
-    the ids; FESOM's count, then `id lon lat flag`; Matrix Market arrays; `.npy`.
+    Accepts n lines of 2 or 3 numbers; Scotch's format (dimension, count, then `id x y z` in any
+    order of the ids); FESOM's format (count, then `id lon lat flag`); Matrix Market arrays; `.npy`.
     """
     if source.data.startswith(b"\x93NUMPY"):
         coords = _from_npy(source)
@@ -54,9 +54,9 @@ def read_coordinates(source: Source, n: int | None = None) -> FloatArray:
 
 
 def plain_width(head: Source) -> int:
-    """Return how many numbers each line has, 2 or 3; 0 where the lines are not all of its kind.
+    """Return how many numbers each line has, 2 or 3; 0 if the file is not plain lines of numbers.
 
-    head: the first lines. Raises InputError for another number.
+    head: the first lines. Raises InputError if the lines have another number of columns.
     """
     if not head.is_text or head.data.startswith(b"%%MatrixMarket") or _form(head) != "plain":
         return 0
@@ -74,7 +74,7 @@ def _from_npy(source: Source) -> FloatArray:
 
 
 def _form(source: Source) -> str:
-    """Return the dialect of the first three lines: scotch, fesom or plain."""
+    """Detect the dialect from the first three lines: scotch, fesom or plain."""
     rows = []
     for _, line in text.lines(source, b"%#"):
         rows.append(line.split())
@@ -120,7 +120,7 @@ def _width(source: Source, offset: int, line: bytes) -> int:
 
 
 def _in_order(source: Source, ids: FloatArray, coords: FloatArray) -> FloatArray:
-    """Return the rows in the order of their ids, which must be n consecutive whole numbers."""
+    """Sort the rows by their ids, which must be consecutive whole numbers."""
     order: npt.NDArray[np.intp] = np.argsort(ids, kind="stable")
     ordered = ids[order]
     if ids.size and (ordered != ordered[0] + np.arange(ids.size)).any():

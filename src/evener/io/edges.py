@@ -1,8 +1,8 @@
-"""Edges to be divided: those of a graph, the arcs or the matrix entries that a file holds.
+"""Edges to be divided: the edges of a graph, or the arcs or matrix entries that a file contains.
 
-Graphs have no loops and no parallel edges. Edges to be divided may: `read_edges` takes the lines of
-an edge list and the stored entries of a matrix one by one, and passes by the Graph that `read`
-would make of them.
+Graphs have no loops and no parallel edges, but edges to be divided may. `read_edges` therefore
+takes the lines of an edge list and the stored entries of a matrix one by one, without the Graph
+that `read` would make from them.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from evener.wording import plural, two_lines
 Kind = Literal["graph", "arcs", "matrix", "file"]
 KINDS: tuple[str, ...] = get_args(Kind)
 EdgesLike: TypeAlias = "EdgeList | EdgeReading | GraphLike"
-# Options of `read` that say something of vertices, which are not divided.
+# Options of `read` that concern vertices, which are not divided.
 _OF_VERTICES = ("coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge")
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeReading:
-    """The edges that were read from a file, in the order that a plan has them.
+    """The edges that were read from a file, in the order in which a plan numbers them.
 
-    of: what they are: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries), each by
-    the first number, then the second, parallel ones in the order of the file; or "file" (lines, in
-    their order). names (n,): what the file calls each vertex, a row or column of a matrix by its
-    number from 0; None where that is the vertex's number. weighted: whether the edges have weights.
-    rows: of a matrix how many of the vertices are rows, the others being columns. notes, inputs and
-    asked: as of a Reading.
+    of: the kind of edges: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries),
+    each sorted by the first number, then the second, with parallel edges in file order; or "file"
+    (lines, in file order). names (n,): the file's name of each vertex; rows and columns of a matrix
+    have their number from 0; None if each name equals the vertex number. weighted: whether the
+    edges have weights. rows: for a matrix, how many of the vertices are rows; the others are
+    columns. notes, inputs and asked: as in Reading.
     """
 
     edges: EdgeList
@@ -62,7 +62,7 @@ class EdgeReading:
 
     @property
     def ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Two arrays (m,): what the file calls both ends of each edge."""
+        """The file's names of both ends of each edge: two arrays (m,)."""
         ends = self.edges.tails, self.edges.heads
         return ends if self.names is None else (self.names[ends[0]], self.names[ends[1]])
 
@@ -80,20 +80,20 @@ def read_edges(
     progress: Progress | None = None,
     **options: Any,
 ) -> EdgeReading:
-    """Read the edges of a graph, the arcs or the matrix entries in a file.
+    """Read the edges of a graph, or the arcs or matrix entries in a file.
 
-    of: "graph": edges once each, by their ends u < v; "arcs": lines and entries are arcs, edges of
-    formats without a direction are two; "matrix": the stored entries, those on the diagonal
-    included, of a matrix of any shape; rows and columns are vertices apart, and those without an
-    entry are dropped. Of a file that holds no matrix it is the adjacency matrix. "file": lines of
-    whole numbers, or an `.npy` array (m, 2), in their order, as `split_file` reads them.
-    weighted: the work of an edge is its weight, that of an entry its value. options: those of
-    `read` but `directed`.
+    of: "graph": each edge once, with ends u < v. "arcs": lines and entries are arcs; an edge of a
+    format without directions becomes two arcs. "matrix": the stored entries, including the
+    diagonal, of a matrix of any shape; rows and columns are separate vertices, and those without an
+    entry are dropped; if the file contains no matrix, its adjacency matrix is used. "file": lines
+    of whole numbers, or an `.npy` array (m, 2), in file order, as `split_file` reads them.
+    weighted: the work of an edge is its weight, and that of an entry is its value. options: those
+    of `read` except `directed`.
 
-    Lines of an edge list that repeat an edge, or join a vertex to itself, are edges of their own,
+    Lines of an edge list that repeat an edge, or join a vertex to itself, count as separate edges,
     and a note says so; two lines that name an edge in both directions are one edge of the graph.
-    Raises InputError for anything wrong in the file, and for weights that are missing, negative or
-    not finite; UsageError for a wrong option.
+    Raises InputError for any fault in the file, and for weights that are missing, negative or not
+    finite; UsageError for a wrong option.
     """
     kind = cast(Kind, one_of("kind of edges", of, KINDS))
     given = {key: value for key, value in options.items() if value is not None}
@@ -112,10 +112,10 @@ def read_edges(
 
 
 def as_edges(given: EdgesLike, *, of: str = "graph", weighted: bool = False) -> EdgeReading:
-    """Return edges, a file's name or whatever `plan` takes as a graph, as an EdgeReading.
+    """Convert edges, a file name or anything that `plan` accepts as a graph to an EdgeReading.
 
-    of, weighted: as of `read_edges`; an EdgeList and an EdgeReading stay as they are. A SciPy
-    matrix is divided by its entries where `of` is "matrix".
+    of, weighted: as in `read_edges`; they do not change an EdgeList or an EdgeReading. If `of` is
+    "matrix", the entries of a SciPy matrix become the edges.
     """
     if isinstance(given, EdgeReading):
         return given
@@ -135,10 +135,10 @@ def as_edges(given: EdgesLike, *, of: str = "graph", weighted: bool = False) -> 
 
 
 def graph_of_lines(edges: EdgeList, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph of lines u v as `read` makes it of a list: loops and repetitions dropped.
+    """Return the graph of lines u v, without loops or repetitions, as `read` makes it.
 
-    Numbers that no line names are no vertices; `labels` keep those of the others then. directed:
-    each line is an arc.
+    Numbers that occur in no line are not vertices; `labels` then holds the original numbers.
+    directed: each line is an arc.
     """
     named, number = _numbers(np.concatenate([edges.tails, edges.heads]), edges.n)
     fields = {} if named.size == edges.n else {"labels": named}
@@ -149,7 +149,7 @@ def graph_of_lines(edges: EdgeList, *, directed: bool = False) -> Graph | Direct
 def _read_entries(
     source: Source, entry: Format, kind: Kind, given: Mapping[str, Any], *, weighted: bool
 ) -> EdgeReading | None:
-    """Return the edges that the file stores one by one; None where `read` makes a graph first."""
+    """Return the edges that the file stores one by one; None if `read` must make a graph first."""
     if entry.stores != "lines" and (entry.stores != "matrix" or kind != "matrix"):
         return None
     found = entry.entries(source, with_values=weighted)
@@ -169,7 +169,7 @@ def _read_entries(
 
 
 def _read_pieces(path: Path, *, weighted: bool) -> EdgeReading:
-    """Return all edges that a file is read in pieces of."""
+    """Return all edges of a file that is read in pieces, in file order."""
     if weighted:
         raise UsageError("--weighted does not work with edges in file order")
     pieces = EdgePieces(path)
@@ -200,7 +200,7 @@ def _read_graph(
 
 
 def _of_graph(graph: Graph | DirectedGraph, kind: Kind, *, weighted: bool) -> EdgeReading:
-    """Return the edges of a graph, its arcs, or its arcs as entries of a matrix."""
+    """Return the edges of a graph, its arcs, or its arcs as matrix entries, according to `kind`."""
     if weighted and graph.adjwgt is None:
         raise no_weights()
     if kind == "matrix":
@@ -215,7 +215,7 @@ def _of_graph(graph: Graph | DirectedGraph, kind: Kind, *, weighted: bool) -> Ed
 
 
 def _pairs(found: Entries, *, weighted: bool) -> EdgeReading:
-    """Return lines as edges u <= v; of an edge named in both directions those of one direction."""
+    """Return lines as edges u <= v; an edge named in both directions counts in only one."""
     u, v = np.minimum(found.rows, found.columns), np.maximum(found.rows, found.columns)
     order = by_ends(u, v)
     kept = order[_one_direction(u[order], v[order], (found.rows <= found.columns)[order])]
@@ -228,10 +228,10 @@ def _pairs(found: Entries, *, weighted: bool) -> EdgeReading:
 def _one_direction(
     u: IntArray, v: IntArray, forward: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """(m,) whether each line counts, of lines sorted by their ends u <= v.
+    """Return which lines count (m,), for lines sorted by their ends u <= v.
 
-    Of an edge named f times as u v and b times as v u the lines of the direction that is more
-    frequent count, of two alike that of its first line: max(f, b) lines.
+    If f lines name an edge as u v and b lines as v u, only the more frequent direction counts, or
+    the direction of the first line if f = b: max(f, b) lines in all.
     """
     if not u.size:
         return np.zeros(0, np.bool_)
@@ -258,7 +258,7 @@ def _chosen(
     *,
     weighted: bool,
 ) -> EdgeReading:
-    """Return the lines of these numbers as edges; say what is a loop, and what is parallel."""
+    """Return the lines with these numbers as edges; notes count loops and parallel edges."""
     tails, heads = u[kept], v[kept]
     loops = int(np.count_nonzero(tails == heads))
     again = int(np.count_nonzero((np.diff(tails) == 0) & (np.diff(heads) == 0)))
@@ -274,7 +274,7 @@ def _chosen(
 
 
 def _matrix(found: Entries, *, weighted: bool) -> EdgeReading:
-    """Return stored entries as edges from rows to columns, those without an entry left out."""
+    """Return stored entries as edges from rows to columns; drop empty rows and columns."""
     order = by_ends(found.rows, found.columns)
     used_rows, row_numbers = _numbers(found.rows, found.n_rows)
     used_columns, column_numbers = _numbers(found.columns, found.n_columns)
@@ -295,7 +295,7 @@ def _matrix(found: Entries, *, weighted: bool) -> EdgeReading:
 
 
 def _numbers(indices: IntArray, extent: int) -> tuple[IntArray, IntArray]:
-    """Return the indices that occur, ascending, and (extent,) the rank of each among them."""
+    """Return the indices that occur, ascending, and the rank of each among them (extent,)."""
     used = np.zeros(extent, np.bool_)
     used[indices] = True
     return np.flatnonzero(used), np.cumsum(used) - 1

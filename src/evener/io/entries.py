@@ -1,4 +1,4 @@
-"""Entries: the pairs that a file stores one by one, before they become a graph."""
+"""Entries: the pairs of indices that a file stores, before they become a graph."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from evener.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The stored entries of a matrix, or the lines of an edge list, in the order of the file.
+    """The stored entries of a matrix, or the lines of an edge list, in file order.
 
-    rows, columns (m,) int64, from 0: below n_rows and n_columns; of a line its first and second
-    vertex. values (m,): numbers, complex ones included, or None where the file has none or they
-    were not asked for. labels (n_rows,): names of the vertices of an edge list, None where they are
-    0 to n_rows - 1. triangle: whether the file leaves out the other half of a symmetric matrix.
+    rows, columns (m,) int64, from 0, below n_rows and n_columns; for a line, its first and second
+    vertex. values (m,): numbers, possibly complex, or None if the file has none or they were not
+    requested. labels (n_rows,): names of the vertices of an edge list, None if they are 0 to n_rows
+    - 1. triangle: whether the file omits the other half of a symmetric matrix.
     """
 
     n_rows: int
@@ -36,9 +36,9 @@ class Entries:
         return int(self.rows.size)
 
     def weights(self) -> NumberArray:
-        """(m,) values as weights: int64 where all are whole numbers, else float64.
+        """Return the values as weights (m,): int64 if all are whole numbers, else float64.
 
-        Raises InputError where there are none, and for negative, complex and non-finite ones.
+        Raises InputError if there are no values, or if some are negative, complex or not finite.
         """
         if self.values is None:
             raise no_weights()
@@ -49,7 +49,7 @@ class Entries:
 
 
 def no_weights() -> InputError:
-    """Return the error of edges without weights where weights are asked for."""
+    """Return the error to raise if weights were requested but the edges have none."""
     return InputError(
         "has no edge weights",
         hint="Without --weighted each edge is one unit of work. To use the values of a matrix: "
@@ -58,7 +58,7 @@ def no_weights() -> InputError:
 
 
 def unfit_for_weights(values: npt.NDArray[Any]) -> str:
-    """Return why values cannot weigh arcs, in words; nothing where they can."""
+    """Return why the values cannot be arc weights, in words; "" if they can."""
     if values.dtype.kind == "c":
         return "they are complex"
     if not np.isfinite(values).all():

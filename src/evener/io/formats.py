@@ -1,8 +1,8 @@
 """The formats that can be read, one entry each, and how a file's format is recognised.
 
-A signature in the content decides first. The suffix decides among formats that have none, and the
-shape of the numbers where the suffix says nothing. Some files that are not read look like others;
-refuse_foreign names them and what to do.
+A signature in the content decides first. Among formats without a signature, the suffix decides; if
+the suffix is unknown, the shape of the numbers decides. Some files that Evener does not read
+resemble supported formats; refuse_foreign names them and says what to do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNIVERSAL = re.compile(rb"\s*-1[ \t]*\r?\n[ \t]*\d{2,4}[ \t]*\r?\n")
 
 
 def refuse_foreign(source: Source) -> None:
-    """Raise InputError for a file of a foreign format that would be mistaken for another one."""
+    """Raise InputError if the file has a foreign format that would be mistaken for another one."""
     if source.suffix == ".hgr":
         raise source.error(
             "is a hypergraph: a net joins any number of vertices, an edge two",
@@ -49,7 +49,7 @@ def refuse_foreign(source: Source) -> None:
 
 
 def refuse_removed(source: Source) -> None:
-    """Raise InputError for a suffix of a format that earlier versions read."""
+    """Raise InputError if the suffix belongs to a format that only earlier versions read."""
     name = _REMOVED_SUFFIXES.get(source.suffix)
     if name is not None:
         raise source.error(
@@ -58,7 +58,7 @@ def refuse_removed(source: Source) -> None:
 
 
 def what_it_seems(source: Source) -> tuple[str, str]:
-    """Return two texts about a file of no known format: what it seems to be, and what to do."""
+    """Describe a file of unknown format: return what it seems to be, and what to do."""
     unpack = "Unpack it, and name the file inside."
     if source.data.startswith(b"PK"):
         return "is a zip archive", unpack
@@ -80,18 +80,18 @@ def _begins_with_tar_header(source: Source) -> bool:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: `module` has recognises(source) -> bool and read(source).
+    """A file format, whose `module` has recognises(source) -> bool and read(source).
 
-    read returns a Graph where `what` is "graph", a Mesh where it is "mesh" and an (n, d) array
-    where it is "coords"; it raises InputError and nothing else. recognises never raises.
-    Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
-    choose the format of a file to be written; the first is the usual one. shape: the content has no
-    signature, and its numbers alone may be another format's: the suffix comes before them. of: in a
-    module of several formats, what its functions' names end with, as recognises_fesom. directed:
-    whether it can hold arcs; read(source, directed=True) then returns a DirectedGraph where the
-    file holds arcs, and write takes one. stores: entries of a "matrix" or "lines" of an edge list;
-    the module then has entries(source, with_values=) -> Entries, or None for a file that holds
-    none.
+    read returns a Graph if `what` is "graph", a Mesh if it is "mesh" and an (n, d) array if it is
+    "coords"; it raises only InputError. recognises never raises. If `writes`, the module also has
+    write(graph) -> (content, what was left out). suffixes: choose the format of a file to be
+    written; the first is the usual one. shape: the content has no signature, and its numbers could
+    also be in another format, so the suffix is checked before the content. of: if the module has
+    several formats, the ending of its function names, as in recognises_fesom. directed: whether the
+    format can hold arcs; read(source, directed=True) then returns a DirectedGraph if the file
+    contains arcs, and write accepts a DirectedGraph. stores: "matrix" (entries) or "lines" (of an
+    edge list); the module then has entries(source, with_values=) -> Entries, or None if the file
+    contains none.
     """
 
     name: str
@@ -105,22 +105,22 @@ class Format:
     stores: Literal["", "matrix", "lines"] = ""
 
     def recognises(self, source: Source) -> bool:
-        """Whether the content, with the suffix as a hint, is of this format."""
+        """Return whether the content, with the suffix as a hint, has this format."""
         return bool(self._function("recognises")(source))
 
     def read(self, source: Source, *, directed: bool = False) -> Any:
-        """Return the Graph, the Mesh or the coordinates in `source`; arcs if asked and it can."""
+        """Return the Graph, Mesh or coordinates in `source`; arcs if requested and present."""
         if directed and self.directed:
             return self._function("read")(source, directed=True)
         return self._function("read")(source)
 
     def entries(self, source: Source, *, with_values: bool) -> Entries | None:
-        """Return what the file stores one by one; None where it is another kind of file."""
+        """Return the entries that the file stores one by one; None if it stores no entries."""
         found: Entries | None = self._function("entries")(source, with_values=with_values)
         return found
 
     def write(self, graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
-        """Return the content of a file of this format and a sentence for all it cannot hold."""
+        """Return the file content in this format, and a sentence for each thing it cannot hold."""
         content, left_out = self._function("write")(graph)
         return content, left_out
 
@@ -129,8 +129,8 @@ class Format:
         return getattr(module, f"{verb}_{self.of}" if self.of else verb)
 
 
-# Order matters: an entry is asked only when all before it have declined. Formats with a
-# signature come first, those told apart by the shape of their numbers last.
+# Order matters: an entry is tried only if all before it have declined. Formats with a
+# signature come first, those distinguished by the shape of their numbers last.
 FORMATS: tuple[Format, ...] = (
     Format("npz", "graph", "graphs.npz", (".npz",), writes=True, directed=True, stores="matrix"),
     Format("ecsr", "graph", "graphs.ecsr", (".ecsr",), writes=True),
@@ -203,7 +203,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def format_named(name: str) -> Format:
-    """Return the format called `name`; UsageError lists all where there is none."""
+    """Return the format called `name`; raise UsageError, which lists all, if there is none."""
     for entry in FORMATS:
         if entry.name == name:
             return entry
@@ -214,11 +214,11 @@ def format_named(name: str) -> Format:
 
 
 def format_of(source: Source) -> Format:
-    """Return the format of `source`; InputError where none recognises it.
+    """Return the format of `source`; raise InputError if no format recognises it.
 
-    Formats with a signature are asked first. Then the suffix decides: text that its formats do not
-    recognise is read as the first of them, which says what is wrong with it. All are asked where
-    the suffix is of none.
+    Formats with a signature are tried first. Then the suffix decides: text that none of its formats
+    recognises is read as the first of them, whose reader reports what is wrong. If the suffix is
+    unknown, all formats are tried.
     """
     refuse_foreign(source)
     named = [entry for entry in FORMATS if entry.shape and source.suffix in entry.suffixes]
@@ -233,7 +233,7 @@ def format_of(source: Source) -> Format:
 
 
 def why_taken(entry: Format, source: Source) -> str:
-    """Return the sentence that says which format a file was taken for, and why."""
+    """Return a sentence that states which format was chosen for a file, and why."""
     by_suffix = entry.name == "meshio" or (entry.shape and source.suffix in entry.suffixes)
     why = f"its suffix {source.suffix}" if by_suffix else "its content"
     return f"Read as {entry.name} because of {why}; --format NAME overrides it."

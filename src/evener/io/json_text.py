@@ -17,7 +17,7 @@ def loads(content: str | bytes, *, finite: bool = False) -> Any:
     Raises ValueError (JSONDecodeError with its line) for invalid JSON, for too deep nesting, for
     unpaired surrogates and, if `finite`, for numbers that are not finite.
     """
-    # Python reads NaN and Infinity, which JSON has not, and 1e999 as infinity.
+    # Python reads NaN and Infinity, which JSON lacks, and 1e999 as infinity.
     checks: dict[str, Any] = {"parse_constant": _refused, "parse_float": _finite} if finite else {}
     try:
         data = json.loads(content, **checks)

@@ -1,4 +1,4 @@
-"""read: the graph in a file of any known format, with coordinates and weights that go with it."""
+"""read: reads the graph in a file of any known format, with its coordinates and weights."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _WHOLE_NUMBERS = re.compile(rb"'descr': '[<>|][iu]\d")  # in the header of an .n
 class Reading:
     """The result of reading a file.
 
-    graph: a Graph, or a DirectedGraph where that was asked for; mesh: what it was made from, or
-    None. notes say, a sentence each, what was odd or left out. inputs holds the SHA-256 of every
-    file read, by name without folder; asked the options of `read` that were given, files without
-    their folders.
+    graph: a Graph, or a DirectedGraph if requested. mesh: the mesh from which the graph was made,
+    or None. notes: one sentence for each thing that was unusual or left out. inputs: the SHA-256 of
+    every file read, by file name without folder. asked: the options of `read` that were given; file
+    names are without folders.
     """
 
     graph: Graph | DirectedGraph
@@ -53,12 +53,12 @@ class Reading:
 
     @cached_property
     def undirected(self) -> Graph:
-        """The graph that is divided: of a directed one that of its arcs as edges."""
+        """The graph to be divided: if `graph` is directed, its arcs become undirected edges."""
         return self.graph.undirected()
 
     @property
     def exchange(self) -> str:
-        """What solvers send that divide this graph, as Workload.exchange."""
+        """What solvers that divide this graph send, as in Workload.exchange."""
         by_cells = self.mesh is not None and self.asked.get("by") != "points"
         return self.mesh.exchange if self.mesh is not None and by_cells else "vertices"
 
@@ -84,22 +84,23 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     bytes_per_edge: float | None = None,
     progress: Progress | None = None,
 ) -> Reading:
-    """Read a graph, matrix or mesh; its format is found from its content.
+    """Read a graph, matrix or mesh, in a format that is detected from the content.
 
-    path: a file's name, or what `open_source` returned.
+    path: a file name, or the result of `open_source`.
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
-    coords: file with coordinates; those lying beside the file are found without it.
-    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `degree`, a unit for
-    each neighbour; `cell:NAME`, a field of the mesh file; or `type:NAME=WEIGHT,...`,
-    `region:NAME=WEIGHT,...`, of cells by type or region.
-    balance_each: add a weight for the cells of each "region" or "type".
-    constraint: which of several weights counts, from 0; all where None.
-    directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
-    them; edges of formats and meshes that have no direction are two arcs each.
-    couplings: whether cells that periodic or cyclic faces couple are neighbours.
-    bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).
+    coords: file with coordinates; files next to the input are found without this option.
+    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `degree`, the number of
+    neighbours; `cell:NAME`, a field of the mesh file; or `type:NAME=WEIGHT,...` or
+    `region:NAME=WEIGHT,...`, the weights of cells by type or region.
+    balance_each: add one weight per vertex for each cell "region" or each cell "type".
+    format: the name of the format, instead of detecting it.
+    constraint: which of several weights is used, from 0; None uses all.
+    directed: return a DirectedGraph: lines and entries are arcs, with weights if the file has
+    them; edges of formats and meshes without directions become two arcs each.
+    couplings: whether cells coupled by periodic or cyclic faces are neighbours.
+    bytes_per_vertex, bytes_per_edge [B]: as in Graph. progress: called with (step, fraction).
 
-    Raises InputError for anything wrong in a file, UsageError for a wrong option.
+    Raises InputError for any fault in a file, UsageError for a wrong option.
     """
     if balance_each not in (None, "region", "type"):
         raise UsageError(f"--balance-each takes region or type, not {balance_each!r}")
@@ -153,12 +154,12 @@ def read_graph(path: str | Path, *, directed: Literal[False] = ..., **options: A
 @overload
 def read_graph(path: str | Path, *, directed: Literal[True], **options: Any) -> DirectedGraph: ...
 def read_graph(path: str | Path, **options: Any) -> Graph | DirectedGraph:
-    """Return the graph alone; options as of `read`."""
+    """Like `read`, but return only the graph."""
     return read(path, **options).graph
 
 
 def _parse(entry: Format, source: Source, *, directed: bool, sure: bool) -> Any:
-    """Return what the file holds. sure: whether the format was named, not recognised."""
+    """Return the content of the file. sure: whether the user named the format."""
     if entry.what == "coords" and _WHOLE_NUMBERS.search(source.head):
         raise source.error(
             "contains an array of whole numbers, not a graph or mesh",
@@ -179,14 +180,14 @@ def _parse(entry: Format, source: Source, *, directed: bool, sure: bool) -> Any:
 
 
 def _both_ways(source: Source, graph: Graph) -> DirectedGraph:
-    """Return a graph whose edges have no direction with two arcs for each."""
+    """Convert an undirected graph to a directed one with two arcs for each edge, and add a note."""
     source.notes.append(both_ways(graph.m))
     return DirectedGraph.of_edges(graph)
 
 
 @contextmanager
 def _said_of(source: Source) -> Iterator[None]:
-    """Add the file's name to errors that the check of an array raises."""
+    """Context manager: add the file's name to errors that are raised without one."""
     try:
         yield
     except InputError as error:
@@ -198,7 +199,7 @@ def _said_of(source: Source) -> Iterator[None]:
 
 
 def _coupled_as_asked(source: Source, mesh: Mesh, by: str, couplings: bool) -> Mesh:
-    """Return the mesh with or without its couplings; a note says what became of them."""
+    """Return the mesh with or without its couplings, and add a note that says which."""
     n = len(mesh.coupled)
     if not n:
         return mesh
@@ -221,7 +222,7 @@ def _graph_of(mesh: Mesh, by: str) -> Graph:
 def _find_coordinates(
     source: Source, graph: Graph | DirectedGraph, path: str | Path | None, changes: dict[str, Any]
 ) -> None:
-    """Take the coordinates at `path`, or those lying beside the file, for the graph."""
+    """Set the graph's coordinates from `path`, or from a file next to the input."""
     if path is not None:
         given = open_source(path)
         source.beside[given.path.name] = given.sha256
@@ -238,7 +239,7 @@ def _find_coordinates(
 
 
 def names_beside(name: str) -> list[str]:
-    """Return file names for coordinates of the graph file `name`, the most specific first."""
+    """Return the file names under which coordinates of graph file `name` are searched, in order."""
     stem = Path(name).stem
     return [f"{name}.xyz", f"{stem}.xyz", f"{stem}_coord.mtx"]
 
@@ -252,7 +253,7 @@ def _find_weights(
     constraint: int | None,
     changes: dict[str, Any],
 ) -> None:
-    """Take the weights asked for, and of several the one asked for."""
+    """Set the requested vertex weights; if there are several, keep only `constraint`."""
     vwgt = graph.vwgt
     if weights is not None and str(weights) == DEGREE:
         vwgt = changes["vwgt"] = degree_weights(graph)

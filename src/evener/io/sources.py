@@ -34,7 +34,7 @@ from evener.files.opening import (
 )
 
 PACKINGS = (".zst", ".gz", ".xz", ".bz2")
-_PIECE = 2**22  # bytes of unpacked content handed on at a time
+_PIECE = 2**22  # bytes of unpacked content per piece
 # Packed bytes given to a decompressor at a time: four bytes of zstd can hold a block of 128 KiB, so
 # that larger pieces would unpack to too much at once.
 _BITE = 512
@@ -43,24 +43,24 @@ _BITE = 512
 _XZ_MEMORY, _ZSTD_WINDOW = 256 * 2**20, 128 * 2**20
 # Bytes 4 to 9 of a bzip2 file: the mark of a block, or of the end where the file is empty.
 _BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")
-_HEAD = 4096  # bytes by which formats are recognised
+_HEAD = 4096  # bytes that are used to recognise formats
 
 
 def without_packing(path: str | Path) -> Path:
-    """Return the path without the suffix of its packing."""
+    """Return the path without a compression suffix such as .gz."""
     path = Path(path)
     return path.with_suffix("") if path.suffix in PACKINGS else path
 
 
 def is_packed(head: bytes) -> bool:
-    """Return whether a file that begins with these bytes, at least ten of them, is packed."""
+    """Return whether a file is compressed, judging by its first bytes (at least ten)."""
     return _unpacking(head, b"", io.BytesIO) is not None
 
 
 def unpacked(raw: bytes, path: Path) -> bytes:
-    """Return the unpacked content of `raw`, the file at `path`; raw itself if it is not packed.
+    """Return the unpacked content of `raw`, the file at `path`; `raw` itself if it is not packed.
 
-    Raises InputError if the file is damaged, or its content is empty or exceeds the limits.
+    Raises InputError if the file is damaged, or if its content is empty or exceeds the limits.
     """
     pieces = _unpacking(raw[:10], raw, lambda: io.BytesIO(raw))
     if pieces is None:
@@ -89,8 +89,8 @@ def _too_far(packed: int, allowed: int, path: Path) -> InputError:
 def unpacked_pieces(file: IO[bytes], path: Path) -> Iterator[bytes] | None:
     """Return an iterator over the unpacked content of an open file; None if it is not packed.
 
-    No more than a piece is in memory. The iterator raises InputError as `unpacked` does, but for
-    content that is empty; its limit is one of files that are read piece by piece.
+    At most one piece is in memory at a time. The iterator raises InputError as `unpacked` does,
+    except for empty content; its size limit is that of files that are read piece by piece.
     """
     head, size = file.read(10), file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -113,7 +113,7 @@ def _limited(pieces: Iterator[bytes], packed: int, allowed: int, path: Path) -> 
 
 
 class _Ranges:
-    """A file of which ranges are read as those of bytes are taken: what unpacking needs."""
+    """Gives access to ranges of a file by slicing, as if the file were bytes in memory."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._file, self._size = file, size
@@ -129,7 +129,7 @@ class _Ranges:
 def _unpacking(
     head: bytes, raw: bytes | _Ranges, opened: Callable[[], IO[bytes]]
 ) -> Iterator[bytes] | None:
-    """Return an iterator over the unpacked content of what begins with `head`."""
+    """Return an iterator over the unpacked content of a file that begins with `head`, or None."""
     if head.startswith(b"\x1f\x8b"):
         return _read_on(gzip.GzipFile(fileobj=opened()))
     if head.startswith(b"\xfd7zXZ\x00"):
@@ -189,11 +189,10 @@ def _zstd(raw: bytes | _Ranges) -> Iterator[bytes]:
 class Source:
     """An input file, or the folder of a mesh, at `path`.
 
-    name is the file's name without the suffix of its packing; data its unpacked content; sha256
-    the digest of the file as it lies on disk (of its files, for a folder). A folder, which only
-    some formats are, has no data. Readers say what is odd in `notes`; `beside` collects the
-    digests of further files they open, by name. Beside standard input, which is called <stdin>,
-    there are none.
+    name: the file's name without a compression suffix. data: its unpacked content; empty for a
+    folder, which only some formats use. sha256: the digest of the file on disk (for a folder, of
+    its files). notes: readers add a message for anything unusual. beside: digests of further files
+    that readers open, by name; there are none for standard input, which is called <stdin>.
     """
 
     path: Path
@@ -211,22 +210,22 @@ class Source:
 
     @property
     def head(self) -> bytes:
-        """The first 4 KiB of the data, by which formats are recognised."""
+        """The first 4 KiB of the data, from which formats are recognised."""
         return self.data[:_HEAD]
 
     @property
     def extent(self) -> int:
-        """Bytes of the data, by which counts in headers are judged."""
+        """Size of the data [B], which limits the counts that headers may declare."""
         return len(self.data)
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether the head has no zero byte."""
+        """Whether the data looks like text: there is no zero byte in the head."""
         return b"\0" not in self.head
 
     @property
     def is_xml(self) -> bool:
-        """Whether the data begins as XML does."""
+        """Whether the data begins like XML."""
         return self.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
     @cached_property
@@ -235,7 +234,7 @@ class Source:
         return np.frombuffer(self.data, np.uint8)
 
     def line_at(self, offset: int) -> int:
-        """Number of the line, from 1, that holds the byte at `offset`."""
+        """Return the number, from 1, of the line that contains the byte at `offset`."""
         return self.data.count(b"\n", 0, max(0, offset)) + 1
 
     def error(
@@ -246,13 +245,13 @@ class Source:
         line: int | None = None,
         hint: str | None = None,
     ) -> InputError:
-        """Return the InputError that names this file, and the line if told an offset or line."""
+        """Return an InputError that names this file, and the line if an offset or line is given."""
         if offset is not None:
             line = self.line_at(offset)
         return InputError(message, file=self.path, line=line, hint=hint)
 
     def open_beside(self, name: str) -> Source | None:
-        """Open the file `name` in the same folder, packed or not; None where there is none."""
+        """Open the file `name` in the same folder, packed or not; None if it does not exist."""
         if self.path == STDIN:
             return None
         folder = self.path if self.folder else self.path.parent
@@ -265,7 +264,7 @@ class Source:
 
 
 def find_file(path: Path) -> Path | None:
-    """Return `path`, or `path` with a packing's suffix, whichever is a file."""
+    """Return the first existing file of `path` and `path` plus a packing suffix, or None."""
     if not path.name:
         return None
     for candidate in (path, *(path.with_name(path.name + packing) for packing in PACKINGS)):
@@ -282,11 +281,11 @@ def _is_file(path: Path) -> bool:
 
 
 def open_source(path: str | Path, *, folders: bool = True) -> Source:
-    """Read and unpack the file at `path`, or `-`, or recognise a folder that is a mesh.
+    """Read and unpack the file at `path` (`-`: standard input), or open a mesh folder.
 
-    folders: whether a folder may be meant.
-    Raises InputError for what is missing, unreadable, no regular file, empty, damaged, too large,
-    or grows out of all proportion when unpacked.
+    folders: whether `path` may be a folder. Raises InputError if the file is missing, unreadable,
+    not a regular file, empty, damaged or too large, or if its size grows beyond the limits when it
+    is unpacked.
     """
     if is_stdin(path):
         path, raw = STDIN, read_bytes(path)
@@ -311,7 +310,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _open_folder(path: Path) -> Source:
-    """Open an OpenFOAM mesh: the folder itself, or the one a case keeps it in."""
+    """Open an OpenFOAM mesh: `path` is the mesh's folder, or the case that contains it."""
     for inner in (path, path / "polyMesh", path / "constant" / "polyMesh"):
         if find_file(inner / "faces") is not None:
             digest = hashlib.sha256()
@@ -326,6 +325,6 @@ def _open_folder(path: Path) -> Source:
 
 
 def _case_of(folder: Path) -> str:
-    """Return the name of the case, or its region, that an OpenFOAM mesh's folder belongs to."""
+    """Return the name of the case or region to which an OpenFOAM mesh's folder belongs."""
     places = [folder.resolve(), *folder.resolve().parents]
     return next((p.name for p in places if p.name not in ("", "polyMesh", "constant")), folder.name)

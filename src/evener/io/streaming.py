@@ -1,4 +1,4 @@
-"""Opens a graph file whose arcs are read in pieces; says why another one cannot be."""
+"""Opens a graph file whose arcs are read in pieces; reports why a file cannot be read so."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from evener.files.opening import MOST, open_input
 from evener.io.formats import format_named, format_of
 from evener.io.graphs.streams import ArcStream, WholeNeeded, Window, head_of
 
-# Read options that are of vertices alone, which a device's part does not hold.
+# Read options that concern only vertices, which a device's part does not contain.
 _OF_VERTICES = {"coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge", "by"}
 _PIECE = 2**22
 
 
 def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStream:
-    """Return the arcs of a graph file of n vertices, to be read in pieces.
+    """Return the arcs of a graph file of n vertices, as a stream that is read in pieces.
 
-    options: as of `evener.read`. Raises InputError for a wrong file or one of another number of
-    vertices, WholeNeeded, with the reason, where it must be read whole.
+    options: as in `evener.read`. Raises InputError if the file is wrong or has another number of
+    vertices; WholeNeeded, with the reason, if the file must be read whole.
     """
     asked = {key: value for key, value in options.items() if value is not None}
     directed, name = bool(asked.pop("directed", False)), asked.pop("format", None)
@@ -37,7 +37,7 @@ def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStre
 
 
 def _stream_of(name: str, head: Window, n: int, *, directed: bool) -> ArcStream:
-    """Return the stream of a file of the format `name`."""
+    """Open the stream of a file in the format `name`."""
     from evener.io.graphs import ecsr, edges, matrixmarket, metis, npz
 
     if name == "edges":
@@ -54,7 +54,7 @@ def _stream_of(name: str, head: Window, n: int, *, directed: bool) -> ArcStream:
 
 
 def digest_of(path: str | Path, most: int = MOST) -> str:
-    """Return the SHA-256 of a file of at most so many bytes, which is read in pieces."""
+    """Return the SHA-256 of a file, read in pieces. Raises InputError above `most` bytes."""
     digest = hashlib.sha256()
     with open_input(path, most) as file:
         while data := file.read(_PIECE):

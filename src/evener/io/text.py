@@ -1,9 +1,9 @@
-"""Runs the compiled parsers and writers of text: allocates arrays, turns codes into errors.
+"""Calls the compiled text parsers and writers: allocates arrays, turns error codes into exceptions.
 
-Large texts are cut at line ends and parsed by several threads (Pieces). The pieces depend on the
-text alone and each fills rows of its own, so the result does not depend on the number of threads.
-If a piece is not one row a line, or is wrong, one thread reads again from the first line and
-reports the first error.
+Large texts are cut at line ends and parsed by several threads (Pieces). The pieces depend only on
+the text, and each piece fills its own rows, so the result does not depend on the number of threads.
+If a piece has an error, or does not have exactly one row per line, a single thread reads again from
+the first line and reports the first error.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from evener.io.sources import Source
 from evener.wording import plural
 
 _INK = re.compile(rb"\S")
-# Vertices that a header may state for a file of any size; beyond them a vertex needs two bytes. No
+# Number of vertices that a header may state at any file size; more need two bytes each. No
 # memory is reserved for larger counts.
 _VERTICES_WITHOUT_PROOF = 5_000_000
-# Entries by which a header's count may exceed what the file can hold: in such a file the parser
-# finds the line where entries are missing, which makes a better error than the count does.
+# Entries by which a header's count may exceed what the file can hold: the parser then finds
+# the line where entries are missing, which gives a better error message than the count.
 SLACK = 2**16
-PIECE = 2**22  # bytes parsed by one task of a thread; starting a task takes far less time than that
+PIECE = 2**22  # bytes per task of a thread; parsing them takes much longer than starting a task
 
 # parse(first byte, past the last, first row, past the last, place) -> code; see text_kernels.
 Parse = Callable[[int, int, int, int, npt.NDArray[np.int64]], int]
@@ -39,7 +39,10 @@ _NEWLINE = ord("\n")
 
 
 def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """Yield (offset, stripped line) of lines neither blank nor begun by a byte of `comments`."""
+    """Yield (offset, stripped line) of lines that are not blank and not comments.
+
+    comments: the bytes with which comment lines begin.
+    """
     data = source.data
     while (ink := _INK.search(data, start)) is not None:
         start = data.rfind(b"\n", start, ink.start()) + 1 or start
@@ -51,13 +54,13 @@ def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tup
 
 
 def after_line(source: Source, offset: int) -> int:
-    """Return the offset of the line that follows the one at `offset`."""
+    """Return the offset of the line after the one that contains `offset`."""
     stop = source.data.find(b"\n", offset)
     return len(source.data) if stop < 0 else stop + 1
 
 
 def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int]:
-    """Return the whole numbers of a header line; InputError if it holds anything else."""
+    """Return the whole numbers of a header line; raise InputError if it contains anything else."""
     numbers = []
     for field in line.split():
         digits = field[1:] if field[:1] in b"+-" else field
@@ -70,13 +73,13 @@ def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int
 
 
 def shown(field: bytes) -> str:
-    """Return a field of a line for an error's text: quoted, at most 24 bytes of it."""
+    """Quote a field of a line for an error message, at most 24 bytes of it."""
     text = field[:24].decode("utf-8", "replace")
     return repr(text if len(field) <= 24 else text + "...")
 
 
 def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
-    """Raise InputError for no vertices, or for more than the file's size allows."""
+    """Raise InputError if n is 0, or too large for the size of the file."""
     if n < 1:
         raise source.error("has no vertex", offset=offset)
     if n > _VERTICES_WITHOUT_PROOF + source.extent // 2:
@@ -87,23 +90,23 @@ def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
 
 
 def count_lines(source: Source, start: int = 0) -> int:
-    """Return the number of lines from `start` on, the last of which may lack its end."""
+    """Return the number of lines from `start` on; the last may lack a newline."""
     unended = start < len(source.data) and source.data[-1] != ord("\n")
     return source.data.count(b"\n", start) + int(unended)
 
 
 def new_place() -> npt.NDArray[np.int64]:
-    """Return the array (4,) in which a parser states where it stopped: see text_kernels."""
+    """Return an array (4,) in which a parser stores where it stopped: see text_kernels."""
     return np.zeros(4, np.int64)
 
 
 def weights_of(values: FloatArray, place: npt.NDArray[np.int64]) -> NumberArray:
-    """Return the weights, as int64 if all are whole numbers: otherwise place[3] is set."""
+    """Return the weights as int64 if all are whole numbers (place[3] is 0), else unchanged."""
     return values if place[3] else values.astype(np.int64)
 
 
 def read_reals(source: Source, start: int, n_columns: int) -> FloatArray:
-    """Return the (rows, n_columns) table of numbers that stands from `start` on."""
+    """Parse the table of numbers (rows, n_columns) that begins at byte `start`."""
     from evener.io import text_kernels as kernels
     from evener.io.number_kernels import OK
 
@@ -126,10 +129,10 @@ def refuse(
     columns: int = 0,
     promised: str = "",
 ) -> NoReturn:
-    """Raise the InputError that a parser's code and place stand for.
+    """Raise the InputError that a parser's code and place mean.
 
-    n: the largest number of a vertex; columns: fields required of each line; promised: the counts
-    of the header, in words.
+    n: the largest vertex number; columns: fields required in each line; promised: the counts of the
+    header, in words.
     """
     from evener.io import number_kernels as kernels
 
@@ -183,7 +186,7 @@ def refuse_graph(
     base: int,
     line_of: Any = None,
 ) -> NoReturn:
-    """Raise the InputError of a Graph's check with the file's numbering and the vertex's line.
+    """Repeat a Graph's check and raise its InputError with the file's numbering and line number.
 
     arrays: the xadj, adjncy and adjwgt that Graph refused; base: the file's first vertex number;
     line_of(v): the offset of the line of vertex v.
@@ -225,7 +228,7 @@ def refuse_graph(
 
 
 def make_graph(source: Source, arrays: dict[str, Any], *, base: int, line_of: Any = None) -> Graph:
-    """Return Graph(**arrays); errors state vertices as the file numbers them, from `base`."""
+    """Return Graph(**arrays); errors number vertices as the file does, from `base`."""
     try:
         return Graph(**arrays)
     except InputError as error:
@@ -233,9 +236,9 @@ def make_graph(source: Source, arrays: dict[str, Any], *, base: int, line_of: An
 
 
 class Pieces:
-    """The text of `source` from the byte `start` on, cut into pieces at line ends.
+    """The text of `source` from byte `start` on, cut into pieces at line ends.
 
-    rows (pieces + 1,): number of lines before each piece, and of all lines.
+    rows (pieces + 1,): the number of lines before each piece, then the total.
     """
 
     def __init__(self, source: Source, start: int) -> None:
@@ -250,9 +253,9 @@ class Pieces:
         self.rows = [0, *np.cumsum(counts).tolist()]
 
     def parse(self, parse: Parse) -> npt.NDArray[np.int64] | None:
-        """Parse all pieces in threads; return the maximum of their places.
+        """Parse all pieces in threads; return the element-wise maximum of their places.
 
-        None if a piece had an error, or lines that are not one row each: blank ones, comments.
+        Returns None if a piece had an error, or lines without a row: blank lines or comments.
         """
         from evener.io.number_kernels import OK
 
@@ -267,7 +270,7 @@ class Pieces:
         return most
 
     def _in_threads(self, work: Callable[[int], int]) -> list[int]:
-        """Return work(i) for each piece i."""
+        """Return [work(i) for each piece i], computed in threads."""
         numbers = range(len(self._spans))
         if len(numbers) == 1:
             return [work(0)]
@@ -276,7 +279,7 @@ class Pieces:
 
 
 def _count_lines(data: npt.NDArray[np.uint8], start: int, stop: int) -> int:
-    """Return the number of lines in data[start:stop], the last of which may lack its end."""
+    """Return the number of lines in data[start:stop]; the last may lack a newline."""
     # NumPy compares and counts many bytes at once; a block of them stays in the cache.
     blocks = range(start, stop, 2**18)
     ends = sum(np.count_nonzero(data[i : min(i + 2**18, stop)] == _NEWLINE) for i in blocks)
@@ -291,9 +294,10 @@ def _n_threads() -> int:
 
 
 def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:
-    """Return the weights as int64, empty where there are none.
+    """Return the weights as int64; an empty array if `values` is None.
 
-    Refuses what would not be read back: fractions, and whole numbers that a double cannot hold.
+    Raises InputError for values that the text format cannot restore: fractions, and whole numbers
+    that a double cannot represent.
     """
     if values is None:
         return np.empty(0, np.int64)
@@ -324,7 +328,7 @@ def table_text(table: npt.NDArray[np.int64], separator: str) -> bytes:
 
 
 def lists_text(graph: Graph, *, base: int, with_degree: bool, edge_first: bool) -> bytes:
-    """Return a line for each vertex: weights, perhaps the degree, neighbours with weights."""
+    """Return a line of text per vertex: weights, degree if requested, neighbours with weights."""
     from evener.io import text_kernels as kernels
 
     vwgt, adjwgt = whole(graph.vwgt, "vertex weights"), whole(graph.adjwgt, "edge weights")
@@ -351,7 +355,7 @@ def lists_text(graph: Graph, *, base: int, with_degree: bool, edge_first: bool) 
 
 
 def _ranges(graph: Graph) -> list[tuple[int, int]]:
-    """Return ranges of vertices with about 2^20 adjacency entries each, for small buffers."""
+    """Return ranges of vertices with about 2^20 adjacency entries each, to keep buffers small."""
     marks = np.arange(0, graph.adjncy.size + graph.n, 2**20)
     cuts = np.unique(np.searchsorted(graph.xadj[:-1] + np.arange(graph.n), marks))
     bounds = [*cuts.tolist(), graph.n]

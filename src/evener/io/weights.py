@@ -1,4 +1,4 @@
-"""Reads the work per vertex from a file, or from a field of the mesh file; flags of vertices."""
+"""Reads the work per vertex from a file or a field of the mesh file; also flags of vertices."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from evener.graphs.polymesh import PolyMesh
 
 OF_MESH = ("cell:", "type:", "region:")  # weights that come from the mesh itself
-# Fields that say where cells belong, as the readers call them.
+# Fields that state a cell's region, as named by the readers.
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
-MOST_PARTS = 32  # weights a vertex that are balanced each
+MOST_PARTS = 32  # max. weights per vertex with balance_each
 
-DEGREE = "degree"  # in place of a file: each vertex weighs as many units as it has neighbours
+DEGREE = "degree"  # instead of a file: the weight of a vertex is its number of neighbours
 
 
 def find_weights(
     source: Source, n: int, mesh: Mesh | PolyMesh | None, by: str, spec: str
 ) -> NumberArray:
-    """Return the weights that `spec` means: one of OF_MESH, `FILE` or `FILE:COLUMN`.
+    """Return the weights that `spec` names: one of OF_MESH, `FILE` or `FILE:COLUMN`.
 
-    (n,) or, from a file of several columns, (n, c). The file's digest is kept in source.beside.
+    Shape (n,), or (n, c) from a file of several columns. Stores the file's digest in source.beside.
     """
     kind, _, rest = spec.partition(":")
     if f"{kind}:" in OF_MESH:
@@ -50,13 +50,16 @@ def find_weights(
 
 
 def degree_weights(graph: Graph | DirectedGraph) -> IntVector:
-    """(n,) The number of neighbours of each vertex, at least 1: the work where it follows arcs."""
+    """Return the number of neighbours of each vertex, at least 1, (n,).
+
+    Suits solvers whose work per vertex is proportional to its arcs.
+    """
     edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
     return np.maximum(edges.degrees, 1).astype(np.int64)
 
 
 def split_weights(spec: str) -> tuple[str, str]:
-    """Split `FILE:COLUMN` into the file and the rest, ":COLUMN" or nothing."""
+    """Split `FILE:COLUMN` into the file and ":COLUMN", or "" if there is no column."""
     if find_file(Path(spec)) is None and ":" in spec:
         file, column = spec.rsplit(":", 1)
         return file, f":{column}"
@@ -64,7 +67,7 @@ def split_weights(spec: str) -> tuple[str, str]:
 
 
 def without_folder(spec: str) -> str:
-    """Return what find_weights takes with the file's name alone, as plans keep it."""
+    """Remove the folder from a spec of find_weights, as plans store it."""
     if spec.startswith(OF_MESH) or spec == DEGREE:
         return spec
     file, rest = split_weights(spec)
@@ -72,9 +75,9 @@ def without_folder(spec: str) -> str:
 
 
 def read_weights(source: Source, n: int, column: str = "") -> NumberArray:
-    """Return the weights of `n` vertices in `source`: one number a line, a table, or `.npy`.
+    """Return the weights of `n` vertices in `source`: one number per line, a table, or `.npy`.
 
-    column: of a table, the heading or the number (from 0) of the column meant; all where empty.
+    column: the heading or number (from 0) of the table's column to use; all if empty.
     """
     table = _numbers(source, n, column, "weights")
     try:
@@ -84,9 +87,9 @@ def read_weights(source: Source, n: int, column: str = "") -> NumberArray:
 
 
 def find_flags(spec: str, n: int) -> BoolArray:
-    """Return the flags (n,) that `spec` means, `FILE` or `FILE:COLUMN`: 0 or 1 for each vertex.
+    """Return the flags (n,), 0 or 1 for each vertex, in the file `spec`: `FILE` or `FILE:COLUMN`.
 
-    The file is one of those that read_weights takes.
+    The file has any of the formats that read_weights accepts.
     """
     file, column = split_weights(spec)
     source = open_source(file)
@@ -100,7 +103,10 @@ def find_flags(spec: str, n: int) -> BoolArray:
 
 
 def _numbers(source: Source, n: int, column: str, what: str) -> npt.NDArray[np.generic]:
-    """Return the numbers (n,) or (n, c) of the vertices in a file; `what` they are."""
+    """Read one row of numbers per vertex from a file: (n,) or (n, c).
+
+    what: name of the numbers in errors.
+    """
     if source.data.startswith(b"\x93NUMPY"):
         from evener.io.graphs.npz import array_of
 
@@ -176,7 +182,7 @@ def _from_field(source: Source, mesh: Mesh | PolyMesh, name: str) -> NumberArray
 
 
 def _by_parts(source: Source, mesh: Mesh | PolyMesh, kind: str, spec: str) -> NumberArray:
-    """Return the weights of `NAME=WEIGHT,...` (n,): of cells of a type or region, 1 for others."""
+    """Return weights (n,) from `NAME=WEIGHT,...` for cell types or regions; 1 elsewhere."""
     parts = cell_parts(source, mesh, kind)
     known: dict[str, IntArray] = {}
     for name, cells in parts.items():
@@ -201,9 +207,10 @@ def _by_parts(source: Source, mesh: Mesh | PolyMesh, kind: str, spec: str) -> Nu
 
 
 def cell_parts(source: Source, mesh: Mesh | PolyMesh, kind: str) -> dict[str, IntArray]:
-    """Return the cells of each type, or of each region, by name. Raises InputError for none.
+    """Return the cells of each type, or of each region, by name.
 
-    Regions without names are those of a field of whole numbers that says where cells belong.
+    If regions have no names, they come from the first integer cell field among REGION_FIELDS.
+    Raises InputError if there are none.
     """
     if kind == "type":
         kinds = getattr(mesh, "kinds", np.full(mesh.n_cells, POLYHEDRON))
@@ -231,9 +238,9 @@ def _also_called(name: str) -> tuple[str, ...]:
 def balanced_each(
     source: Source, mesh: Mesh | PolyMesh | None, by: str, kind: str, weights: NumberArray | None
 ) -> NumberArray:
-    """Return (n, 1 + p) the weights, and those of each type or region by itself, 0 elsewhere.
+    """Return (n, 1 + p): all weights, then one column per type or region, 0 outside it.
 
-    weights (n,): None where each vertex weighs 1. A note names the columns.
+    weights (n,): None if each vertex has weight 1. A note names the columns.
     """
     cells = _cells_of(mesh, by, kind)
     parts = cell_parts(source, cells, kind)

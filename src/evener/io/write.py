@@ -1,4 +1,4 @@
-"""Writes graphs and meshes, write_graph and write_mesh: each file whole or not at all."""
+"""write_graph and write_mesh: each writes a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evener.io.sources import without_packing
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
 
-# Formats without coordinates: those go to a file beside, under a name that `read` looks for.
+# Formats without coordinates, which go to a separate file that `read` finds by its name.
 _COORDINATES_BESIDE = {"metis", "scotch", "edges", "matrixmarket"}
 
 
@@ -33,7 +33,7 @@ def _vtu(mesh: Mesh) -> Iterable[bytes]:
     return vtu(mesh, mesh.cell_data, mesh.point_data)
 
 
-# Suffixes of meshes, and what returns the pieces of such a file.
+# Suffixes of meshes, and functions that return the pieces of such a file.
 MESH_WRITERS: dict[str, Callable[[Mesh], Iterable[bytes]]] = {".su2": _su2, ".vtu": _vtu}
 
 
@@ -42,12 +42,12 @@ def write_graph(
     graph: Graph | DirectedGraph,
     format: str | None = None,  # noqa: A002
 ) -> tuple[str, ...]:
-    """Write `graph`; the suffix chooses the format, `.zst`, `.gz`, `.xz`, `.bz2` a packing.
+    """Write `graph` in the format of the suffix; `.zst`, `.gz`, `.xz` or `.bz2` compresses it.
 
-    Coordinates go to a `.xyz` file beside it where the format has no place for them. Returns a
-    sentence for everything the format could not hold; raises UsageError for an unknown suffix
-    and InputError for what the format cannot express, before anything is written. A DirectedGraph
-    is written as such; UsageError where the format has no arcs.
+    If the format cannot hold coordinates, they go to a `.xyz` file in the same folder. Returns a
+    sentence for everything the format could not hold. Before anything is written, raises UsageError
+    for an unknown suffix and InputError for what the format cannot express. A DirectedGraph is
+    written as arcs; UsageError if the format has no arcs.
     """
     path = Path(path)
     entry = writer_for(path, format, directed=isinstance(graph, DirectedGraph))
@@ -72,10 +72,10 @@ def write_graph(
 
 
 def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
-    """Write `mesh`; the suffix, or the one given, chooses the format: .su2 or .vtu.
+    """Write `mesh` as .su2 or .vtu, according to `suffix` or the suffix of `path`.
 
-    Raises UsageError for another suffix and InputError for what the format cannot express; the
-    file then stays as it was.
+    Raises UsageError for another suffix and InputError for what the format cannot express; an
+    existing file then stays unchanged.
     """
     path = Path(path)
     pieces = MESH_WRITERS.get((suffix or path.suffix).lower())
@@ -90,15 +90,14 @@ def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
 
 
 def _is_numbered(graph: Graph | DirectedGraph) -> bool:
-    """Return whether an edge list names all vertices, as 0 to n - 1."""
+    """Return whether all vertices have edges and are named 0 to n - 1 in an edge list."""
     return graph.labels is None and not graph.isolated.size
 
 
 def writer_for(path: Path, name: str | None, *, directed: bool = False) -> Format:
-    """Return the format to write: the one named, or the one of the suffix.
+    """Return the format to write: the one called `name`, or the one of the suffix.
 
-    Raises UsageError where there is none, and where a `directed` graph is to go into one without
-    arcs.
+    Raises UsageError if there is none, or if the graph is `directed` and the format has no arcs.
     """
     entry = _writer_of(path, name)
     if directed and not entry.directed:
@@ -134,13 +133,13 @@ def _writer_of(path: Path, name: str | None) -> Format:
 
 
 def coordinates_path(path: Path) -> Path:
-    """Return the file beside `path` in which coordinates are looked for."""
+    """Return the file next to graph file `path` in which `read` looks for coordinates."""
     plain = without_packing(path)
     return path.with_name(f"{plain.name}.xyz{path.suffix if plain != path else ''}")
 
 
 def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
-    """Return the coordinates as text that reads back to the same bits."""
+    """Return the coordinates as text from which the same bits are read back."""
     numbers = list(map(repr, coords.ravel().tolist()))
     width = coords.shape[1]
     columns = [numbers[i::width] for i in range(width)]
@@ -152,7 +151,7 @@ def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
 
 
 def packing_of(path: Path) -> Any:
-    """Return the function that packs content as the suffix of `path` says."""
+    """Return the function that compresses content according to the suffix of `path`."""
     if path.suffix == ".zst":
         import zstandard
 

@@ -1,4 +1,4 @@
-"""Reads XML of other programs safely: without entities, within limits of depth and size."""
+"""Reads XML of other programs safely: without entities, with limited depth and size."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from evener.errors import InputError
 
 MOST_BYTES = 1 << 26  # far more than nvidia-smi writes
 MOST_ELEMENTS = 1_000_000
-_HEAD = 1 << 14  # bytes in which the outermost element begins
+_HEAD = 1 << 14  # bytes in which the outermost element must begin
 DEEPEST = 100  # nested elements; nvidia-smi nests fewer than 10
 
 
 def outermost(content: bytes) -> str:
-    """Return the name of the outermost element; "" where that is no XML."""
+    """Return the name of the outermost element; "" if the content is not XML."""
     parser, names = expat.ParserCreate(), list[str]()
     parser.StartElementHandler = lambda name, _: names.append(name)
-    with suppress(expat.ExpatError, LookupError, ValueError):  # what came before it tells
+    # Only the names found before the error matter.
+    with suppress(expat.ExpatError, LookupError, ValueError):
         parser.Parse(content[:_HEAD], False)
     return names[0] if names else ""
 
 
 def elements(parent: ET.Element, tag: str) -> list[ET.Element]:
-    """Return the children of this name, whatever their namespace."""
+    """Return the children with this name, in any namespace."""
     return [child for child in parent if child.tag.rpartition("}")[2] == tag]
 
 
 def attribute(element: ET.Element, key: str, file: str | Path) -> str:
-    """Return an attribute. Raises InputError where it is missing or empty."""
+    """Return an attribute. Raises InputError if it is missing or empty."""
     value = element.get(key)
     if not value:
         raise InputError(f"has a {element.tag.rpartition('}')[2]} without {key}", file=file)
@@ -41,9 +42,10 @@ def attribute(element: ET.Element, key: str, file: str | Path) -> str:
 def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
     """Return the tree of an XML file whose outermost element is called `root`.
 
-    None: any, of any number of elements, whose names are as ElementTree has them. A DOCTYPE that
-    names a file is passed over, and the file is not opened; one that declares entities is refused.
-    Raises InputError, with the line, for what is no such file.
+    If `root` is None, any outermost element and any number of elements are accepted, and names
+    include namespaces as in ElementTree. A DOCTYPE that names a file is ignored, and the file is
+    not opened; a DOCTYPE that declares entities is refused. Raises InputError, with the line, if
+    the file is not such XML.
     """
     parser = expat.ParserCreate(namespace_separator=None if root is not None else "}")
     builder = _Builder(root, parser, file)
@@ -69,7 +71,7 @@ def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
 
 
 class _Builder:
-    """The tree as it is read; refuses what the programs never write."""
+    """Builds the tree while XML is parsed; refuses constructs that the programs never write."""
 
     def __init__(self, root: str | None, parser: Any, file: str | Path) -> None:
         self.tree = ET.TreeBuilder()

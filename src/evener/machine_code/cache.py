@@ -1,18 +1,19 @@
-"""The cache of one kernel: files of this computer first, then packs; compiled where neither has it.
+"""The cache of one kernel: searches this computer's files, then packs; else the kernel is compiled.
 
-Machine code has the code of other kernels inlined, so it is taken only if the sources of the
-kernel's file *and* of all kernel files that this one imports are unchanged; Numba checks the former
-alone. Each combination of types has a file of its own, so that processes can save side by side: in
-Numba's common index one would overwrite what another saved at the same time.
+Machine code contains inlined code of other kernels, so it is valid only if the sources of the
+kernel's file *and* of all kernel files that it imports are unchanged; Numba checks only the former.
+Each combination of types has its own file, so that several processes can save at the same time:
+with Numba's common index, a process would overwrite what another process saved at the same time.
 
-A file holds three things: for what it was made (`_head`), the machine code with what Numba needs to
-call it (pickled), and LLVM's bitcode. Bitcode is read by LLVM only when another kernel that calls
-this one is compiled, which never happens where all kernels are found. Numba's drawing of the source
-with types, a quarter of its files, is left out: `inspect_types()` shows none for loaded kernels.
+A file contains three things: what it was made for (`_head`), the machine code with the data that
+Numba needs to call it (pickled), and LLVM's bitcode. LLVM reads the bitcode only when another
+kernel that calls this kernel is compiled, which never happens if all kernels are found. Numba's
+annotated source, a quarter of its files, is omitted: `inspect_types()` shows none for loaded
+kernels.
 
-The folder is looked for when the first kernel is called: where no folder can be written, kernels
-from packs run all the same. Numba's tables of what it can compile are brought up to date when
-something is compiled, not before each kernel that is loaded, which took 0.2 s of every process.
+The folder is searched for when the first kernel is called: if no folder is writable, kernels from
+packs still run. Numba's tables of what it can compile are updated only when a kernel is compiled,
+not before each kernel is loaded, which took 0.2 s in every process.
 """
 
 # mypy: ignore-errors
@@ -38,32 +39,32 @@ from numba.core.serialize import dumps
 
 from evener.machine_code import packs
 
-ANNOTATION = 5  # where Numba's drawing stands in what it keeps of a kernel, after the library
+ANNOTATION = 5  # index of Numba's annotation in the data of a kernel, after the library
 OPTIONS = "evener.jit"  # its source is part of every stamp: it chooses the compiler's options
 USED: dict[str, str] = {}  # kernels loaded or saved by this process: name in packs -> file
 _IMPORTS = re.compile(rb"^from (evener\.[\w.]*_kernels) import", re.MULTILINE)
 
 
 class KernelCache(NullCache):
-    """What a dispatcher of Numba asks for the machine code of its kernel."""
+    """The interface through which a Numba dispatcher requests the machine code of its kernel."""
 
     def __init__(self, function):
         self._function = function
 
     @functools.cached_property
     def _numba(self):
-        """Numba's part, which knows the folder; RuntimeError where none can be written."""
+        """Numba's own cache, which knows the folder; RuntimeError if no folder is writable."""
         return CompileResultCacheImpl(self._function)
 
     @property
     def cache_path(self):
-        """The folder of this kernel's own files; RuntimeError where none can be written."""
+        """The folder of this kernel's own files; RuntimeError if no folder is writable."""
         return self._numba.locator.get_cache_path()
 
     def load_overload(self, sig, target_context):
-        """Return the kernel compiled for these types; None where it is to be compiled.
+        """Return the kernel compiled for these types; None if it must be compiled.
 
-        Raises RuntimeError if it must be compiled and can be stored nowhere.
+        Raises RuntimeError if it must be compiled but cannot be stored anywhere.
         """
         rtsys.initialize(target_context)
         magic = target_context.codegen().magic_tuple()
@@ -78,7 +79,7 @@ class KernelCache(NullCache):
         return _rebuilt(target_context, _Unpickler(io.BytesIO(data)).load(), bitcode)
 
     def save_overload(self, sig, data):
-        """Keep what was compiled, in place of what other sources or versions left."""
+        """Store a compiled kernel, replacing files of other sources or versions."""
         if not self._numba.check_cachable(data):
             return
         self._numba.locator.ensure_cache_path()
@@ -99,12 +100,12 @@ class KernelCache(NullCache):
         USED[head[2]] = str(path)
 
     def flush(self):
-        """Remove the files of all types."""
+        """Remove the files of this kernel for all types."""
         for path in Path(self.cache_path).glob(f"{self._numba.filename_base}.*.nbc"):
             path.unlink(missing_ok=True)
 
     def _head(self, sig, magic):
-        """Return for what machine code is made: version, sources, name in packs, processor."""
+        """Return what machine code depends on: Numba's version, sources, name, processor."""
         function = self._function
         digest = _digest((sig, _code_of(function)))
         name = f"{function.__module__}.{function.__qualname__}.{digest}"
@@ -115,15 +116,18 @@ class KernelCache(NullCache):
         return Path(self.cache_path) / f"{self._numba.filename_base}.{digest}.nbc"
 
     def _from_file(self, sig, head):
-        """Return the kernel's data and bitcode from its own file; None if there is none."""
+        """Return data, bitcode function and path from the kernel's own file; None if missing."""
         try:
             return read_file(self._path(sig, head), head)
-        except (FileNotFoundError, RuntimeError):  # the latter: no folder can be written
+        except (FileNotFoundError, RuntimeError):  # RuntimeError: no folder is writable
             return None
 
 
 def read_file(path, head):
-    """Return a file's data, how to get its bitcode, and the file; None unless made for `head`."""
+    """Return a file's data, a function that returns its bitcode, and the path.
+
+    Returns None if the file was not made for `head`.
+    """
     with Path(path).open("rb") as file:
         if pickle.load(file) != head:
             return None
@@ -134,7 +138,7 @@ def read_file(path, head):
 def _rebuilt(context, data, bitcode):
     """Return Numba's object of a compiled kernel from its data.
 
-    bitcode: returns what LLVM needs to put the kernel into others; called if it ever does.
+    bitcode: function that returns what LLVM needs to inline the kernel; called only when needed.
     """
     engine = context.codegen()._engine  # noqa: SLF001
     described = data[1]
@@ -156,19 +160,20 @@ def _rebuilt(context, data, bitcode):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads what Numba needs to call a kernel, without importing what Numba compiled into it."""
+    """Reads the data that Numba needs to call a kernel, without importing the modules it names."""
 
     def find_class(self, module, name):
-        """Return what pickled data call `name`."""
+        """Return the object called `name` in pickled data; replace Numba's _rebuild_env."""
         found = super().find_class(module, name)
         return _environment if found is _rebuild_env else found
 
 
 def _environment(module, consts, name):
-    """Return what Numba stores of a function with its machine code.
+    """Return Numba's environment of a function, which is stored with its machine code.
 
-    That has the globals of the function's module, which only compiling in Python's own mode needs.
-    Numba's modules are not imported for them: that of np.mean would import half of SciPy.
+    An environment contains the globals of the function's module, which only Python's object mode
+    needs. Numba's own modules are therefore not imported: the one of np.mean would import half of
+    SciPy.
     """
     if not module.startswith("numba.") or module in sys.modules or lookup_environment(name):
         return _rebuild_env(module, consts, name)
@@ -185,7 +190,7 @@ def _no_bitcode():
 
 
 def _code_of(function):
-    """Return digests of a function's bytecode and of what it has from functions around it."""
+    """Return digests of a function's bytecode and of the variables in its closure."""
     around = tuple(cell.cell_contents for cell in function.__closure__ or ())
     parts = function.__code__.co_code, dumps(around) if around else b""
     return tuple(hashlib.sha256(part).hexdigest() for part in parts)
@@ -197,7 +202,7 @@ def _digest(key):
 
 @functools.cache
 def stamp(module):
-    """Return a digest of the sources of a module and of all modules of kernels that it imports."""
+    """Return a digest of the sources of a module and of all kernel modules that it imports."""
     found, waiting = {}, [module, OPTIONS]
     while waiting:
         name = waiting.pop()

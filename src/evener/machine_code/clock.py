@@ -1,8 +1,7 @@
-"""CPU time of this process without that of compiling, loading and saving kernels.
+"""CPU time of this process, excluding compiling, loading and saving kernels.
 
-Which happens once on a computer, or once in a process, and is no part of what a tool costs. Numba
-reports when a thread takes and releases the compiler's lock; in between the thread does nothing
-else.
+These happen once per computer, or once per process, and are no part of a tool's cost. Numba reports
+when a thread acquires and releases the compiler's lock; in between, the thread does nothing else.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ EVENT = "numba:compiler_lock"
 
 
 class Preparing:
-    """The CPU time that threads spend between `begin` and `end`, which may be nested [s]."""
+    """The CPU time [s] that threads spend between `begin` and `end`; these may be nested."""
 
     def __init__(self) -> None:
         self._ended = 0.0
@@ -24,16 +23,16 @@ class Preparing:
         self._of_thread = threading.local()
 
     def begin(self) -> None:
-        """Start this thread's clock, unless it runs."""
+        """Start this thread's clock, unless it is running."""
         own = self._of_thread
         own.depth = getattr(own, "depth", 0) + 1
         if own.depth == 1:
             own.began = time.thread_time()
 
     def end(self) -> None:
-        """Stop it at the end that belongs to the first `begin`."""
+        """Stop this thread's clock at the `end` that matches its first `begin`."""
         own = self._of_thread
-        if getattr(own, "depth", 0) == 0:  # begun before anyone listened
+        if getattr(own, "depth", 0) == 0:  # begun before the listener was registered
             return
         own.depth -= 1
         if own.depth == 0:
@@ -42,14 +41,14 @@ class Preparing:
 
     @property
     def seconds(self) -> float:
-        """Time between begins and ends that are over."""
+        """Total time of the completed intervals [s]."""
         return self._ended
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time of this process, without that of compiling and loading kernels [s].
+    """Return the CPU time [s] of this process, excluding compiling and loading kernels.
 
-    Only differences count, as in time.process_time.
+    Only differences are meaningful, as with time.process_time.
     """
     prepared = _listening().seconds
     return time.process_time() - prepared
@@ -57,7 +56,7 @@ def cpu_seconds() -> float:
 
 @cache
 def _listening() -> Preparing:
-    """Return the clock of the compiler; it runs from the first call on."""
+    """Return the clock of the compiler, which runs from the first call on."""
     from numba.core import event
 
     preparing = Preparing()

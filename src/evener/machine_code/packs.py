@@ -1,17 +1,18 @@
 """Packs: the machine code of many kernels in one file, which is mapped into memory.
 
-A wheel has one in the folder `packs` next to this file, and `evener warm --pack` writes others into
-the user's own, `~/.cache/evener`. `cp311-numba0.68.1-x86-64-v2.pack` is
+A wheel contains a pack in the folder `packs` next to this file, and `evener warm --pack` writes
+others into the user's folder, `~/.cache/evener`. The layout of `cp311-numba0.68.1-x86-64-v2.pack`
+is
 
     MAGIC, the length of the table (8 bytes, little-endian), SHA-256 of the table, the table, a body
 
-where the table is JSON: for what the pack was made (`Made`), its size, where in the body the
-bitcode of all kernels is (compressed together, because LLVM reads it only when a kernel that calls
-another one is compiled), and for each kernel the stamp of its sources, its place in the body, a
-digest of what is there, and its place in the bitcode.
+The table is JSON: what the pack was made for (`Made`), its size, the place in the body of the
+bitcode of all kernels (compressed together, because LLVM reads it only when a kernel that calls
+another one is compiled), and for each kernel the stamp of its sources, its place in the body, the
+digest of these bytes, and its place in the bitcode.
 
-Python and Numba must be those that made the pack, the processor the same, or one that has all that
-a level of processors promises. Nothing is read from a kernel's place unless its digest is right.
+Python and Numba must be those that made the pack. The processor must be the same, or must have all
+features of the pack's processor level. A kernel is used only if the digest of its bytes is right.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ FOLDER = Path(__file__).with_name("packs")
 SUFFIX = ".pack"
 MAGIC = b"evener pack 1\n"
 HEAD = len(MAGIC) + 8 + 32
-# What processors of a level have beyond the oldest of their kind, as LLVM names it.
+# Features of a processor level beyond the oldest processors, in LLVM's names.
 LEVELS = {"x86-64-v2": ["cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"]}
-# Settings of Numba that change machine code, and what they are in packs.
+# Settings of Numba that change machine code, and their values for packs.
 SETTINGS = {"BOUNDSCHECK": (None, 0), "DEBUGINFO_DEFAULT": (0,), "OPT": (3,),
             "LOOP_VECTORIZE": (1,), "SLP_VECTORIZE": (0,)}  # fmt: skip
 SWITCH = "EVENER_PACKS"  # set to "no": all kernels are compiled here
-Magic = tuple[str, str, str]  # system, processor and its features, as Numba names them
+Magic = tuple[str, str, str]  # system, processor and its features, in Numba's names
 Found = tuple[memoryview, Callable[[], bytes], Path]
 
 
 @dataclass(frozen=True)
 class Made:
-    """For what a pack was made: `cp311`, Numba's version, and `Magic`."""
+    """What a pack was made for: Python, such as `cp311`, Numba's version, and `Magic`."""
 
     python: str
     numba: str
@@ -56,14 +57,14 @@ class Made:
 
     @property
     def file_name(self) -> str:
-        """The pack's name, different for each of these but the system."""
+        """The pack's file name, which depends on all fields except the system."""
         told = hashlib.sha256(self.features.encode()).hexdigest()[:8] if self.features else ""
         parts = _prefix(self.python, self.numba), self.processor, told
         return "-".join(filter(None, parts)) + SUFFIX
 
 
 class PackedKernel(NamedTuple):
-    """Where a kernel is in a pack: `size` bytes from `begin`; bitcode in that of all kernels."""
+    """Where a kernel is in a pack: `size` bytes from `begin`; bitcode at `bitcode_begin`."""
 
     stamp: str
     begin: int
@@ -74,20 +75,20 @@ class PackedKernel(NamedTuple):
 
 
 class DamagedPackError(ValueError):
-    """A pack is cut short, or its bytes are not those that were written."""
+    """A pack is cut short, or its bytes have changed."""
 
 
 class OthersPackError(ValueError):
-    """A pack in the user's folder belongs to another user, for whom this one acts."""
+    """A pack in the user's folder belongs to another user."""
 
 
 class Pack:
-    """An open pack. Raises OthersPackError for one of another user, unless it is of the wheel."""
+    """An open pack. Raises OthersPackError if another user owns it, unless it is the wheel's."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            found = os.fstat(file.fileno())  # of what is open: a name may lead to another file
+            found = os.fstat(file.fileno())  # of the open file: the name may now lead to another
             if path.parent != FOLDER and found.st_uid != os.geteuid():
                 raise OthersPackError(f"{path} belongs to another user")
             size = found.st_size
@@ -109,13 +110,14 @@ class Pack:
         self._bitcode = PackedKernel("", begin, count, right, 0, 0)
 
     def stamp_of(self, name: str) -> str:
-        """Return the digest of the sources that a kernel of the pack was made from."""
+        """Return the digest of the sources from which a kernel of the pack was made."""
         return self._places[name].stamp
 
     def load(self, name: str, stamp: str) -> Found | None:
-        """Return a kernel's data, how to get its bitcode, the pack; None unless of these sources.
+        """Return a kernel's data, a function that returns its bitcode, and the pack's path.
 
-        Raises DamagedPackError.
+        Returns None if the pack has no such kernel made from these sources. Raises
+        DamagedPackError.
         """
         place = self._places.get(name)
         if place is None or place.stamp != stamp:
@@ -123,9 +125,9 @@ class Pack:
         return self._at(place), lambda: self._bitcode_of(place), self.path
 
     def why_not(self, name: str) -> str:
-        """Say why the pack does not have a kernel; "" of a function that no pack has.
+        """Say why the pack lacks a kernel; "" if its function is in no pack.
 
-        Programs of users are compiled when they are run, whatever packs there are.
+        The latter are kernels of users' programs, which are always compiled when they are run.
         """
         if name in self._places:
             return "sources of kernels have changed since"
@@ -154,22 +156,22 @@ class Pack:
 
 
 def _function(name: str) -> str:
-    """Return module and name of the function of a kernel, whose own name ends with its types."""
+    """Return module and name of a kernel's function: the kernel's name without the types."""
     return name.rpartition(".")[0]
 
 
 def digest(data: bytes | memoryview) -> str:
-    """Return what a pack's table tells of the bytes at a place."""
+    """Return the digest of bytes, as stored in a pack's table."""
     return hashlib.sha256(data).hexdigest()[:32]
 
 
 class _Search:
-    """The packs that this process may use, and why others are not used."""
+    """The packs that this process may use, and the reasons why others are not used."""
 
     def __init__(self, magic: Magic) -> None:
         self.packs: list[Pack] = []
         self.refused = self._refusal(magic)
-        self.missed: list[str] = []  # why kernels that no pack has are to be compiled
+        self.missed: list[str] = []  # reasons why kernels must be compiled that no pack has
 
     def load(self, name: str, stamp: str) -> Found | None:
         """Return a kernel from the first pack that has it."""
@@ -189,7 +191,7 @@ class _Search:
         return None
 
     def _refusal(self, magic: Magic) -> str:
-        """Open the packs; return why there is none, "" if none was expected."""
+        """Open the packs; return why there is none, or "" if none was expected."""
         if os.environ.get(SWITCH) == "no":
             return f"{SWITCH}=no"
         if changed := _changed_setting():
@@ -214,10 +216,10 @@ class _Search:
 
 
 def load(stamp: str, name: str, magic: Magic) -> Found | None:
-    """Return a kernel's data, how to get its bitcode, and its pack; None where no pack has it.
+    """Return a kernel's data, a function that returns its bitcode, and its pack's path.
 
-    stamp: of the kernel's sources. name: of the kernel with these types. magic: the processor for
-    which Numba compiles.
+    Returns None if no pack has it. stamp: digest of the kernel's sources. name: of the kernel with
+    these types. magic: the processor for which Numba compiles.
     """
     return _search(magic).load(name, stamp)
 
@@ -233,24 +235,24 @@ _searches: list[_Search] = []
 
 
 def why_compiled() -> list[str]:
-    """Return why this process compiled kernels though there are packs, one by one."""
+    """Return the reasons why this process compiled kernels although there are packs."""
     return [why for one in _searches for why in one.missed]
 
 
 def in_use() -> list[Path]:
-    """Return the packs from which this process may take kernels; none before the first kernel."""
+    """Return the packs that this process uses; none before the first kernel is loaded."""
     return [pack.path for one in _searches for pack in one.packs]
 
 
 def users_folder() -> Path | None:
-    """Return the user's folder of packs; None for a user who has no home."""
+    """Return the user's folder of packs; None if the user has no home folder."""
     with suppress(RuntimeError):
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evener"
     return None
 
 
 def made_here(magic: Magic) -> Made:
-    """Return for what this process compiles."""
+    """Return what this process compiles for."""
     import numba
 
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
@@ -258,7 +260,7 @@ def made_here(magic: Magic) -> Made:
 
 
 def _paths(here: Made) -> Iterator[Path]:
-    """Yield the files that may be packs for this Python and Numba, those of the wheel first."""
+    """Yield files that may be packs for this Python and Numba, the wheel's first."""
     own = users_folder()
     for folder in [FOLDER, *([] if own is None else [own])]:
         with suppress(OSError):
@@ -270,7 +272,7 @@ def _prefix(python: str, numba: str) -> str:
 
 
 def _fits(made: Made, here: Made) -> bool:
-    """Return whether machine code runs here: the same processor, or one of the level."""
+    """Return whether machine code runs here: same processor, or its level's features exist."""
     from llvmlite import binding as llvm
     from numba import config
 
@@ -280,13 +282,13 @@ def _fits(made: Made, here: Made) -> bool:
     if made.system != here.system or made.features or made.processor not in LEVELS:
         return False
     if settings.CPU_NAME is not None or settings.CPU_FEATURES is not None:
-        return False  # another processor is asked for
+        return False  # another processor was requested
     has: dict[str, bool] = llvm.get_host_cpu_features()
     return all(has.get(one) for one in LEVELS[made.processor])
 
 
 def _changed_setting() -> str:
-    """Return a setting of Numba that changes machine code; "" where all are as in packs."""
+    """Return a Numba setting that changes machine code; "" if all are as in packs."""
     from numba import config
 
     settings: Any = config
@@ -297,8 +299,8 @@ def _changed_setting() -> str:
 
 
 def _others(here: Made) -> str:
-    """Say what came with the wheel where nothing of it is for this Python and Numba."""
-    if not FOLDER.is_dir():  # a checkout, which has none
+    """Say which packs came with the wheel, if none is for this Python and Numba."""
+    if not FOLDER.is_dir():  # a checkout has no packs
         return ""
     there = sorted(path.name.rsplit("-x86", 1)[0] for path in FOLDER.glob(f"*{SUFFIX}"))
     wanted = _prefix(here.python, here.numba)

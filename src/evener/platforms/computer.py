@@ -1,7 +1,7 @@
-"""Computer: what a description says of one computer, before it becomes devices of a platform.
+"""Computer: the description of one computer, before it becomes devices of a platform.
 
-Readers of hwloc, nvidia-smi and Slurm make computers (evener.io.machines), described.py makes a
-Platform of them.
+Readers of hwloc, nvidia-smi and Slurm make computers (evener.io.machines); described.py makes a
+Platform from them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from decimal import ROUND_FLOOR, Context, Decimal
 
 from evener.errors import InputError
 
-MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as a device may name
-MOST_PAIRS = 1 << 22  # of a NUMA node or GPU and a core: more than any computer has
+MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as device descriptions allow
+MOST_PAIRS = 1 << 22  # max. pairs of a core and a NUMA node or GPU: more than any computer has
 GIB = 2.0**30
-_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # of a memory [GiB]: for people to read
+_DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # digits of a memory [GiB], for readability
 
 
 def cpus_in(text: str, end: int = MOST_COMPUTER_CORES) -> set[int]:
-    """Return the processors of a list such as "0-3,8"; none if it is not a list of numbers < end.
+    """Return the processors in a list such as "0-3,8"; empty unless all are numbers below `end`.
 
     Linux and Slurm write such lists.
     """
@@ -35,11 +35,11 @@ def cpus_in(text: str, end: int = MOST_COMPUTER_CORES) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class ComputerCore:
-    """A physical core: its processors as Linux numbers them, and where it is.
+    """A physical core: its processors in Linux's numbering, and its location.
 
-    socket, numa, cache: numbers of the package, NUMA node and shared L3 cache that it belongs to.
-    clock [Hz]: the highest; lanes: numbers of 64 bits that one vector instruction takes; capacity:
-    what Linux says of its speed, as a ratio. None: not known.
+    socket, numa, cache: numbers of its package, NUMA node and shared L3 cache. clock [Hz]: the
+    highest; lanes: number of 64-bit values per vector instruction; capacity: Linux's relative
+    rating of its speed. None: not known.
     """
 
     cpus: tuple[int, ...]
@@ -52,13 +52,13 @@ class ComputerCore:
 
     @property
     def cpu(self) -> int:
-        """The first of its processors."""
+        """The first of the core's processors."""
         return self.cpus[0]
 
 
 @dataclass(frozen=True, slots=True)
 class LocalMemory:
-    """Memory of a NUMA node [B], and the processors that it is local to."""
+    """Memory of a NUMA node [B], and the processors to which it is local."""
 
     size: float
     cpus: frozenset[int]
@@ -68,9 +68,9 @@ class LocalMemory:
 class ComputerGpu:
     """A GPU, or an instance of one (MIG).
 
-    index: in nvidia-smi's order, of the whole GPU. uuid: of the instance, where it is one. memory
-    [B]; share: of the whole GPU's bandwidth. bus: its PCI address; cpus: the processors near it,
-    none where that is not known; sockets: those near it, where only they are known.
+    index: of the whole GPU, in nvidia-smi's order. uuid: of the instance, if it is one. memory [B];
+    share: of the whole GPU's bandwidth. bus: its PCI address; cpus: the processors near it, empty
+    if not known; sockets: the sockets near it, if only they are known.
     """
 
     index: int
@@ -88,10 +88,10 @@ class ComputerGpu:
 class Computer:
     """One computer: cores, memories, GPUs and caches.
 
-    near: processors near each PCI address. caches: size [B] and number of processors of one cache,
-    by name, as "L2". usable [B]: what may be taken of the memory in all, where the system or a
-    control group says so. numbering_guessed: whether processors have the numbers that are usual.
-    read_from: what was read from where, as ("cores", "hwloc 2.9"). notes: what is left out.
+    near: processors near each PCI address. caches: size [B] of one cache and its number of
+    processors, by name, such as "L2". usable [B]: the total memory that may be used, if the system
+    or a control group limits it. numbering_guessed: whether processor numbers are assumed.
+    read_from: sources of the data, such as ("cores", "hwloc 2.9"). notes: what is left out.
     """
 
     host: str = ""
@@ -109,14 +109,14 @@ class Computer:
 
     @property
     def memory(self) -> float:
-        """What may be taken of all memories [B]; 0 where that is not known."""
+        """The total memory that may be used [B]; 0 if not known."""
         return sum(one.size for one in self.memories) if self.usable is None else self.usable
 
 
 def restricted(computer: Computer, cpus: Collection[int], most: int | None = None) -> Computer:
-    """Return the computer with the cores that have one of these processors; the first `most`.
+    """Return the computer with only the cores that have one of these processors; the first `most`.
 
-    Raises InputError where none is left.
+    Raises InputError if no core is left.
     """
     kept = [
         replace(core, cpus=own)
@@ -129,9 +129,9 @@ def restricted(computer: Computer, cpus: Collection[int], most: int | None = Non
 
 
 def with_gpus(computer: Computer, gpus: Collection[ComputerGpu]) -> Computer:
-    """Return the computer with these GPUs, each near the processors that its PCI address is.
+    """Return the computer with these GPUs, each near the processors of its PCI address.
 
-    Raises InputError for more of them than can be.
+    Raises InputError if there are impossibly many GPUs.
     """
     if len(gpus) * max(len(computer.cores), 1) > MOST_PAIRS:
         raise InputError(
@@ -145,10 +145,10 @@ def with_gpus(computer: Computer, gpus: Collection[ComputerGpu]) -> Computer:
 
 
 def memory_of_cores(computer: Computer) -> dict[int, float]:
-    """Return the memory of each core [B] by its first processor: an equal share of what is local.
+    """Return each core's memory [B] by its first processor: an equal share of its local memory.
 
-    Memory local to no core of these is shared by all; where a core has none, all memory is. The sum
-    is the computer's memory, 0 where that is not known.
+    Memory that is local to no core is shared by all; if some core has no local memory, all memory
+    is shared equally. The sum is the computer's memory, 0 if not known.
     """
     shares = dict.fromkeys((core.cpu for core in computer.cores), 0.0)
     for memory in computer.memories:
@@ -162,9 +162,10 @@ def memory_of_cores(computer: Computer) -> dict[int, float]:
 
 
 def readable_memory(size: float) -> float:
-    """Return a memory that was found [B], rounded down to the four digits in GiB that people read.
+    """Return a detected memory [B], rounded down to four digits in GiB, for readability.
 
-    Down, as a device may not be said to have more than it has. Whole bytes are what is rounded:
-    shares of cores add up to a little less than 16 GiB, which are no 15.99.
+    It is rounded down because a device must not appear to have more than it has. Before that, it is
+    rounded to whole bytes: shares of cores add up to a little less than 16 GiB, which must not
+    become 15.99.
     """
     return float(_DIGITS.divide(Decimal(round(size) or size), Decimal(GIB))) * GIB

@@ -1,7 +1,7 @@
-"""A platform of described computers: which cores are a device, where it is, what is guessed.
+"""Makes a platform of described computers: devices, their locations, and guessed values.
 
-Its tree has the levels cluster (several computers), machine, socket, numa and cache (an L3), of
-which those are left out that divide nothing.
+The tree has the levels cluster (for several computers), machine, socket, numa and cache (an L3);
+levels that divide nothing are left out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from evener.platforms.platform import Platform
 from evener.wording import all_of, plural, ranges
 
 PER = ("core", "numa", "socket", "node", "gpu")
-SPMV_SPEEDS = "rows of spmv a second"  # end of the name of a platform with such speeds
+SPMV_SPEEDS = "rows of spmv a second"  # end of a platform's name if it has such speeds
 GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
     "speed": "speed: guessed rows a second of a sparse product, from clock x vector width of cores "
@@ -48,10 +48,10 @@ LEVELS = ("cluster", "machine", "socket", "numa", "cache")
 
 @dataclass(frozen=True)
 class Described:
-    """A platform, and of what stands in it where it is from.
+    """A platform, and the origin of its values.
 
-    guessed: keys of a machine file, as "speed", by device; those of the links by "level NAME".
-    sources: sentences on what was read from where, what was measured and what is left out.
+    guessed: guessed keys of a machine file, such as "speed", by device; those of links by "level
+    NAME". sources: sentences on what was read from where, what was measured and what is left out.
     """
 
     platform: Platform
@@ -60,30 +60,30 @@ class Described:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences for the head of the file: the sources, and how guesses were made."""
+        """Sentences for the head of the file: the sources, and the methods of guessing."""
         keys = frozenset[str]().union(*self.guessed.values())
         return (*self.sources, *(HOW[key] for key in HOW if key in keys))
 
 
 class _Part(NamedTuple):
-    """What becomes a device: cores of a computer, or a GPU with the cores that drive it."""
+    """A future device: cores of a computer, or a GPU with the cores that drive it."""
 
     computer: Computer
     cores: tuple[ComputerCore, ...]
     gpu: ComputerGpu | None
-    place: tuple[str, ...]  # below the root, one part a level of LEVELS[1:]
+    place: tuple[str, ...]  # below the root, one part per level in LEVELS[1:]
     name: str
 
 
 def described(
     computers: Sequence[Computer], per: str = "core", notes: Sequence[str] = ()
 ) -> Described:
-    """Return the platform of these computers, speeds and links guessed.
+    """Return the platform of these computers, with guessed speeds and links.
 
-    per: what is one device of cores: "core", "numa", "socket", "node" (a computer), or "gpu": none
-    is, and all cores belong to GPUs. A GPU is always a device of its own, and has a core to drive
-    it, where there are enough. notes: sentences for the head of the file. Raises InputError where
-    that leaves no device.
+    per: the unit of cores that forms a device: "core", "numa", "socket", "node" (a computer), or
+    "gpu": no device of cores, and all cores belong to GPUs. A GPU is always a separate device, with
+    a core to drive it if there are enough. notes: sentences for the head of the file. Raises
+    InputError if no device results.
     """
     parts = [part for computer in computers for part in _parts(computer, per, len(computers) > 1)]
     if not parts:
@@ -120,7 +120,7 @@ def _parts(computer: Computer, per: str, is_one_of_many: bool) -> list[_Part]:
     parts, names_numa = [], _has_more_nodes_than_sockets(computer)
     for cores in groups.values():
         name = before + _name(cores[0], per, names_numa, is_one_of_many)
-        if per == "core" and is_one_of_many:  # numbered within their place, in one table each
+        if per == "core" and is_one_of_many:  # numbered within their place, to form one table
             count = within[name] = within.get(name, -1) + 1
             name = f"{name}{count}"
         parts.append(_Part(computer, tuple(cores), None, _place(cores, computer, per), name))
@@ -135,10 +135,10 @@ def _key(core: ComputerCore, per: str) -> tuple[int, ...]:
 
 
 def _name(first: ComputerCore, per: str, names_numa: bool, is_one_of_many: bool) -> str:
-    """Return the name of a device of cores: those of `evener measure` on one computer.
+    """Return the name of a device of cores; for one computer, the names of `evener measure`.
 
-    first: its first core. names_numa: whether cores of several computers are called by NUMA node,
-    not by socket.
+    first: its first core. names_numa: whether cores of several computers are named by NUMA node
+    instead of socket.
     """
     if per == "node":
         return "cpu"
@@ -159,10 +159,10 @@ def _is_near(core: ComputerCore, gpu: ComputerGpu) -> bool:
 
 
 def _drivers(computer: Computer, per: str) -> list[tuple[ComputerCore, ...]]:
-    """Return the cores of each GPU: one near it; with `per` "gpu", a share of all.
+    """Return the cores of each GPU: one core near it; with `per` "gpu", a share of all cores.
 
-    Of a NUMA node with the most cores left, the last one is taken. A core drives one GPU, unless
-    there are more GPUs than cores.
+    Takes the last core of the NUMA node with the most free cores. A core drives only one GPU,
+    unless there are more GPUs than cores.
     """
     cores, gpus = computer.cores, computer.gpus
     if not cores:
@@ -185,7 +185,7 @@ def _drivers(computer: Computer, per: str) -> list[tuple[ComputerCore, ...]]:
 def _shared_out(
     cores: Sequence[ComputerCore], gpus: Sequence[ComputerGpu]
 ) -> list[tuple[ComputerCore, ...]]:
-    """Return the cores of each GPU: each core goes to the GPU near it that has the fewest."""
+    """Return the cores of each GPU: each core goes to the nearby GPU that has the fewest so far."""
     own: list[list[ComputerCore]] = [[] for _ in gpus]
     for core in cores:
         near = [i for i, gpu in enumerate(gpus) if _is_near(core, gpu)] or range(len(gpus))
@@ -194,7 +194,7 @@ def _shared_out(
 
 
 def _place(cores: Sequence[ComputerCore], computer: Computer, per: str) -> tuple[str, ...]:
-    """Return the place that all of these cores share, as deep as devices can be told apart."""
+    """Return the place that these cores have in common, down to the level of devices."""
     parts = [computer.host.replace("/", "_") or "computer"]
     depth = {"core": 3, "numa": 2, "socket": 1}.get(per, 3 if per == "gpu" else 0)
     for key in ("socket", "numa", "cache")[:depth]:
@@ -206,9 +206,9 @@ def _place(cores: Sequence[ComputerCore], computer: Computer, per: str) -> tuple
 
 
 def _kept_levels(parts: Sequence[_Part]) -> tuple[str, ...]:
-    """Return the levels that tell devices apart: a level divides some place of the one above it.
+    """Return the levels that distinguish devices: those that divide some place of the level above.
 
-    The root, and on one computer the socket, are kept in any case.
+    The root, and on one computer the socket, are always kept.
     """
     kept = ["machine"] if len({part.place[0] for part in parts}) == 1 else ["cluster", "machine"]
     for depth, level in enumerate(LEVELS[2:], start=1):
@@ -252,7 +252,7 @@ def _device(
 
 
 def _at(place: Sequence[str], kept: Sequence[str]) -> list[str]:
-    """Return the parts of a place at the levels that are kept, as far as each is stated."""
+    """Return the parts of a place at the kept levels, as far as they are stated."""
     parts = list(place[:1]) if kept[0] == "cluster" else []
     for level, part in zip(LEVELS[2:], place[1:], strict=False):
         if level in kept:
@@ -261,7 +261,7 @@ def _at(place: Sequence[str], kept: Sequence[str]) -> list[str]:
 
 
 def _node(host: str) -> str:
-    """Return the host where a launcher can have it as a name, else nothing."""
+    """Return the host name if launchers accept it, else ""."""
     try:
         check_node(host)
     except InputError:
@@ -270,7 +270,7 @@ def _node(host: str) -> str:
 
 
 def _sources(computers: Sequence[Computer]) -> list[str]:
-    """Return what was read from where, and what the descriptions say beside devices."""
+    """Return sentences on the sources of the data, and on properties that devices do not state."""
     hosts: dict[str, list[str]] = {}
     for computer in computers:
         for what, source in computer.read_from:
@@ -285,7 +285,7 @@ def _sources(computers: Sequence[Computer]) -> list[str]:
 
 
 def _traits(computer: Computer) -> list[str]:
-    """Return what is worth knowing of a computer and is no key of a machine file."""
+    """Return notable properties of a computer for which machine files have no key."""
     words = [computer.model, *map(_cache_text, computer.caches.items())]
     found = [f"CPU: {text}"] if (text := ", ".join(filter(None, words))) else []
     models = Counter(gpu.model or "of a type not stated" for gpu in computer.gpus)

@@ -18,31 +18,31 @@ FREE_ALPHA, FREE_BETA = 0.0, 0.0
 
 def _is_number(value: object) -> bool:
     if isinstance(value, float | int) and not isinstance(value, bool):
-        return abs(value) <= sys.float_info.max  # false for NaN, and for whole numbers beyond it
+        return abs(value) <= sys.float_info.max  # false for NaN, and for larger whole numbers
     return isinstance(value, np.integer | np.floating) and bool(np.isfinite(value))
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One processor that gets a block of its own.
+    """One processor that gets its own block.
 
-    speed [units/s]: work done per second, a unit being one of vertex weight.
-    memory [B] and memory_units [units] cap the block, either or both; None: no cap.
-    low_units, high_units [units]: the user's own limits on a block that has anything; None: none.
+    speed [units/s]: work per second; a unit is one of vertex weight.
+    memory [B] and memory_units [units] limit the block, either or both; None: no limit.
+    low_units, high_units [units]: the user's limits on a non-empty block; None: none.
     kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
     one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
-    curve: samples of its speed at each load; `speed` is then that at the load it is to have.
-    fixed_seconds [s]: what an iteration costs whatever the load. cost_per_hour: of using it, in
-    any money; watts: its power when busy [W], idle_watts: while it waits; None: not known.
-    host, host_link: the device that it is behind and the link to it, as a GPU's CPU and bus; they
-    count where `behind_hosts` is asked for (evener.platforms.hosts).
-    node: the computer that it is in, by the name that launchers know; cores: the processors that
-    are its own, as Linux numbers them; gpu: its index in the order of nvidia-smi, or its UUID.
+    curve: samples of its speed at each load; `speed` is then the speed at its expected load.
+    fixed_seconds [s]: cost of an iteration at any load. cost_per_hour: of using it, in
+    any currency; watts: its power when busy [W], idle_watts: while it waits; None: not known.
+    host, host_link: the device through which it is reached and the link to it, such as a GPU's CPU
+    and bus; used only with `behind_hosts` (evener.platforms.hosts).
+    node: the computer that contains it, by the name that launchers know; cores: its own
+    processors, in Linux's numbering; gpu: its index in nvidia-smi's order, or its UUID.
 
     Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
-    above zero, capabilities that are not finite, costs and powers that are negative,
-    low_units above high_units or the memory, a host without a link or a link without one, and
-    what names no computer, core or GPU.
+    above zero, capabilities that are not finite, negative costs and powers, low_units above
+    high_units or the memory, a host without a link or a link without a host, and invalid names of a
+    computer, cores or GPU.
     """
 
     name: str
@@ -132,7 +132,10 @@ class Device:
 
 @dataclass(frozen=True)
 class Link:
-    """Hockney's cost of a message: alpha [s] + beta [s/B] x bytes. Raises on negative numbers."""
+    """Hockney's cost of a message: alpha [s] + beta [s/B] x bytes.
+
+    Raises InputError for negative numbers.
+    """
 
     alpha: float = FREE_ALPHA
     beta: float = FREE_BETA
@@ -148,8 +151,8 @@ class Link:
 class Level:
     """One level of the tree, from the root down: its name and the link between its children.
 
-    shared: each child has one link to the level's switch, which carries everything that leaves or
-    enters that child; otherwise each pair of devices has a link to itself.
+    shared: each child has one link to the level's switch, which carries all traffic that leaves or
+    enters that child; otherwise each pair of devices has its own link.
     """
 
     name: str
@@ -163,9 +166,9 @@ class Level:
 
 @dataclass(frozen=True)
 class Connection:
-    """A link of an arbitrary graph, between two places or devices, named.
+    """A link of an arbitrary graph, between two named places or devices.
 
-    shared: all routes over it share its bandwidth; otherwise each has it to itself.
+    shared: all routes over it share its bandwidth; otherwise each route has the full bandwidth.
     """
 
     between: tuple[str, str]
@@ -186,7 +189,10 @@ def parts_of(at: str) -> list[str]:
 def beside_hosts(
     devices: Sequence[Device], connections: Sequence[Connection]
 ) -> tuple[Device, ...]:
-    """Return the devices, those with a host in its computer and, with no place or link, at its."""
+    """Return the devices; those with a host are in its computer.
+
+    A device with a host but without a place or link is also placed at the host.
+    """
     if not any(device.host for device in devices):
         return tuple(devices)
     ends = {end for connection in connections for end in connection.between}

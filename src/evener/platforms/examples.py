@@ -1,8 +1,8 @@
 """Example platforms: TOPO1, TOPO2 and TOPO3 of [LDHT]_, flat ones, trees, and grids of links.
 
-The papers' machines have fast devices and slow ones of speed 1, memory 2 (relative numbers); the
-faster the fast ones, the less their memory suits their speed (Table III). Devices come in the
-order fast, middle, slow.
+The papers' machines have fast devices, and slow ones of speed 1 and memory 2 (relative numbers);
+the faster the fast devices are, the smaller is their memory relative to their speed (Table III).
+Devices have the order fast, middle, slow.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
-# Share of the total memory that the load takes; inferred from Table III's last column, which it
-# meets approximately: no single share gives all of its numbers (`python -m papers.ldht`).
+# Share of the total memory that the load takes, inferred from Table III's last column. It fits
+# only approximately: no single share gives all of the numbers (`python -m papers.ldht`).
 FILLED = 5 / 6
-# Of middle devices where no memory is stated; inferred from Table IV's cuts of TOPO1 and TOPO2.
+# Speed of middle devices without memory, inferred from Table IV's cuts of TOPO1 and TOPO2.
 MIDDLE_SPEED = 2.0
 DEVICES_PER_NODE = 24  # of the paper's cluster, section VI-C
 TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
 
-# A cluster of today: 2 us and 10 GB/s between nodes, 0.5 us and 40 GB/s within one.
+# A modern cluster: 2 us and 10 GB/s between nodes, 0.5 us and 40 GB/s within a node.
 CLUSTER_LINK = Link(2e-6, 1e-10)
 NODE_LINK = Link(5e-7, 2.5e-11)
 SOCKET_LINK = Link(2e-7, 1e-11)
@@ -49,10 +49,10 @@ def topo1(
 ) -> Platform:
     """Return `fast` devices of `speed` and k - fast slow ones of speed 1 ([LDHT]_, VI-A).
 
-    With `units` the memories of Table III are scaled so that `units` are 5/6 of their total;
-    without, or with memory_caps off, devices have none. `links` puts every 24 devices into a
-    node of a cluster. Raises UsageError for counts that do not fit, and for a speed outside
-    Table III where memory is wanted.
+    With `units`, the memories of Table III are scaled so that `units` are 5/6 of their total;
+    without `units`, or without memory_caps, devices have no memory limit. `links` puts every 24
+    devices into a node of a cluster. Raises UsageError for invalid counts, and for a speed outside
+    Table III if memory is requested.
     """
     _check_counts(k, fast)
     return _fast_and_slow("topo1", k, fast, speed, units if memory_caps else None, links)
@@ -70,10 +70,10 @@ def topo2(
 ) -> Platform:
     """Return topo1 with (k - fast) // 2 of the slow devices made middle ones ([LDHT]_, VI-B).
 
-    With memory, a middle device has the slow ones' memory and half the fast ones' speed for
-    their memory (Eq. 5, to the letter: it is slower than a slow one unless the fast ones have speed
-    16; see `note_on_middle`); without, the speed `middle`, 2 by default. Raises as topo1, and for
-    `middle` beside memory.
+    With memory, a middle device has the slow devices' memory and half the fast devices' ratio of
+    speed to memory (Eq. 5 taken literally: it is slower than a slow one unless the fast ones have
+    speed 16; see `note_on_middle`); without memory, it has the speed `middle`, 2 by default. Raises
+    the errors of topo1, and UsageError for `middle` together with memory.
     """
     _check_counts(k, fast)
     units = units if memory_caps else None
@@ -95,7 +95,7 @@ def topo2(
 
 
 def note_on_middle(platform: Platform) -> str | None:
-    """Return a warning where TOPO2's middle devices are slower than its slow ones, else None."""
+    """Return a warning if TOPO2's middle devices are slower than its slow ones, else None."""
     speeds = {device.name.rstrip("0123456789"): device.speed for device in platform.devices}
     middle, slow = speeds.get("mid"), speeds.get("slow")
     if middle is None or slow is None or middle >= slow:
@@ -115,10 +115,10 @@ def topo3(
     memory_caps: bool = True,
     links: bool = False,
 ) -> Platform:
-    """Return 4 or 8 nodes of 24 devices, 1 or 2 of them fast, the rest lowered ([LDHT]_, VI-C).
+    """Return 4 or 8 nodes of 24 devices, 1 or 2 of them fast, the rest slow ([LDHT]_, VI-C).
 
-    k counts devices, 96 or 192 (the paper has 182, which 8 nodes of 24 are not), as does fast, 24
-    or 48. The paper gives no speeds and memories: those of Table III are used. Otherwise as topo1;
+    k counts devices, 96 or 192 (the paper has 182, which is not 8 nodes of 24), as does fast, 24 or
+    48. The paper gives no speeds and memories: those of Table III are used. Otherwise as topo1;
     raises UsageError for other counts.
     """
     if k not in TOPO3_K or fast not in TOPO3_FAST:
@@ -130,7 +130,7 @@ def topo3(
 
 
 def flat(speeds: Sequence[float]) -> Platform:
-    """Return devices dev0, dev1, ... of these speeds, with free communication."""
+    """Return devices dev0, dev1, ... with these speeds and free communication."""
     return Platform.flat(speeds)
 
 
@@ -144,10 +144,10 @@ def grid(
 ) -> Platform:
     """Return an nx x ny (x nz) grid of devices pe0, pe1, ..., neighbours joined by `link`.
 
-    The last dimension runs fastest. `speeds` has one number per device, or one for all; 1 by
-    default. wrap: rows are rings, which makes it a torus. able: capabilities of the devices, in
-    turn; mips among them give the speed where none is given. Raises UsageError for shapes and
-    numbers of speeds that do not fit.
+    The last dimension is fastest. `speeds` has one number per device, or one for all; 1 by default.
+    wrap: rows are rings, which makes it a torus. able: capabilities, assigned to the devices
+    cyclically; if no speeds are given, mips among them determine the speed. Raises UsageError for
+    invalid shapes and numbers of speeds.
     """
     n_devices = 1
     for extent in shape:
@@ -164,7 +164,7 @@ def grid(
 def star(
     k: int, *, link: Link = NODE_LINK, able: Sequence[Mapping[str, float]] = ({},)
 ) -> Platform:
-    """Return k devices pe0, pe1, ... joined to one switch; able: as of `grid`.
+    """Return k devices pe0, pe1, ... joined to one switch; able: as in `grid`.
 
     Raises UsageError for fewer than two.
     """
@@ -176,10 +176,10 @@ def star(
 def fat_tree(
     k: int, arity: int, *, link: Link = NODE_LINK, able: Sequence[Mapping[str, float]] = ({},)
 ) -> Platform:
-    """Return k devices pe0, pe1, ... below a fat tree of switches; able: as of `grid`.
+    """Return k devices pe0, pe1, ... below a fat tree of switches; able: as in `grid`.
 
-    `link` joins a device to its switch; links above have the bandwidth of all devices below.
-    Raises UsageError for fewer than two devices, and for an arity below 2.
+    `link` joins a device to its switch; links above have the bandwidth of all devices below. Raises
+    UsageError for fewer than two devices, and for an arity below 2.
     """
     if arity < 2:
         raise UsageError(f"the arity of a fat tree must be >= 2, not {arity}")
@@ -197,7 +197,7 @@ def _several(k: int) -> int:
 def _alike(
     k: int, speeds: Sequence[float] | None, able: Sequence[Mapping[str, float]]
 ) -> tuple[Device, ...]:
-    """Return k devices pe0, pe1, ...: capabilities in turn, speeds given, or by mips, or 1."""
+    """Return k devices pe0, pe1, ...: capabilities cyclically; speeds given, or by mips, or 1."""
     if speeds is None:
         speeds = [1e6 * own["mips"] if "mips" in own else 1.0 for own in able]
         speeds = [speeds[i % len(able)] for i in range(k)]
@@ -214,10 +214,10 @@ def _alike(
 def tree(
     shape: Sequence[int], *, fast: int = 0, speed: float = 16.0, slow_speed: float = SLOW_SPEED
 ) -> Platform:
-    """Return nodes x devices, nodes x sockets x devices, or clusters of these.
+    """Return a tree of nodes x devices, nodes x sockets x devices, or clusters of these.
 
     The first `fast` devices of every lowest group have `speed`, the rest `slow_speed` [units/s].
-    Raises UsageError for shapes and counts that do not fit.
+    Raises UsageError for invalid shapes and counts.
     """
     said = "x".join(map(str, shape))
     n_devices = 1

@@ -1,4 +1,4 @@
-"""Finds what is wrong with the parts of a platform together: names, hosts, places, links."""
+"""Finds inconsistencies between the parts of a platform: names, hosts, places, links."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _duplicate(names: list[str], kind: str) -> Fault | None:
 
 
 def _hostless(devices: Sequence[Device]) -> Fault | None:
-    """Return the error of a host that is not a device, or that has a host itself."""
+    """Return the error for a host that is not a device, or that has a host itself."""
     if not any(device.host for device in devices):
         return None
     has_host = {device.name: bool(device.host) for device in devices}
@@ -62,12 +62,12 @@ def _hostless(devices: Sequence[Device]) -> Fault | None:
 
 
 def _misplaced(devices: Sequence[Device]) -> Fault | None:
-    """Return the error of a computer that is not its host's, or called as a device elsewhere."""
+    """Return the error for a node that is not the host's, or is the name of a device elsewhere."""
     nodes = {device.name: device.node for device in devices}
     if not any(nodes.values()):
         return None
-    # Without their number, too: so machine files call the devices of a table. What is meant for a
-    # device that another one is behind must not pass for a computer.
+    # Also without their number, because machine files use such names for tables of devices. A host
+    # device's name must not be taken for a computer's name.
     elsewhere = {one: name for name, node in nodes.items() for one in (name, _unnumbered(name))
                  if one != node}  # fmt: skip
     for index, device in enumerate(devices):
@@ -114,7 +114,7 @@ def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
 
 
 def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) -> Fault | None:
-    """Return the error of an unknown place, or of a device without a route to the first one."""
+    """Return the error for an unknown place, or for a device without a route to the first one."""
     ends = [end for connection in connections for end in connection.between]
     known = {device.name for device in devices} | {device.at for device in devices}
     times = Counter(ends)

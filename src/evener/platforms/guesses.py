@@ -1,7 +1,7 @@
-"""Speeds and links that a description does not state: guessed, to be measured.
+"""Guesses speeds and links that a description does not state; measurements should replace them.
 
-Speeds are rows per second of a sparse product of 7 entries a row (`spmv` of `evener measure`), so
-that they can stand beside measured ones.
+Speeds are rows per second of a sparse product with 7 entries per row (`spmv` of `evener measure`),
+so that they are comparable with measured speeds.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import NamedTuple
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu
 from evener.platforms.device import Link
 
-# A core of 2.6 GHz whose vectors have 8 lanes did 4.0e7 rows/s of `evener machine here --measure`.
+# A core of 2.6 GHz with 8 vector lanes did 4.0e7 rows/s in `evener machine here --measure`.
 ROWS_PER_CLOCK_AND_LANE = 4.0e7 / (2.6e9 * 8)
-CLOCK = 2.5e9  # Hz, where it is not known
-# Lanes of 64 bits of what every server CPU of the last ten years has: AVX2, NEON, VSX. Of nodes
-# that are powered down Slurm does not know the architecture.
+CLOCK = 2.5e9  # Hz, if it is not known
+# 64-bit lanes of the vectors of all server CPUs of the last ten years: AVX2, NEON, VSX. Slurm
+# does not know the architecture of powered-down nodes.
 LANES = {"x86_64": 4, "": 4, "aarch64": 2, "ppc64le": 2}
 ONE_LANE = 1
-# Bytes of a row of 7 entries: 8 of the value and 4 of the column each, x, y and the row's begin.
+# Bytes of a row of 7 entries: 8 per value and 4 per column, plus x, y and the row's offset.
 ROW_BYTES = 7 * 12 + 8 + 8 + 4
-GPU_BANDWIDTH = 500e9  # B/s, of a GPU that is not in the table: that of a workstation's
+GPU_BANDWIDTH = 500e9  # B/s, for a GPU that is not in the table: as of a workstation
 
-# [s] of an iteration on a GPU, whatever its load: one launch that is waited for.
+# [s] per iteration on a GPU, at any load: one launch with synchronisation.
 GPU_LAUNCH = 1e-5
-# Between two devices whose deepest common level this is. The usual order of magnitude of MPI's
-# messages: over InfiniBand, between two sockets, two NUMA nodes, two caches, and within one.
+# Link of two devices by their deepest common level: typical orders of magnitude of MPI
+# messages over InfiniBand, between sockets, NUMA nodes or caches, and within a cache.
 LINKS = {
     "cluster": Link(2e-6, 1e-10),
     "machine": Link(1e-6, 2e-10),
@@ -37,15 +37,15 @@ LINKS = {
 
 
 class GpuModel(NamedTuple):
-    """Words of a GPU's name, its memory's bandwidth [B/s] and its least memory [GiB]."""
+    """Words of a GPU's name, its memory bandwidth [B/s] and its smallest memory [GiB]."""
 
     words: str
     bandwidth: float
     least_gib: float
 
 
-# Of the makers' data sheets; where a model has several forms, the slower one. Words that contain
-# others stand before them.
+# From the makers' data sheets; the slower variant if a model has several. Words that contain
+# others come first.
 GPU_MODELS = (
     GpuModel("gb200", 8000e9, 186), GpuModel("b200", 7700e9, 180), GpuModel("gh200", 4000e9, 96),
     GpuModel("h200", 4800e9, 141), GpuModel("h100 pcie", 2000e9, 80), GpuModel("h100", 3350e9, 80),
@@ -63,7 +63,7 @@ GPU_MODELS = (
 def guessed_core_speeds(computer: Computer) -> dict[int, float]:
     """Return the speed of each core [rows/s] by its first processor: clock times lanes.
 
-    Where Linux rates the cores' capacities unlike, they have speeds in these ratios.
+    If Linux rates the cores' capacities differently, their speeds have these ratios.
     """
     capacities = {core.capacity for core in computer.cores}
     if None in capacities or len(capacities) < 2:
@@ -79,26 +79,26 @@ def _by_clock(core: ComputerCore, computer: Computer) -> float:
 
 
 def clock_in(model: str) -> float | None:
-    """Return the clock [Hz] in a CPU's name, as "... CPU E5-2680 v4 @ 2.40GHz"; None for none."""
+    """Return the clock [Hz] in a CPU's name, as in "... CPU E5-2680 v4 @ 2.40GHz", or None."""
     found = re.search(r"@\s*(\d{1,2}\.?\d{0,3})\s*GHz", model)
     clock = float(found[1]) * 1e9 if found else 0.0
     return clock or None
 
 
 def guessed_gpu_speed(gpu: ComputerGpu) -> float:
-    """Return the speed of a GPU [rows/s]: its memory's bandwidth over the bytes of a row."""
+    """Return the speed of a GPU [rows/s]: its memory bandwidth divided by the bytes of a row."""
     model = gpu_model(gpu.model)
     return (GPU_BANDWIDTH if model is None else model.bandwidth) * gpu.share / ROW_BYTES
 
 
 def gpu_model(name: str) -> GpuModel | None:
-    """Return what is known of a GPU by its name, as "NVIDIA A100-SXM4-40GB" or Slurm's "a100"."""
+    """Return the data of a GPU model, given a name such as "NVIDIA A100-SXM4-40GB" or "a100"."""
     plain = " ".join(re.findall(r"[a-z0-9]+", name.lower()))
     return next((m for m in GPU_MODELS if re.search(rf"\b{m.words}\b", plain)), None)
 
 
 def guessed_gpu_memory(gpu: ComputerGpu) -> float | None:
-    """Return the memory of a GPU [B] by its name: what it states, else the least of its model."""
+    """Return the memory of a GPU [B] by its name: the stated size, else its model's smallest."""
     stated = re.search(r"(?<!\d)(\d{1,3})\s?gb", gpu.model.lower())
     model = gpu_model(gpu.model)
     if stated and int(stated[1]):

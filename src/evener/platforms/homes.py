@@ -1,4 +1,4 @@
-"""Where a device is: the computer, cores and GPU by which a launcher finds it, and their checks."""
+"""The location of a device for launchers: computer, cores and GPU, and their checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from evener.errors import InputError
 
-# Linux numbers at most 8,192 processors; a range in a small file must not fill the memory.
+# Linux supports at most 8,192 processors; a range in a small file must not exhaust the memory.
 MOST_CORES = 1 << 16
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _GPU = re.compile(r"(GPU|MIG)-[A-Za-z0-9]([A-Za-z0-9/-]*[A-Za-z0-9])?")
@@ -15,10 +15,10 @@ _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
 
 
 def cores_of_text(text: str) -> tuple[int, ...]:
-    """Return the cores of a text such as "0-3,8" in ascending order.
+    """Return the cores in a text such as "0-3,8", in ascending order.
 
-    Raises InputError for other texts, for ranges that run backwards, for a core named twice and for
-    numbers of MOST_CORES and above.
+    Raises InputError for other texts, descending ranges, repeated cores, and numbers of MOST_CORES
+    or above.
     """
     cores: list[int] = []
     for word in text.split(","):
@@ -35,7 +35,8 @@ def cores_of_text(text: str) -> tuple[int, ...]:
 def checked_cores(cores: Iterable[object]) -> tuple[int, ...]:
     """Return the cores in ascending order.
 
-    Raises InputError for what is no whole number from 0 to MOST_CORES - 1, and for one given twice.
+    Raises InputError for anything but whole numbers from 0 to MOST_CORES - 1, and for repeated
+    cores.
     """
     found: list[int] = []
     for core in cores:
@@ -51,7 +52,7 @@ def checked_cores(cores: Iterable[object]) -> tuple[int, ...]:
 
 
 def cores_text(cores: Iterable[int]) -> str:
-    """Return the shortest text of the cores, as "0-3,8": what cores_of_text reads."""
+    """Return the shortest text for the cores, such as "0-3,8", which cores_of_text reads."""
     runs: list[list[int]] = []
     for core in sorted(cores):
         if runs and core == runs[-1][1] + 1:
@@ -62,7 +63,7 @@ def cores_text(cores: Iterable[int]) -> str:
 
 
 def check_node(node: str) -> None:
-    """Raise InputError where a text is no name of a computer: letters, digits, ".", "_", "-"."""
+    """Raise InputError unless a text can name a computer: letters, digits, ".", "_", "-"."""
     if not (isinstance(node, str) and _NODE.fullmatch(node)):
         raise InputError(
             f"a computer's name is of letters, digits, '.', '_' and '-', unlike {str(node)[:40]!r}"
@@ -70,7 +71,7 @@ def check_node(node: str) -> None:
 
 
 def check_gpu(gpu: int | str) -> None:
-    """Raise InputError where a value is neither the index nor the UUID of a GPU."""
+    """Raise InputError unless a value is the index or the UUID of a GPU."""
     is_index = isinstance(gpu, int) and not isinstance(gpu, bool) and 0 <= gpu < MOST_CORES
     if not is_index and not (isinstance(gpu, str) and _GPU.fullmatch(gpu)):
         raise InputError(

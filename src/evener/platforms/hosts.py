@@ -1,4 +1,4 @@
-"""Machines whose GPUs are reached through their hosts alone."""
+"""Machines whose GPUs can be reached only through their hosts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from evener.errors import InputError
 from evener.platforms.device import Connection, Link
 from evener.platforms.platform import Platform
 
-MOST_PAIRED = 1024  # devices of levels, whose pairs become links of their own
+MOST_PAIRED = 1024  # max. devices of levels, because each pair becomes a link
 
 
 def behind_hosts(platform: Platform) -> Platform:
-    """Return the machine with every device that has a `host` joined to it by `host_link` alone.
+    """Return the machine with every device that has a `host` joined only to it, by `host_link`.
 
-    All that such a device sends or receives then passes that link, and its host's links beyond;
-    links of its own are left out. Levels become a link between each pair of the other devices,
-    as they say. Raises InputError where no device has a host, for shared levels, levels of more
-    than MOST_PAIRED devices, and where the links that are left do not join all devices.
+    All messages of such a device then pass that link, and beyond it its host's links; the device's
+    other links are left out. Levels are replaced by links between each pair of the other devices,
+    at the same costs. Raises InputError if no device has a host, for shared levels, levels of more
+    than MOST_PAIRED devices, and if the remaining links do not connect all devices.
     """
     if not any(device.host for device in platform.devices):
         raise InputError(
@@ -50,7 +50,7 @@ def behind_hosts(platform: Platform) -> Platform:
 
 
 def _links_of_others(platform: Platform) -> list[Connection]:
-    """Return the links between what is not a device with a host."""
+    """Return the links that do not end at a device with a host."""
     hosted = {device.name for device in platform.devices if device.host}
     if platform.connections:
         return [one for one in platform.connections if not hosted.intersection(one.between)]
@@ -73,11 +73,11 @@ def _links_of_others(platform: Platform) -> list[Connection]:
 
 
 def hosts_of(names: list[str], host: str, known: dict[str, int]) -> list[str]:
-    """Return the host of each of the devices of one table, called `names`.
+    """Return the host of each device of one table, called `names`.
 
-    known: devices by name, with count 0, and tables of several by theirs, with their count. One
-    device is the host of all; of a table each is the host of equally many. Raises InputError for
-    other names, and where the numbers do not go into each other.
+    known: devices by name, with count 0, and tables of several devices by name, with their count. A
+    single device is the host of all; in a table, each device is the host of equally many. Raises
+    InputError for other names, and if the numbers are not divisible.
     """
     count = known.get(host)
     if count is None:

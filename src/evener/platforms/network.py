@@ -14,9 +14,11 @@ ROUTE_ENTRIES = 1 << 20  # max. places x sources whose routes are computed at a 
 
 
 class Network(NamedTuple):
-    """Places joined by links: usual costs between them, sparse (size, size) [s]; sorted keys
-    a x size + b (m,) of the joined ones, with alpha and beta (m, 2), and whether shared (m,); each
-    device's place (k,); the places' names (size,).
+    """Places joined by links.
+
+    usual: usual costs between places, sparse (size, size) [s]. keys (m,): sorted keys a x size + b
+    of the joined pairs. costs (m, 2): alpha and beta; shared (m,): whether the link is shared. home
+    (k,): each device's place. names (size,): the places' names.
     """
 
     usual: Any
@@ -29,9 +31,9 @@ class Network(NamedTuple):
     def routed(
         self, p: IntArray, q: IntArray, costs: FloatArray, joined: Sequence[np.ufunc]
     ) -> list[FloatArray]:
-        """Join each row of costs (c, links), by its ufunc, over the cheapest routes.
+        """Combine each row of costs (c, links) along the cheapest routes, by its ufunc.
 
-        Routes are the same both ways; some sources at a time.
+        Routes are the same both ways; sources are processed in groups.
         """
         from scipy.sparse.csgraph import dijkstra
 
@@ -51,7 +53,7 @@ class Network(NamedTuple):
 
 
 def network_of(devices: Sequence[Device], connections: Sequence[Connection]) -> Network:
-    """Return the places that connections join, where devices are, and what links cost."""
+    """Return the places that connections join, the places of devices, and the costs of links."""
     from scipy.sparse import coo_array
 
     ends = (end for connection in connections for end in connection.between)
@@ -66,7 +68,7 @@ def network_of(devices: Sequence[Device], connections: Sequence[Connection]) -> 
     keys = np.array(sorted(best), np.int64)
     taken = [best[key] for key in keys.tolist()]
     links = [connection.link for connection in taken]
-    # A free link gets a tiny cost, as a sparse graph drops zeros.
+    # A free link gets a tiny cost, because a sparse graph drops zeros.
     usual = np.array([max(_usual_cost(link), 1e-30) for link in links])
     network = coo_array((usual, np.divmod(keys, size)), (size, size)).tocsr()
     home = np.array([places[d.name if d.name in places else d.at] for d in devices])
@@ -82,9 +84,11 @@ def _usual_cost(link: Link) -> float:
 def _joined_to_root(
     previous: IntArray, keys: IntArray, costs: FloatArray, join: np.ufunc
 ) -> FloatArray:
-    """Join costs over each route. previous (k, size): the place before each on the way from the
-    k-th root, negative at the root; keys (m,) of the links, sorted, and their costs (m,). Every
-    place doubles its stride towards the root until all are there: log2(longest route) rounds.
+    """Combine costs along each route.
+
+    previous (k, size): the previous place on the route from the k-th root, negative at the root;
+    keys (m,) of the links, sorted, and their costs (m,). Every place doubles its stride towards the
+    root until all have reached it: log2(longest route) rounds.
     """
     k, size = previous.shape
     own = np.broadcast_to(np.arange(size), (k, size))

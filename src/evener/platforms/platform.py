@@ -1,4 +1,4 @@
-"""Platform: a machine of devices and links. Their classes, of device.py, can be imported here."""
+"""Platform: a machine of devices and links. The classes of device.py can be imported here."""
 
 from __future__ import annotations
 
@@ -37,15 +37,14 @@ class Platform:
     """Devices as leaves of a tree of levels, or joined by any graph of links.
 
     With levels, two devices use the link of the deepest level they share: all share level 0; two
-    whose `at` agree in the first i parts share level i. With connections, the endpoints are
-    devices' names, places (`at`) at which devices sit without cost, or switches, which join two
-    or more links; the route is the one of least alpha + beta x 1 KiB. With neither,
-    communication is free. A device with a host, and without a place or link of its own, is where
-    its host is; it is in its host's computer in any case.
-
-    Raises InputError for no device, duplicate names, places deeper than the levels, connections
-    to unknown places, pairs of devices that nothing joins, levels given beside connections, and
-    computers called as a device of another one, or unlike that of the host.
+    devices whose `at` agree in the first i parts share level i. With connections, the endpoints are
+    names of devices, places (`at`), at which devices are located without cost, or switches, which
+    join two or more links; the route is the one with the smallest alpha + beta x 1 KiB. With
+    neither, communication is free. A device with a host, but without a place or link of its own, is
+    located at its host; it is always in its host's computer. Raises InputError for no device,
+    duplicate names, places deeper than the levels, connections to unknown places, unconnected pairs
+    of devices, levels together with connections, computers with the name of a device of another
+    computer, and devices in another computer than their host.
     """
 
     devices: tuple[Device, ...]
@@ -87,7 +86,7 @@ class Platform:
 
     @cached_property
     def names(self) -> list[str]:
-        """The devices' names, in order; not to be changed."""
+        """The devices' names, in order; do not change the list."""
         return [device.name for device in self.devices]
 
     @property
@@ -96,11 +95,11 @@ class Platform:
         return bool(self.levels or self.connections)
 
     def relative_ideal(self, work: float) -> float | None:
-        """Return what `work` takes at the speed of all devices, if speeds are relative; else None.
+        """Return the time of `work` at the total speed of all devices, if speeds are relative.
 
-        They are where nothing states a time, no link, curve or fixed seconds, and no speed is above
-        RELATIVE: of real devices no unit takes a hundredth of a second. Seconds then mean nothing,
-        but their ratio to this does.
+        Returns None if they are not. Speeds are relative if nothing states a time, that is no link,
+        curve or fixed seconds, and no speed is above RELATIVE: on real devices no unit takes a
+        hundredth of a second. Seconds then have no meaning, but their ratio to this time has.
         """
         timed = self.has_links or self.has_curves or bool(self.fixed_seconds.any())
         if timed or self.speeds.max() > RELATIVE or not work > 0:
@@ -114,52 +113,52 @@ class Platform:
 
     @cached_property
     def has_shared(self) -> bool:
-        """Whether some link is shared by several pairs; see evener.platforms.shared_links."""
+        """Whether several pairs share some link; see evener.platforms.shared_links."""
         return any(one.shared for one in self.levels) or any(one.shared for one in self.connections)
 
     @cached_property
     def fixed_seconds(self) -> FloatArray:
-        """(k,) seconds that an iteration costs each device whatever its load [s]."""
+        """Seconds per iteration of each device at any load, (k,) [s]."""
         return np.array([device.fixed_seconds for device in self.devices])
 
     @cached_property
     def speeds(self) -> FloatArray:
-        """(k,) speeds [units/s]."""
+        """Speeds, (k,) [units/s]."""
         return np.array([device.speed for device in self.devices])
 
     @cached_property
     def memories(self) -> FloatArray:
-        """(k,) memory [B], infinity where there is no cap."""
+        """Memories, (k,) [B], infinity if there is no limit."""
         return _or_infinite([device.memory for device in self.devices])
 
     @cached_property
     def memory_units(self) -> FloatArray:
-        """(k,) memory [units], infinity where there is no cap."""
+        """Memories, (k,) [units], infinity if there is no limit."""
         return _or_infinite([device.memory_units for device in self.devices])
 
     @cached_property
     def high_units(self) -> FloatArray:
-        """(k,) most that a block may be [units]: memory_units and the user's own limit."""
+        """Largest possible block sizes, (k,) [units]: by memory_units and the user's limits."""
         own = _or_infinite([device.high_units for device in self.devices])
         return np.minimum(own, self.memory_units)
 
     @cached_property
     def low_units(self) -> FloatArray:
-        """(k,) least that a block may be, if it has anything, by the user's own limit [units]."""
+        """Smallest sizes of non-empty blocks, by the user's limits, (k,) [units]."""
         return np.array([device.low_units or 0.0 for device in self.devices])
 
     def shared_level(self, p: IntArray, q: IntArray) -> IntArray:
-        """The deepest level each pair of devices p[i], q[i] shares; with itself, the depth."""
+        """Return the deepest level that devices p[i] and q[i] share; the depth if equal."""
         shared = np.zeros(np.shape(p), np.int64)
         for level, codes in enumerate(self.places, start=1):
             shared += (shared == level - 1) & (codes[p] == codes[q])
         return np.where(np.equal(p, q), len(self.levels), shared)
 
     def link_costs(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself.
+        """Return alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero if equal.
 
-        Of a route over several links alpha is the sum, beta that of the narrowest: bytes flow
-        over all of them at once.
+        For a route over several links, alpha is the sum, and beta is that of the slowest link:
+        bytes flow over all links at the same time.
         """
         if self.connections and self.k <= MOST_TABLED:
             alpha, beta = self._routes
@@ -177,19 +176,19 @@ class Platform:
 
     @cached_property
     def _routes(self) -> tuple[FloatArray, FloatArray]:
-        """(k, k) alpha and beta of all pairs: they are asked for with every candidate."""
+        """Alpha and beta of all pairs, (k, k), cached because they are used for every candidate."""
         alpha, beta = self._routed(*np.divmod(np.arange(self.k**2), self.k))
         return alpha.reshape(self.k, self.k), beta.reshape(self.k, self.k)
 
     def distances(self) -> FloatArray:
-        """(k, k) seconds that a message of 1 KiB takes between each pair; by links of their own."""
+        """Seconds of a message of 1 KiB between each pair, (k, k); only with connections."""
         from scipy.sparse.csgraph import dijkstra
 
         home = self.network.home
         return np.asarray(dijkstra(self.network.usual, indices=home)[:, home])
 
     def hops(self, p: IntArray, q: IntArray) -> FloatArray:
-        """Links between each pair of devices p[i], q[i]: on the route, or up the tree and down."""
+        """Return the number of links between devices p[i] and q[i], on the route or in the tree."""
         if self.connections:
             (count,) = self.network.routed(p, q, np.ones((1, self.network.keys.size)), (np.add,))
             return count
@@ -198,14 +197,14 @@ class Platform:
 
     @cached_property
     def places(self) -> npt.NDArray[np.int64]:
-        """(levels - 1, k): equal numbers where `at` agrees in the first 1, 2, ... parts."""
+        """Codes (levels - 1, k), equal where `at` agrees in the first 1, 2, ... parts."""
         parts = [parts_of(device.at) for device in self.devices]
         codes = np.empty((max(len(self.levels) - 1, 0), self.k), np.int64)
         before = np.zeros(self.k, np.int64)
         for depth, row in enumerate(codes, start=1):
             seen: dict[tuple[int, str], int] = {}
             for i, place in enumerate(parts):
-                # A device that sits higher up shares nothing this deep with anyone.
+                # A device at a higher level shares nothing at this depth.
                 key = (int(before[i]), place[depth - 1]) if len(place) >= depth else (-1 - i, "")
                 row[i] = seen.setdefault(key, len(seen))
             before = row
@@ -213,12 +212,12 @@ class Platform:
 
     @cached_property
     def network(self) -> Network:
-        """The places and the links between them; without connections, none."""
+        """The places and the links between them; empty without connections."""
         return network_of(self.devices, self.connections)
 
     @classmethod
     def flat(cls, speeds: Sequence[float], *, memory: float | None = None) -> Platform:
-        """Devices dev0, dev1, ... with these speeds [units/s] and free communication."""
+        """Return devices dev0, dev1, ... with these speeds [units/s] and free communication."""
         return cls(tuple(Device(f"dev{i}", float(s), memory=memory) for i, s in enumerate(speeds)))
 
 
@@ -227,9 +226,9 @@ def _or_infinite(values: list[float | None]) -> FloatArray:
 
 
 def with_only(platform: Platform, devices: Sequence[int]) -> Platform:
-    """Return the platform with the devices of these indices alone, ascending.
+    """Return the platform with only the devices of these indices, ascending.
 
-    Links that lead only to devices left out are left out as well. Raises InputError for no device.
+    Links that lead only to omitted devices are omitted as well. Raises InputError for no device.
     """
     kept = tuple(platform.devices[i] for i in devices)
     if len(kept) == platform.k:
@@ -242,7 +241,7 @@ def with_only(platform: Platform, devices: Sequence[int]) -> Platform:
 def _leading_on(
     connections: Sequence[Connection], devices: Sequence[Device]
 ) -> tuple[Connection, ...]:
-    """Return the connections without dead ends: places with no device and no further connection."""
+    """Return the connections without dead ends: places without a device or another connection."""
     known = {device.name for device in devices} | {device.at for device in devices}
     left = list(connections)
     while True:

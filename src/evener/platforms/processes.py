@@ -1,4 +1,4 @@
-"""Process: where a process of a parallel program runs, on what device, with which options."""
+"""Process: where a process of a parallel program runs, on which device, with which options."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class Process:
 
     host: name of its computer. rank: among the processes of that host, from 0. kind: of its device,
     one of KINDS; index: of a CUDA device among those of the host. bind: the cores it is bound to,
-    as "cpu0-3", "cpu0,cpu4" or "socket1"; empty: not bound. memory [B]: what its computation may
-    take; None: its share of what is free. options: of the computation.
-
-    Raises InputError for other kinds and bindings, and for numbers below zero.
+    as "cpu0-3", "cpu0,cpu4" or "socket1"; empty: not bound. memory [B]: limit for its computation;
+    None: its share of the free memory. options: of the computation. Raises InputError for other
+    kinds and bindings, and for negative numbers.
     """
 
     host: str
@@ -49,13 +48,13 @@ class Process:
 
     @property
     def title(self) -> str:
-        """What errors call it."""
+        """Its name in errors."""
         return f"process {self.rank} of {self.host}"
 
     def cores(self, sockets: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
-        """Return the cores of `bind` in its order; empty where it is not bound.
+        """Return the cores of `bind`, in its order; empty if it is not bound.
 
-        sockets: the cores of each socket of its host; one that is missing has none.
+        sockets: the cores of each socket of its host; a missing socket has no cores.
         """
         if not self.bind:
             return ()
@@ -82,7 +81,7 @@ def of_host(processes: Sequence[Process], host: str) -> list[Process]:
 
 
 def refuse_twins(processes: Sequence[Process]) -> None:
-    """Raise InputError where two processes of a host have one rank, core or CUDA device."""
+    """Raise InputError if two processes of a host have the same rank, core or CUDA device."""
     seen: set[tuple[object, ...]] = set()
     for process in processes:
         keys: list[tuple[object, ...]] = [(process.host, "rank", process.rank)]

@@ -1,7 +1,7 @@
 """Links that several pairs of devices share, and which of them each message passes.
 
-Of a shared level, every child has one link to the level's switch: all that leaves or enters the
-child passes it. A shared connection carries every route over it. Messages both ways share one
+In a shared level, every child has one link to the level's switch, which all traffic of the child
+passes. A shared connection carries every route over it. Messages in both directions share one
 bandwidth.
 """
 
@@ -18,7 +18,7 @@ from evener.platforms.platform import Platform
 
 @dataclass(frozen=True, eq=False)
 class SharedRoutes:
-    """Pair i passes the shared links link[starts[i]:starts[i + 1]]; the same ones both ways.
+    """Pair i passes the shared links link[starts[i]:starts[i + 1]], the same in both directions.
 
     starts (pairs + 1,) int64; link (r,) int32; beta (s,) of the shared links [s/B].
     """
@@ -29,11 +29,11 @@ class SharedRoutes:
 
     @property
     def pair(self) -> IntArray:
-        """(r,) the pair of each entry of link."""
+        """The pair of each entry of link, (r,)."""
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
     def seconds(self, n_bytes: FloatArray) -> FloatArray:
-        """(s,) time each shared link takes for n_bytes (pairs,) sent by each pair [s]."""
+        """Return the time each shared link takes if each pair sends n_bytes (pairs,): (s,) [s]."""
         loads = np.bincount(self.link, n_bytes[self.pair], self.beta.size)
         return np.asarray(loads * self.beta, np.float64)
 
@@ -54,7 +54,7 @@ def shared_routes(platform: Platform, p: IntArray, q: IntArray) -> SharedRoutes:
 
 
 def shared_names(platform: Platform) -> list[str]:
-    """Return what each shared link is called, in their order: "n0 - network", "a - switch"."""
+    """Return the name of each shared link, in order: "n0 - network", "a - switch"."""
     if platform.connections:
         network = platform.network
         ends = np.array([divmod(int(key), len(network.names)) for key in network.keys])
@@ -75,7 +75,7 @@ def shared_names(platform: Platform) -> list[str]:
 def _over_levels(
     platform: Platform, p: IntArray, q: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Pairs, shared links they pass, and the links' beta: two links a level that they cross."""
+    """Return pairs, the shared links they pass, and the links' beta: two links per level."""
     pairs: list[IntArray] = [_NOTHING]
     links: list[IntArray] = [_NOTHING]
     betas: list[FloatArray] = [np.empty(0)]
@@ -95,7 +95,7 @@ def _over_levels(
 
 
 def _children(platform: Platform, depth: int) -> IntArray:
-    """(k,) the child of a level that each device belongs to; below the last, itself."""
+    """Return the child of a level to which each device belongs, (k,); below the last, itself."""
     last = depth == len(platform.levels) - 1
     return np.arange(platform.k) if last else platform.places[depth]
 
@@ -110,7 +110,7 @@ def _place(platform: Platform, b: int, depth: int) -> str:
 def _over_connections(
     platform: Platform, p: IntArray, q: IntArray
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """As _over_levels, along the cheapest routes from q back to p, some sources at a time."""
+    """Like _over_levels, along the cheapest routes from q to p; sources in groups."""
     from scipy.sparse.csgraph import dijkstra
 
     network = platform.network

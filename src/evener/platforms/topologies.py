@@ -1,4 +1,4 @@
-"""Links of usual networks between devices: meshes, tori, stars, fat trees."""
+"""Links of common networks between devices: meshes, tori, stars, fat trees."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KINDS = ("mesh", "torus", "star", "fat-tree")
 def mesh_links(
     names: Sequence[str], shape: Sequence[int], link: Link, *, wrap: bool = False
 ) -> list[Connection]:
-    """Return the links between neighbours in a mesh of this shape; the last dimension runs fastest.
+    """Return the links between neighbours in a mesh of this shape, with the last dimension fastest.
 
     wrap: also between the first and the last of each row of three or more, which makes it a torus.
-    Raises InputError where the shape has another number of places than there are names.
+    Raises InputError if the number of places in the shape differs from the number of names.
     """
     if prod(shape) != len(names):
         said = "x".join(map(str, shape))
@@ -36,18 +36,17 @@ def mesh_links(
 
 
 def star_links(names: Sequence[str], link: Link, switch: str) -> list[Connection]:
-    """Return a link from each device to one switch. Raises as `fat_tree_links`."""
+    """Return a link from each device to one switch. Raises the errors of `fat_tree_links`."""
     _refuse_taken(names, [switch])
     return [Connection((name, switch), link) for name in names]
 
 
 def fat_tree_links(names: Sequence[str], arity: int, link: Link, switch: str) -> list[Connection]:
-    """Return the links of a fat tree [Leiserson85]_: `arity` devices at a switch, as many switches
-    at one above, up to the last.
+    """Return the links of a fat tree [Leiserson85]_ with `arity` devices or switches per switch.
 
-    A link up has the bandwidth of all devices below it together. Switches are called after
-    `switch`: switch1.0 of the lowest level, switch2.0 above. Raises InputError where a device has
-    such a name, and for an arity below 2.
+    An upward link has the total bandwidth of all devices below it. Switch names begin with
+    `switch`: switch1.0 at the lowest level, switch2.0 above. Raises InputError if a device has such
+    a name, and for an arity below 2.
     """
     if arity < 2:
         raise InputError(f"the arity of a fat tree must be >= 2, not {arity}")

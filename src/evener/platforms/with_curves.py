@@ -1,7 +1,7 @@
-"""Platforms whose devices have speed curves: attaches curves, and computes times by them.
+"""Platforms whose devices have speed curves: attaches curves, and computes times with them.
 
-A device's curve replaces its one speed wherever the load is known. Its `speed` is the speed at the
-load that it is to have, for everything that needs one number.
+Where the load is known, a device's curve replaces its single speed. Its `speed` is the speed at its
+expected load, for everything that needs one number.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ PRECISION = 1e-9
 
 
 def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Platform, list[str]]:
-    """Return the platform with the curve of each device, and the names that no device has.
+    """Return the platform with the curve of each device, and the curve names that no device has.
 
-    A curve belongs to the device of its name, or to all of its name with a number: "gpu" to gpu0,
-    gpu1, ... that have none of their own. Its fixed seconds, where it has any, are the device's.
-    Raises InputError for a device without a curve.
+    A curve belongs to the device of its name, or to all devices of its name with a number: "gpu" to
+    gpu0, gpu1, ... that have no curve of their own. If it has fixed seconds, they become the
+    device's. Raises InputError for a device without a curve.
     """
     by_name = {one.name: one for one in speeds}
     used, devices = set(), []
@@ -47,12 +47,12 @@ def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Pla
 
 
 def platform_of(speeds: Sequence[DeviceSpeeds]) -> Platform:
-    """Return the devices of a speeds file as a platform of free communication."""
+    """Return the devices of a speeds file as a platform with free communication."""
     return Platform(tuple(_curved(Device(one.name, 1.0), one) for one in speeds))
 
 
 def models_of(platform: Platform) -> tuple[SpeedModel, ...]:
-    """Return the (k,) models of the devices; equal ones are one object."""
+    """Return the models of the devices, (k,); equal models are one object."""
     groups = model_groups(platform)
     models: list[SpeedModel] = [groups[0].model] * platform.k
     for group in groups:
@@ -62,7 +62,7 @@ def models_of(platform: Platform) -> tuple[SpeedModel, ...]:
 
 
 def seconds_at(platform: Platform, loads: FloatArray) -> FloatArray:
-    """(k,) time each device takes for its load [s]; beyond its capacity as if there were none."""
+    """Return the time each device takes for its load, (k,) [s], ignoring capacities."""
     seconds = np.zeros(platform.k)
     for group in model_groups(platform):
         own = loads[group.devices]
@@ -71,16 +71,16 @@ def seconds_at(platform: Platform, loads: FloatArray) -> FloatArray:
 
 
 def with_speeds(platform: Platform, speeds: FloatArray) -> Platform:
-    """Return the platform with other speeds (k,) [units/s], curves and all else as they are."""
+    """Return the platform with other speeds (k,) [units/s]; curves and all else are unchanged."""
     pairs = zip(platform.devices, speeds.tolist(), strict=True)
     return replace(platform, devices=tuple(replace(d, speed=speed) for d, speed in pairs))
 
 
 def least_seconds(platform: Platform, load: float) -> float:
-    """Time before which the devices, each doing the most it can, cannot do `load` [units]: [s].
+    """Return the least time [s] in which the devices together can do `load` [units].
 
-    A lower bound of every partition's makespan, whatever the curves' shapes. Infinity where the
-    capacities do not hold the load.
+    A lower bound of every partition's makespan, for curves of any shape. Infinity if `load` exceeds
+    the total capacity.
     """
     groups = model_groups(platform)
 
@@ -116,7 +116,7 @@ class ModelGroup(NamedTuple):
 
 
 def model_groups(platform: Platform) -> list[ModelGroup]:
-    """Devices by their curve, or by their speed where they have none."""
+    """Return devices grouped by their curve, or by their speed if they have no curve."""
     members: dict[object, list[int]] = {}
     for b, device in enumerate(platform.devices):
         key = device.speed if device.curve is None else id(device.curve)

@@ -6,7 +6,7 @@ random_graphs.py  random geometric, R-MAT and Barabási-Albert graphs; grid.py, 
 adaptive.py       triangles refined along a trace and along bubbles
 airfoil.py        a graded mesh around an airfoil
 airways.py        prisms in forking tubes
-checks.py         what all of them ask of their parameters, and of the memory that is free
+checks.py         common checks of parameters and of free memory
 
 May import graphs; machines are made by evener.platforms.examples.
 """

@@ -1,10 +1,10 @@
-"""Graphs like those of adaptive simulations in the plane: a trace, and bubbles.
+"""Graphs similar to those of adaptive simulations in the plane: a trace, and bubbles.
 
 [LDHT]_ measures on hugetrace and hugebubbles, triangle meshes that a generator of [MS05]_ refined
-where a moving object passed, and along the rims of bubbles. Their vertices are the triangles, their
-edges join triangles with a common side: three neighbours each. Here the same is made of other
-means: a quadtree is refined towards curves drawn from the seed, its cells' points are triangulated
-by Delaunay's rule, and the graph of the triangles is returned.
+where a moving object passed, and along the rims of bubbles. Their vertices are the triangles, and
+edges join triangles with a common side: three neighbours each. This module makes similar graphs
+differently: it refines a quadtree towards curves drawn from the seed, triangulates points in its
+cells by Delaunay's rule, and returns the graph of the triangles.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from evener.graphs.generating.delaunay import (
 )
 from evener.graphs.graph import Graph
 
-FINEST = 0.004  # spacing on the curve, which grows by the distance from it; only ratios count
-STEPS = 4000  # straight pieces of the trace
+FINEST = 0.004  # spacing on the curve; it grows by the distance from the curve; only ratios count
+STEPS = 4000  # straight segments of the trace
 BUBBLES = 12
 RADII = (0.03, 0.15)  # of bubbles
 
@@ -31,7 +31,7 @@ RADII = (0.03, 0.15)  # of bubbles
 def trace_dual(n: int, seed: int) -> Graph:
     """Return the graph of about 2n triangles, small along the trace of a moving object; n >= 4.
 
-    The trace is a Lissajous curve of the unit square, its phases drawn from the seed.
+    The trace is a Lissajous curve in the unit square, with phases drawn from the seed.
     """
     rng = random_source(seed)
     phase = 2 * np.pi * rng.random(2)
@@ -43,7 +43,8 @@ def trace_dual(n: int, seed: int) -> Graph:
 def bubbles_dual(n: int, seed: int) -> Graph:
     """Return the graph of about 2n triangles, small along the rims of bubbles; n >= 4.
 
-    Bubbles are circles of the unit square, centres and radii drawn from the seed; they may overlap.
+    Bubbles are circles in the unit square, with centres and radii drawn from the seed; they may
+    overlap.
     """
     rng = random_source(seed)
     radii = rng.uniform(*RADII, BUBBLES)
@@ -55,7 +56,7 @@ def bubbles_dual(n: int, seed: int) -> Graph:
 
 
 def _dual_around(n: int, curve: FloatArray, rng: np.random.Generator) -> Graph:
-    """Return the graph of the triangles of n points that crowd around the points of a curve."""
+    """Return the graph of the triangles of n points that are dense near the points of a curve."""
     from scipy.spatial import cKDTree
 
     at_least(n, 4, "n")

@@ -1,9 +1,9 @@
 """A graded triangle mesh around an airfoil of the NACA four-digit family [JWP33]_.
 
-Points stand on the body, in layers along its normals (a fan at the trailing edge closes them),
-in a cloud whose spacing grows with the distance from the layers, and on a far circle. The cloud
-is smoothed, all are triangulated by Delaunay's rule, and what lies in the body is taken out.
-The surface stays intact because no point comes nearer to a piece of it than its ends.
+Points lie on the body, in layers along its normals (a fan at the trailing edge closes them), in a
+cloud whose spacing grows with the distance from the layers, and on a far circle. The cloud is
+smoothed, all points are triangulated by Delaunay's rule, and triangles inside the body are removed.
+The surface stays intact because no point is closer to a surface segment than the segment's ends.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from evener.graphs.hilbert import hilbert_order
 from evener.graphs.mesh import Mesh
 
 FAR = 20.0  # chords from mid-chord to the outer circle
-GROWTH = 0.05  # of the spacing with the distance from the layers, in a mesh of usual size
+GROWTH = 0.05  # growth of the spacing with the distance from the layers, in a mesh of default size
 LAYERS = 0.2 * np.cumsum(1.25 ** np.arange(8))  # heights in surface spacings: 0.2 to 4.0
 FAN = 8  # columns of layers around the trailing edge
 SMOOTHINGS = 3
 FEWEST, MOST = 4000, 20_000_000  # triangles
-BYTES_A_TRIANGLE = 500  # at the peak: measured
+BYTES_A_TRIANGLE = 500  # peak memory, measured
 
 
 class Body(NamedTuple):
-    """Surface points (m, 2), anticlockwise from the trailing edge; and the layers' columns.
+    """Surface points (m, 2), anticlockwise from the trailing edge, and the columns of the layers.
 
-    foot (c,), normal (c, 2), spacing (c,): where each column of layers stands, where it points,
-    and how far the surface points are apart there. The first m columns are the surface's.
+    foot (c,), normal (c, 2), spacing (c,): the surface point at which each column of layers starts,
+    its direction, and the local distance between surface points. The first m columns belong to the
+    m surface points.
     """
 
     surface: FloatArray
@@ -54,10 +55,10 @@ def airfoil(
     camber_at: float = 0.4,
     thickness: float = 0.12,
 ) -> Mesh:
-    """Return a mesh of about n_triangles triangles around an airfoil of chord 1, (0, 0) its nose.
+    """Return a mesh of about n_triangles triangles around an airfoil of chord 1, nose at (0, 0).
 
-    camber, camber_at and thickness in chords are the digits of the family: 2412 by default.
-    Triangles are anticlockwise and lie along the Hilbert curve; the first boundary of the mesh
+    camber, camber_at and thickness, in chords, are the digits of the family: 2412 by default.
+    Triangles are anticlockwise and ordered along the Hilbert curve; the first boundary of the mesh
     is the body, the second a circle of radius FAR.
     """
     between(n_triangles, FEWEST, MOST, "n_triangles")
@@ -67,7 +68,7 @@ def airfoil(
     check_memory(n_triangles, BYTES_A_TRIANGLE, "triangles")
     rng = random_source(seed)
     m = max(80, round(0.0135 * n_triangles))
-    n_points = (n_triangles + m) // 2  # Euler: twice the points less those on boundaries
+    n_points = (n_triangles + m) // 2  # Euler: twice the points minus those on boundaries
     body = _body(m, camber, camber_at, thickness)
     near = np.concatenate([body.surface, _layers(body, rng)])
     cloud, far = _cloud(n_points - len(near), body, rng)
@@ -81,7 +82,7 @@ def airfoil(
 def surface_at(
     x: FloatArray, side: float, camber: float, camber_at: float, thickness: float
 ) -> FloatArray:
-    """(n, 2) points above (side 1) or below (-1) the mean line at x in [0, 1] [JWP33]_."""
+    """Return points (n, 2) above (side 1) or below (-1) the mean line at x in [0, 1] [JWP33]_."""
     half = 5 * thickness * (0.2969 * np.sqrt(x) + x * _polynomial(x))
     before = x < camber_at
     scale = np.where(before, camber / camber_at**2, camber / (1 - camber_at) ** 2)
@@ -111,7 +112,7 @@ def _body(m: int, camber: float, camber_at: float, thickness: float) -> Body:
     surface = np.column_stack([np.interp(at, way, fine[:, j]) for j in range(2)])
     ahead, behind = np.roll(surface, -1, axis=0) - surface, surface - np.roll(surface, 1, axis=0)
     spacing = (np.hypot(*ahead.T) + np.hypot(*behind.T)) / 2
-    # The surface is walked anticlockwise: outward is to the right.
+    # The surface runs anticlockwise, so outward is to the right.
     outward = _unit((ahead + behind)[:, ::-1] * [1, -1])
     first, last = (_unit(edge[0, ::-1] * [1, -1]) for edge in (behind, ahead))
     angles = np.linspace(np.arctan2(*first[::-1]), np.arctan2(*last[::-1]), FAN)
@@ -130,7 +131,7 @@ def _unit(vectors: FloatArray) -> FloatArray:
 
 
 def _layers(body: Body, rng: np.random.Generator) -> FloatArray:
-    """Points on every column; heights off by 2 %, as four points on a circle are undecided."""
+    """Return points on every column; heights vary by 2 % to avoid four points on one circle."""
     heights = LAYERS[:, None] * body.spacing * (0.98 + 0.04 * rng.random((LAYERS.size, 1)))
     heights = heights * (0.99 + 0.02 * rng.random((LAYERS.size, body.spacing.size)))
     points = body.surface[body.foot] + heights[:, :, None] * body.normal
@@ -138,12 +139,12 @@ def _layers(body: Body, rng: np.random.Generator) -> FloatArray:
 
 
 def _cloud(n: int, body: Body, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Return n points in all: those between the layers and the circle, and those on it."""
+    """Return n points in all: those between the layers and the far circle, and those on it."""
     from scipy.spatial import cKDTree
 
     surface = cKDTree(body.surface)
     inward = -body.normal[: len(body.surface)]
-    inward[0] = [-1.0, 0.0]  # what is nearest to the trailing edge lies behind it
+    inward[0] = [-1.0, 0.0]  # points nearest to the trailing edge lie behind it
     mid_chord = np.array([0.5, 0.0])
 
     def spacing(centres: FloatArray, sides: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -166,14 +167,14 @@ def _cloud(n: int, body: Body, rng: np.random.Generator) -> tuple[FloatArray, Fl
 
 
 def _triangulate(points: FloatArray) -> Triangulation:
-    """Triangulate along the Hilbert curve, which is faster, under the points' own numbers."""
+    """Triangulate in Hilbert order, which is faster, but keep the original point numbers."""
     order = hilbert_order(points)
     made = triangulate(points[order])
     return Triangulation(points, order[made.simplices], made.neighbours)
 
 
 def _smoothed(made: Triangulation, n_fixed: int) -> FloatArray:
-    """Return every point from n_fixed on at the mean of its neighbours."""
+    """Return the points from n_fixed on, each moved to the mean of its neighbours."""
     points, simplices, _ = made
     n = len(points)
     count = 2.0 * np.bincount(simplices.ravel(), minlength=n)
@@ -189,8 +190,8 @@ def _smoothed(made: Triangulation, n_fixed: int) -> FloatArray:
 def _outside(made: Triangulation, m: int) -> IntArray:
     """Return the triangles outside the body, whose surface is points 0 to m - 1."""
     points, simplices, _ = made
-    # With all edges of the surface in place, a triangle of three surface points lies inside just
-    # where it is anticlockwise when its corners are taken in the order of the surface.
+    # All edges of the surface exist. So a triangle of three surface points lies inside exactly if
+    # its corners, in the order of the surface, are anticlockwise.
     on_body = np.flatnonzero((simplices < m).all(axis=1))
     inside = on_body[signed_sizes(points, np.sort(simplices[on_body], axis=1)) > 0]
     kept = np.delete(simplices, inside, axis=0)

@@ -1,10 +1,11 @@
-"""A mesh like that of a respiratory system: prisms in tubes that fork.
+"""A mesh similar to that of a respiratory system: prisms in tubes that fork.
 
-[LDHT]_ measures on alyaTestCaseA and B, meshes of airways with 3.96 edges a vertex, which is that
-of points in layers of prisms: three in the layer, one along the tube. The meshes are not public
-here; this is a tree of straight tubes, each filled with layers of prisms, the same number of
-points in every tube. Lengths and radii follow Weibel's symmetric model [Weibel63]_, planes of forks
-alternate. Where a tube ends, its points are joined to the nearest ones of the two that follow.
+[LDHT]_ measures on alyaTestCaseA and B, meshes of airways with 3.96 edges per vertex, as many as
+points in layers of prisms have: three in the layer, one along the tube. These meshes are not
+public; this module makes a tree of straight tubes, each filled with layers of prisms, with the same
+number of points in every tube. Lengths and radii follow Weibel's symmetric model [Weibel63]_;
+planes of forks alternate. At the end of a tube, its points are joined to the nearest points of the
+two next tubes.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from evener.graphs.generating.delaunay import triangulate
 from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 
-GENERATIONS = 5  # of tubes: 1, 2, 4, 8, 16 of them
+GENERATIONS = 5  # of tubes: 1, 2, 4, 8, 16 tubes
 TUBES = 2**GENERATIONS - 1
 LENGTH = 6.0  # of a tube, in its radii
-NARROWING = 2.0 ** (-1 / 3)  # radius of a tube over that of the one before
-FORK = np.radians(35.0)  # between a tube and the one before
-TO_THE_WALL = 0.4  # exponent of radii: 0.5 is uniform, less crowds points at the wall
-UNEVEN = 0.8  # of the distance between layers, within which their points lie
+NARROWING = 2.0 ** (-1 / 3)  # radius of a tube relative to its parent's
+FORK = np.radians(35.0)  # angle between a tube and its parent
+TO_THE_WALL = 0.4  # exponent of radii: 0.5 is uniform; smaller values move points to the wall
+UNEVEN = 0.8  # share of the distance between layers over which a layer's points are spread
 FEWEST_ACROSS = 5  # points in a layer
-BYTES_A_VERTEX = 300  # at the peak: measured
+BYTES_A_VERTEX = 300  # peak memory, measured
 
 
 class _Tube(NamedTuple):
-    """Where a tube begins (3,), its axes (3, 3), the first along it, and its radius; parent: -1."""
+    """Start (3,), axes (3, 3), the first along the tube, radius, and parent tube; -1: none."""
 
     start: FloatArray
     axes: FloatArray
@@ -42,14 +43,14 @@ class _Tube(NamedTuple):
 def airways(n: int, seed: int) -> Graph:
     """Return the graph of about n points of prisms in forking tubes, along the Hilbert curve.
 
-    n >= 500. All weigh 1, as in the paper.
+    n >= 500. All vertices weigh 1, as in the paper.
     """
     from scipy.spatial import cKDTree
 
     at_least(n, 500, "n")
     check_memory(n, BYTES_A_VERTEX, "vertices")
     rng = random_source(seed)
-    # Spacings along a tube are those across it: layers * sqrt(pi / across) radii are its length.
+    # The spacing along a tube equals that across it: layers * sqrt(pi / across) radii in length.
     across = max(FEWEST_ACROSS, round((n * np.sqrt(np.pi) / (TUBES * LENGTH)) ** (2 / 3)))
     layers = max(2, round(n / (TUBES * across)))
     u, v, places = [], [], []
@@ -63,7 +64,7 @@ def airways(n: int, seed: int) -> Graph:
         points = np.arange(number * size, (number + 1) * size)
         u += [points[:-across]]
         v += [points[across:]]
-        # Points of one layer are not in one plane, as little as those of a real mesh.
+        # The points of a layer do not lie in one plane, nor do those of a real mesh.
         height = np.arange(layers)[:, None] + 0.5 + UNEVEN * (rng.random((layers, across)) - 0.5)
         flat = np.empty((layers, across, 3))
         flat[:, :, 0], flat[:, :, 1:] = LENGTH / layers * height, section
@@ -82,7 +83,7 @@ def airways(n: int, seed: int) -> Graph:
 
 
 def _tubes() -> list[_Tube]:
-    """Return the tubes, each after the one that it leaves."""
+    """Return the tubes, each after its parent."""
     tubes = [_Tube(np.zeros(3), np.eye(3), 1.0, -1)]
     for parent in range(2 ** (GENERATIONS - 1) - 1):
         before = tubes[parent]
@@ -91,7 +92,7 @@ def _tubes() -> list[_Tube]:
         for turn in (FORK, -FORK):
             ahead = np.cos(turn) * along + np.sin(turn) * side
             beside = np.cos(turn) * side - np.sin(turn) * along
-            # The next fork lies in the plane across this one.
+            # The plane of the next fork is perpendicular to this one.
             axes = np.stack([ahead, other, beside])
             radius = NARROWING * before.radius
             tubes.append(_Tube(end + radius * ahead, axes, radius, parent))
@@ -99,7 +100,7 @@ def _tubes() -> list[_Tube]:
 
 
 def _section(across: int, rng: np.random.Generator) -> FloatArray:
-    """Return points (across, 2) of the unit disc, a sunflower's, each off by a little."""
+    """Return points (across, 2) of the unit disc in a sunflower pattern, slightly displaced."""
     i = np.arange(across) + 0.5
     radius = (i / across) ** TO_THE_WALL
     angle = np.pi * (3 - np.sqrt(5)) * i + 2 * np.pi * rng.random()
@@ -108,7 +109,7 @@ def _section(across: int, rng: np.random.Generator) -> FloatArray:
 
 
 def _edges_of(section: FloatArray) -> IntArray:
-    """Return the edges (m, 2) of the Delaunay triangles of points of the plane, each once."""
+    """Return the edges (m, 2) of a Delaunay triangulation of points in the plane, each once."""
     corners = triangulate(section).simplices
     edges = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]))
     return np.unique(edges, axis=0)

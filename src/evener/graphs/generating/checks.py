@@ -1,4 +1,4 @@
-"""Checks of generators' parameters and of free memory; UsageError where they fail."""
+"""Checks generators' parameters and free memory; raises UsageError if a check fails."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LARGEST = 2**31 - 1  # vertices; indices are 32 bits wide
 
 
 def at_least(value: int, smallest: int, name: str) -> None:
-    """Raise UsageError unless `value` is from `smallest` to the largest number of vertices."""
+    """Raise UsageError unless smallest <= value <= LARGEST, the largest number of vertices."""
     if value < smallest:
         raise UsageError(f"{name} must be at least {smallest}, not {value}")
     if value > LARGEST:
@@ -18,19 +18,19 @@ def at_least(value: int, smallest: int, name: str) -> None:
 
 
 def between(value: float, low: float, high: float, name: str) -> None:
-    """Raise UsageError unless low <= value <= high, NaN included."""
+    """Raise UsageError unless low <= value <= high; also for NaN."""
     if not low <= value <= high:
         raise UsageError(f"{name} must lie from {low} to {high}, not {value}")
 
 
 def two_or_three(dim: int) -> None:
-    """Raise UsageError unless there are two or three dimensions."""
+    """Raise UsageError unless `dim` is 2 or 3."""
     if dim not in (2, 3):
         raise UsageError(f"dim must be 2 or 3, not {dim}")
 
 
 def random_source(seed: int) -> np.random.Generator:
-    """Return the source of all randomness of one graph or mesh; UsageError below zero."""
+    """Return the random generator for one graph or mesh; raise UsageError for a negative seed."""
     refuse_negative(seed)
     return np.random.default_rng(seed)
 
@@ -42,9 +42,9 @@ def refuse_negative(seed: int) -> None:
 
 
 def check_memory(count: float, bytes_each: float, what: str) -> None:
-    """Raise UsageError where `count` of `what` at `bytes_each` [B] exceed what is free now.
+    """Raise UsageError if `count` of `what`, at `bytes_each` [B], exceed the free memory.
 
-    Asked before anything is allocated: a system short of memory ends processes without a word.
+    Called before anything is allocated: a system short of memory kills processes without a message.
     """
     import psutil
 

@@ -1,8 +1,8 @@
-"""Delaunay triangulations of points, and families of graphs and meshes made of them.
+"""Delaunay triangulations of points, and families of graphs and meshes made from them.
 
-Points are uniform (delaunay, triangle_mesh, tetrahedron_mesh and their duals), crowd around a point
+Points are uniform (delaunay, triangle_mesh, tetrahedron_mesh and their duals), dense around a point
 and a curve (graded_delaunay), or follow a moving front, as in adaptive simulations
-(refined_delaunay). Where a spacing is prescribed, a quadtree is refined until its cells have it.
+(refined_delaunay). If a spacing is prescribed, a quadtree is refined until its cells have it.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 from evener.graphs.mesh import TETRA, TRIANGLE, Mesh
 
-BYTES_A_POINT = {2: 800, 3: 2600}  # memory at the peak, measured, by dimension; mostly Qhull's
-JITTER = 0.5  # of a cell's side, by which points are moved: lattices have ambiguous triangulations
-CENTRE = (0.3, 0.4)  # the point around which graded points crowd
+BYTES_A_POINT = {2: 800, 3: 2600}  # peak memory [B], measured, by dimension; mostly Qhull's
+JITTER = 0.5  # displacement of points in cell sides: lattices have ambiguous triangulations
+CENTRE = (0.3, 0.4)  # the point around which graded points are dense
 ORIGIN = np.array([0.35, 0.45])  # where the front starts
 FRONT_WIDTH = 0.005  # spacing at the front; it grows by the distance from it
 
-# (centres (c, 2), sides (c,)) -> spacing wanted (c,), infinite for cells never to be split, and
+# (centres (c, 2), sides (c,)) -> wanted spacing (c,), infinite for cells never to be split, and
 # whether the cell counts as a point (c,).
 Spacing = Callable[[FloatArray, FloatArray], tuple[FloatArray, BoolArray]]
 
 
 class Triangulation(NamedTuple):
-    """Simplices (t, d + 1) int32 of points (n, d); neighbours likewise, -1 where there is none.
+    """Simplices (t, d + 1) int32 of points (n, d), and neighbours (t, d + 1), -1 for none.
 
     The neighbour in column j lies opposite the corner in column j.
     """
@@ -55,8 +55,8 @@ def sorted_points(points: FloatArray) -> FloatArray:
 def triangulate(points: FloatArray) -> Triangulation:
     """Triangulate points (n, 2) or (n, 3) by Delaunay's rule (Qhull [BDH96]_).
 
-    Raises InputError where there are too few points, all lie on a line (in a plane), or one is
-    too near to another to be told apart from it.
+    Raises InputError if there are too few points, if all lie on a line (in a plane), or if two are
+    too close together to be distinguished.
     """
     from scipy.spatial import Delaunay, QhullError
 
@@ -74,11 +74,11 @@ def triangulate(points: FloatArray) -> Triangulation:
 
 
 def delaunay_graph(points: FloatArray) -> Graph:
-    """Return the Delaunay graph of points (n, 2) or (n, 3), its vertices and coordinates."""
+    """Return the Delaunay graph of points (n, 2) or (n, 3), with the points as coordinates."""
     _, simplices, neighbours = triangulate(points)
     if points.shape[1] == 3:
         return _graph_of_tetrahedra(points, simplices)
-    # An edge belongs to two triangles, and is taken from the one with the larger number.
+    # Two triangles share an edge; it is taken from the one with the larger number.
     first = neighbours < np.arange(len(simplices), dtype=np.int32)[:, None]
     u = [simplices[first[:, j], (j + 1) % 3] for j in range(3)]
     v = [simplices[first[:, j], (j + 2) % 3] for j in range(3)]
@@ -86,7 +86,7 @@ def delaunay_graph(points: FloatArray) -> Graph:
 
 
 def _graph_of_tetrahedra(points: FloatArray, simplices: IntArray) -> Graph:
-    """Return the graph of the tetrahedra's edges: about five tetrahedra have each of them."""
+    """Return the graph of the tetrahedra's edges; about five tetrahedra share each edge."""
     n = len(points)
     ends = np.sort(simplices, axis=1).astype(np.int64)
     pairs = [(i, j) for j in range(4) for i in range(j)]
@@ -97,7 +97,7 @@ def _graph_of_tetrahedra(points: FloatArray, simplices: IntArray) -> Graph:
 def dual_graph(made: Triangulation, order: IntArray | None = None) -> Graph:
     """Return the graph of the simplices, neighbours across a facet; coordinates: their centres.
 
-    order (t,): the simplex that becomes vertex i; None: along the Hilbert curve.
+    order (t,): order[i] is the simplex that becomes vertex i; None: along the Hilbert curve.
     """
     count = len(made.simplices)
     centres = made.points[made.simplices].mean(axis=1)
@@ -114,7 +114,7 @@ def dual_graph(made: Triangulation, order: IntArray | None = None) -> Graph:
 def simplex_mesh(points: FloatArray, simplices: IntArray) -> Mesh:
     """Return triangles (2-D) or tetrahedra (3-D) as a mesh, along the Hilbert curve.
 
-    Corners are put in the order that makes areas and volumes positive; unused points are dropped.
+    Corners are ordered so that areas and volumes are positive; unused points are dropped.
     """
     used, corners = np.unique(simplices, return_inverse=True)
     corners = corners.reshape(simplices.shape)
@@ -129,7 +129,7 @@ def simplex_mesh(points: FloatArray, simplices: IntArray) -> Mesh:
 
 
 def signed_sizes(points: FloatArray, simplices: IntArray) -> FloatArray:
-    """Return (t,) areas of triangles or volumes of tetrahedra, negative if clockwise."""
+    """Return areas of triangles or volumes of tetrahedra, (t,), negative if clockwise."""
     edges = points[simplices[:, 1:]] - points[simplices[:, :1]]
     d = points.shape[1]
     return np.asarray(np.linalg.det(edges) / (2.0 if d == 2 else 6.0), np.float64)
@@ -140,14 +140,15 @@ def quadtree_cloud(
 ) -> tuple[FloatArray, FloatArray]:
     """Return n points (n, 2) in the square at `corner`, and their spacings (n,).
 
-    The cells that are largest beside the spacing wanted are split in four until enough count:
-    spacings end in proportion to what is wanted. Each cell gives one point, off its centre.
+    The cells that are largest relative to the wanted spacing are split in four until enough cells
+    count: the final spacings are proportional to the wanted ones. Each cell gives one point,
+    displaced from its centre.
     """
     centres, sides = _split(np.array([corner]) + side / 2, np.array([side]))
     wanted, counts = _dithered(spacing, centres, sides, rng)
     while (missing := n - int(np.count_nonzero(counts))) > 0:
         ratio = wanted / sides
-        # Few at a time, so that none is split that would not have been in strict order.
+        # Few cells at a time, so that the same cells are split as in strict order.
         few = min(-(-missing // 3), max(1, sides.size // 4))
         chosen = np.zeros(sides.size, bool)
         chosen[np.argsort(ratio, kind="stable")[:few]] = True
@@ -165,7 +166,7 @@ def quadtree_cloud(
 def _dithered(
     spacing: Spacing, centres: FloatArray, sides: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, BoolArray]:
-    """Spread the spacing over a factor of two: sizes of cells then change without a visible rim."""
+    """Vary the spacing randomly by a factor of two, so that cell sizes change gradually."""
     wanted, counts = spacing(centres, sides)
     return wanted * 2.0 ** (rng.random(sides.size) - 0.5), counts
 
@@ -191,8 +192,8 @@ def delaunay(n: int, seed: int, dim: int = 2) -> Graph:
 def graded_delaunay(n: int, seed: int) -> Graph:
     """Return the Delaunay graph of n graded points, along the Hilbert curve; n >= 4.
 
-    Half of them surround CENTRE with a density falling as 1/r^2, half accompany a sine with one
-    falling as 1/distance: triangles differ in size by a factor of about 1,000.
+    Half of them surround CENTRE with a density proportional to 1/r^2, half follow a sine curve with
+    a density proportional to 1/distance: triangles differ in size by a factor of about 1,000.
     """
     at_least(n, 4, "n")
     check_memory(n, BYTES_A_POINT[2], "points")
@@ -217,8 +218,9 @@ def graded_points(n: int, rng: np.random.Generator) -> FloatArray:
 def refined_delaunay(n: int, seed: int, time: float = 0.5) -> Graph:
     """Return a Delaunay graph of n points, dense along a front at `time` in [0, 1]; n >= 4.
 
-    The front is a rippled ring that leaves ORIGIN at time 0; the spacing grows in proportion to
-    the distance from it. Graphs of one seed and several times are one simulation's steps.
+    The front is a rippled ring that starts from ORIGIN at time 0; the spacing grows in proportion
+    to the distance from it. Graphs with the same seed and different times are steps of one
+    simulation.
     """
     at_least(n, 4, "n")
     between(time, 0.0, 1.0, "time")

@@ -31,7 +31,10 @@ IS_DIRECTED = "edges drawn are arcs"
 
 @dataclass(frozen=True)
 class Family:
-    """A generator: `make` takes what `parameters` names (and says), and a seed if `seeded`."""
+    """A generator: `make` takes the keys of `parameters`, and a seed if `seeded`.
+
+    parameters: name -> meaning.
+    """
 
     make: Callable[..., Any]
     returns: Literal["graph", "mesh", "speeds", "stream graph", "machine"]

@@ -1,4 +1,4 @@
-"""Regular grids: 5 points of a stencil in the plane, 7 in space."""
+"""Regular grids: 5-point stencils in the plane, 7-point stencils in space."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from evener.errors import UsageError
 from evener.graphs.generating.checks import at_least, check_memory
 from evener.graphs.graph import Graph
 
-BYTES_A_SIDE = 60  # of each vertex, for each dimension: measured
+BYTES_A_SIDE = 60  # bytes per vertex and dimension, measured
 
 
 def grid(shape: Sequence[int], triangulated: bool = False) -> Graph:
-    """Return the grid of nx * ny (* nz) vertices; those one step apart are neighbours.
+    """Return the grid of nx * ny (* nz) vertices; vertices one step apart are neighbours.
 
-    Vertices are numbered with the last axis running fastest; coordinates are their indices.
-    triangulated: in the plane, and those one step apart along both axes, which divides each square
-    into two triangles.
+    Vertices are numbered with the last axis fastest; coordinates are their indices. triangulated:
+    in the plane, vertices one step apart along both axes are neighbours, too, which divides each
+    square into two triangles.
     """
     n = check_shape(shape, triangulated=triangulated)
     check_memory(n, BYTES_A_SIDE * len(shape), "vertices")
@@ -34,7 +34,7 @@ def grid(shape: Sequence[int], triangulated: bool = False) -> Graph:
 
 
 def check_shape(shape: Sequence[int], *, triangulated: bool) -> int:
-    """Return the number of vertices of a grid. Raises UsageError for what is none."""
+    """Return the number of vertices of a grid. Raises UsageError if the shape is not valid."""
     if len(shape) not in (2, 3):
         raise UsageError(f"shape must have 2 or 3 sides, not {len(shape)}")
     if triangulated and len(shape) != 2:

@@ -1,9 +1,9 @@
 """Random graphs: geometric, R-MAT [CZF04]_, uniform and Barabási-Albert [BA99]_.
 
 Geometric graphs join uniform points within a radius. R-MAT draws edges from a recursive matrix, by
-default with Graph500's parameters, as GAPBS's Kronecker graphs; uniform graphs draw both ends of an
-edge from all vertices. Barabási and Albert's vertices join earlier ones by preferential attachment.
-Degrees of R-MAT and of preferential attachment follow power laws.
+default with Graph500's parameters, as in GAPBS's Kronecker graphs; uniform graphs draw both ends of
+an edge from all vertices. In Barabási and Albert's graphs, vertices join earlier ones by
+preferential attachment. Degrees of R-MAT and of preferential attachment follow power laws.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from evener.graphs.generating.checks import (
 from evener.graphs.generating.delaunay import sorted_points
 from evener.graphs.graph import Graph
 
-# Memory at the peak, measured.
+# Peak memory, measured.
 RGG_BYTES_A_VERTEX, BYTES_A_NEIGHBOUR = 100, 20
 DRAWN_BYTES_A_VERTEX, DRAWN_BYTES_AN_EDGE = 60, 40
 BA_BYTES_AN_EDGE = 40
 
-ROUNDING = 1e-9  # by which a, b and c may exceed 1 in all: 0.6 + 0.3 + 0.1 does
-CHUNK = 2**16  # edges drawn at a time: their arrays stay in the cache
+ROUNDING = 1e-9  # tolerance of the sum of a, b and c: 0.6 + 0.3 + 0.1 exceeds 1
+CHUNK = 2**16  # edges drawn at a time, so that their arrays fit in the cache
 
 
 def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
     """Return the graph of n uniform points of the unit square or cube, along the Hilbert curve.
 
-    Vertices within the radius that gives `degree` neighbours on average are neighbours; those
+    Vertices are neighbours within the radius that gives `degree` neighbours on average; vertices
     near a border have fewer. Those of [LDHT]_ have degree 6.
     """
     check_rgg(n, dim, degree)
@@ -47,14 +47,17 @@ def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
 
 
 def check_rgg(n: int, dim: int, degree: float) -> None:
-    """Raise UsageError for what is no random geometric graph."""
+    """Raise UsageError for invalid parameters of a random geometric graph."""
     at_least(n, 1, "n")
     two_or_three(dim)
     between(degree, 0, 1000, "degree")
 
 
 def rgg_of(points: FloatArray, degree: float) -> Graph:
-    """Return the graph of points (n, 2) or (n, 3) of the unit square or cube, in their order."""
+    """Return the geometric graph of points (n, 2) or (n, 3) of the unit square or cube.
+
+    Vertices keep the order of the points.
+    """
     from scipy.spatial import cKDTree
 
     n, dim = points.shape
@@ -63,8 +66,8 @@ def rgg_of(points: FloatArray, degree: float) -> Graph:
 
 
 def rgg_radius(n: int, dim: int, degree: float) -> float:
-    """Return how near neighbours are, of n points that have `degree` of them on average."""
-    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # of radius 1
+    """Return the radius at which n points have `degree` neighbours on average."""
+    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # volume for radius 1
     return float((degree / (n * ball)) ** (1 / dim))
 
 
@@ -102,9 +105,9 @@ def rmat(
 ) -> Graph | DirectedGraph:
     """Return an R-MAT graph of 2^scale vertices from edge_factor * 2^scale drawn edges.
 
-    At every level of the matrix an edge falls into its quadrants with probability a, b, c and
-    1 - a - b - c. Labels are permuted; loops and repeated edges are dropped, which leaves fewer.
-    directed: an edge drawn is an arc from its row to its column.
+    At every level of the matrix an edge falls into its quadrants with probability a, b, c and 1 - a
+    - b - c. Labels are permuted; loops and repeated edges are dropped, so fewer edges remain.
+    directed: a drawn edge is an arc from its row to its column.
     """
     n, count = drawn(scale, edge_factor)
     check_memory(n, DRAWN_BYTES_A_VERTEX + DRAWN_BYTES_AN_EDGE * edge_factor, "vertices")
@@ -116,16 +119,15 @@ def rmat(
 
 
 def check_shares(a: float, b: float, c: float) -> None:
-    """Raise UsageError unless a, b and c are shares of quadrants."""
+    """Raise UsageError unless a, b and c are valid shares of quadrants."""
     if not (min(a, b, c) >= 0 and a + b + c <= 1 + ROUNDING):
         raise UsageError(f"a, b, c must be shares of 1, not {a}, {b}, {c}")
 
 
 def rmat_labels(scale: int, count: int, seed: int) -> npt.NDArray[np.int32]:
-    """Return (2^scale,) what `rmat` numbers the vertices after it drew `count` edges.
+    """Return the vertex numbers (2^scale,) that `rmat` assigns after it drew `count` edges.
 
-    The source of randomness is moved ahead of the draws, which are not made: two of them take 64
-    bits.
+    The random generator is advanced past these draws without making them: two draws take 64 bits.
     """
     rng = random_source(seed)
     draws = scale * count
@@ -141,7 +143,7 @@ def rmat_ends(
     rng: np.random.Generator,
     shares: tuple[float, float, float] = (0.57, 0.19, 0.19),
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the tails and heads (count,) of arcs of an R-MAT graph, labels not permuted.
+    """Return the tails and heads (count,) of arcs of an R-MAT graph, with labels not permuted.
 
     Small numbers have high degrees; loops and repeated arcs are kept. shares: a, b and c of `rmat`.
     """
@@ -157,7 +159,7 @@ def uniform(
 ) -> Graph | DirectedGraph:
     """Return a graph of 2^scale vertices from edge_factor * 2^scale edges with random ends.
 
-    Loops and repeated edges are dropped, which leaves a few less. directed: edges are arcs.
+    Loops and repeated edges are dropped, so slightly fewer edges remain. directed: edges are arcs.
     """
     n, count = drawn(scale, edge_factor)
     check_memory(n, DRAWN_BYTES_A_VERTEX + DRAWN_BYTES_AN_EDGE * edge_factor, "vertices")
@@ -166,7 +168,7 @@ def uniform(
 
 
 def drawn(scale: int, edge_factor: int) -> tuple[int, int]:
-    """Return how many vertices and drawn edges these are; UsageError for too many."""
+    """Return the numbers of vertices and drawn edges; raise UsageError if there are too many."""
     between(scale, 0, 30, "scale")
     between(edge_factor, 1, 2**20, "edge_factor")
     return 1 << scale, edge_factor << scale
@@ -181,7 +183,7 @@ def _joined(
 def _draw(
     count: int, scale: int, shares: tuple[float, float, float], rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the rows and columns of `count` edges, drawn bit by bit, a bit for each level."""
+    """Return the rows and columns of `count` edges, drawn one bit per level."""
     ends_a, ends_b, ends_c = np.cumsum(shares).astype(np.float32)
     u, v = np.zeros(count, np.int32), np.zeros(count, np.int32)
     for _ in range(scale):
@@ -196,8 +198,8 @@ def _draw(
 def barabasi_albert(n: int, seed: int, degree: int = 8) -> Graph:
     """Return a graph of n vertices and degree * (n - degree) edges; 1 <= degree < n.
 
-    Each vertex from `degree` on joins that many different earlier ones, drawn with a probability
-    in proportion to how many neighbours they have.
+    Each vertex from `degree` on joins `degree` different earlier vertices, drawn with probabilities
+    proportional to their numbers of neighbours.
     """
     from evener.graphs.generating import barabasi_albert_kernels as kernels
 

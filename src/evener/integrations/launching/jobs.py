@@ -1,4 +1,4 @@
-"""RankJob and Launch: what is to be started where, and the files and the command that do so."""
+"""RankJob and Launch: a program with the places of its ranks, and how to start it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HOSTS, RANKS, RANK_SCRIPT, SCRIPT, BATCH = "hosts", "ranks", "rank.sh", "launch.
 class RankJob:
     """A program and the place of each of its ranks.
 
-    program: its words. folder: where the launch's files are, as the command names it. options:
-    further words for the launcher, before the program.
+    program: its command-line words. folder: the folder of the launch's files, as the command names
+    it. options: further words for the launcher, before the program.
     """
 
     places: tuple[RankPlace, ...]
@@ -31,17 +31,17 @@ class RankJob:
         return len(self.places)
 
     def path(self, name: str) -> str:
-        """Return the name of a file of the launch, as a command uses it."""
+        """Return the path of a launch file for use in a command."""
         path = str(PurePosixPath(self.folder, name))
-        return f"./{path}" if path.startswith("-") else path  # else it is taken for an option
+        return f"./{path}" if path.startswith("-") else path  # a leading - would mean an option
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What starts a job.
+    """How a job is started.
 
-    files: text by name; scripts are given to `sh`. command: the words that start it. direct: those
-    that start it and wait for its end, where these are others.
+    files: text by name; scripts are run by `sh`. command: the words that start the job. direct: the
+    words that start it and wait for its end, if they differ.
     """
 
     files: dict[str, str]
@@ -50,21 +50,21 @@ class Launch:
 
     @property
     def to_wait(self) -> tuple[str, ...]:
-        """The words that start the job and end when it does."""
+        """The words that start the job and wait for its end."""
         return self.direct or self.command
 
 
 def with_script(files: dict[str, str], words: Sequence[str]) -> Launch:
-    """Return the launch by a command, which is among its files as a script, too."""
+    """Return the launch for a command; its files include a script with the same command."""
     script = f"#!/bin/sh\n# Made by `evener launch`.\nexec {shlex.join(words)}\n"
     return Launch({**files, SCRIPT: script}, tuple(words))
 
 
 def commented(places: Sequence[RankPlace]) -> str:
-    """Return a comment for each rank that says which device it is."""
+    """Return a comment for each rank that names its device."""
     return "".join(f"# rank {place.rank}: {one_line(place.device)}\n" for place in places)
 
 
 def one_line(name: str) -> str:
-    """Return a name without what would end a comment."""
+    """Return a name without characters that would end a comment."""
     return "".join(c if c.isprintable() else "?" for c in name)

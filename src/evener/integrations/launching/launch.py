@@ -1,4 +1,4 @@
-"""From a platform and a program to what starts its ranks: the checks, then the launcher's files."""
+"""Checks a job, and selects the launcher's module, which makes its files and command."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _NUMBERS = ("-n", "-np", "--n", "--np", "-c", "--ntasks")
 def launch_of(job: RankJob, launcher: Launcher) -> Launch:
     """Return the files and the command that start a job.
 
-    Raises UsageError for options of the launcher that set the number of ranks, which is that of
-    the devices.
+    Raises UsageError for launcher options that set the number of ranks, which is the number of
+    devices.
     """
     for word in job.options:
         if word.split("=")[0] in _NUMBERS:
@@ -38,9 +38,10 @@ def launch_of(job: RankJob, launcher: Launcher) -> Launch:
 
 
 def refuse_missing_program(program: Sequence[str], places: Sequence[RankPlace]) -> None:
-    """Raise InputError where a program is not there, or cannot be run, on this computer.
+    """Raise InputError if a program does not exist, or cannot be run, on this computer.
 
-    Where no rank is on this computer, a path that is missing here may be right on the others.
+    If no rank is on this computer, nothing is checked: the path may be right on the other
+    computers.
     """
     name = program[0]
     if not any(is_here(place.host) for place in places):
@@ -60,5 +61,5 @@ def refuse_missing_program(program: Sequence[str], places: Sequence[RankPlace]) 
 
 
 def needs_shared_folder(launch: Launch, places: Sequence[RankPlace]) -> bool:
-    """Return whether ranks on other computers read a file of the launch."""
+    """Return whether ranks on other computers need to read a file of the launch."""
     return RANK_SCRIPT in launch.files and not all(is_here(place.host) for place in places)

@@ -1,4 +1,4 @@
-"""Which launcher of MPI there is: found by what each program says of itself."""
+"""Finds the installed MPI launcher, by what each program prints on --version."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SAYS = (
     (SLURM, re.compile(rf"^slurm\S*\s+{_VERSION}", re.MULTILINE)),
 )
 _OTHER = re.compile(r"Intel\(R\) MPI|MVAPICH|Platform MPI|PALS")
-_SECONDS = 20.0  # a program that has not said its version by then is none of these
+_SECONDS = 20.0  # a program that prints no version within this time is not a launcher
 
 
 @dataclass(frozen=True)
 class Launcher:
-    """A program that starts ranks. version: three numbers, or empty where it was not found."""
+    """A program that starts ranks. version: three numbers, or empty if it was not found."""
 
     kind: str
     path: str
@@ -43,11 +43,12 @@ class Launcher:
 
 
 def launcher_of(kind: str | None = None, program: str | None = None) -> Launcher:
-    """Return the launcher of a kind, or the first that there is; one that is not found as well.
+    """Return the launcher of a kind, or the first one found; its version is empty if not found.
 
-    kind: one of KINDS, or None: what `mpirun` or `mpiexec` is, else Slurm. program: the one to
-    take, a path or a name. Raises UsageError for another kind, and for a program of another kind;
-    ToolError where the program is none of these, and without a kind where none is found.
+    kind: one of KINDS, or None: whichever `mpirun` or `mpiexec` is, else Slurm. program: the
+    launcher to use, a path or a name. Raises UsageError for an unknown kind, or a program of
+    another kind; ToolError if the program is not a known launcher, or if no kind is given and none
+    is found.
     """
     if kind is not None:
         one_of("launcher", kind, KINDS)
@@ -90,7 +91,7 @@ def _unknown(path: str, said: str) -> ToolError:
 
 
 def _found(kind: str) -> Iterator[Launcher]:
-    """Yield the launchers of a kind, in the order of PATH for each of their names."""
+    """Yield the launchers of a kind, name after name, each in the order of PATH."""
     for path in _paths(PROGRAMS.get(kind, ())):
         launcher = _told(path, _said(path))
         if launcher is not None and launcher.kind == kind:
@@ -98,7 +99,7 @@ def _found(kind: str) -> Iterator[Launcher]:
 
 
 def _paths(names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the programs of these names in PATH, each once, a name after the other."""
+    """Yield the programs with these names in PATH, name after name, each program once."""
     seen = set()
     for name in names:
         for folder in os.get_exec_path():
@@ -110,7 +111,7 @@ def _paths(names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _said(path: str) -> str:
-    """Return what a program prints on --version; empty where it fails."""
+    """Return what a program prints on --version; "" if it fails."""
     try:
         done = subprocess.run(
             [path, "--version"], capture_output=True, text=True, errors="replace",

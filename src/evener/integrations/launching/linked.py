@@ -1,4 +1,4 @@
-"""Which MPI a program is linked with: under the launcher of another one, each rank is alone."""
+"""Finds the MPI that a program is linked with: with another launcher, each rank runs by itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from evener.errors import UsageError
 from evener.integrations.launching.launchers import MPICH, OPENMPI, Launcher
 
-# Names of shared libraries: Open MPI's own, and MPICH's, whose number 12 its descendants keep.
+# Shared libraries: Open MPI's, and MPICH's, whose number 12 is also used by its descendants.
 _LIBRARIES = (
     (OPENMPI, re.compile(r"\blibmpi\.so\.(?:20|40)\b|\blibopen-(?:rte|pal)\b")),
     (MPICH, re.compile(r"\blibmpi\.so\.12\b|\blibmpich\b")),
@@ -18,9 +18,9 @@ _SECONDS = 20.0
 
 
 def refuse_other_mpi(program: str, launcher: Launcher) -> None:
-    """Raise UsageError where a program is linked with another MPI than the launcher's.
+    """Raise UsageError if a program is linked with another MPI than the launcher's.
 
-    Nothing is known of scripts, of what is linked statically, and where there is no `ldd`.
+    Scripts and statically linked programs cannot be checked, nor any program if there is no `ldd`.
     """
     path, kind = shutil.which(program), None
     if path is not None and launcher.is_found and launcher.kind in (OPENMPI, MPICH):

@@ -1,4 +1,4 @@
-"""MPICH's mpiexec, Hydra: a hostfile, and a list of cores for the ranks of every host."""
+"""MPICH's mpiexec (Hydra): a hostfile, and a list of cores for the ranks of every host."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from evener.integrations.launching.launchers import Launcher
 from evener.integrations.launching.placing import by_host, is_in_runs
 from evener.integrations.launching.rank_script import OF_MPICH, wrapped
 
-# Earlier ones take -rankmap too, and place ranks as if it were not there (4.2.3 to 5.0.1 tried).
+# Earlier versions accept -rankmap, but ignore it (4.2.3 to 5.0.1 were tested).
 FIRST_MAPPED = (5, 0, 2)
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
-    """Return what starts the ranks by mpiexec.
+    """Return the launch of the ranks by mpiexec.
 
-    Hydra has one list of cores, for the first, second, ... rank of each host. It is used where it
-    is right on every host; otherwise a script binds each rank that has cores.
+    Hydra takes one list of cores, for the first, second, ... rank of every host. It is used if it
+    is right for every host; otherwise a script binds each rank that has cores.
     """
     hosts = by_host(job.places)
     lists = {tuple(place.cores for place in own) for own in hosts.values()}
@@ -26,7 +26,7 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
     if is_in_runs(job.places) or (fits and launcher.version >= FIRST_MAPPED):
         listed = "".join(f"{host}:{len(own)}\n" for host, own in hosts.items())
         order = [] if is_in_runs(job.places) else ["-rankmap", _rank_map(job)]
-    else:  # each line is taken for a host of its own
+    else:  # each line is taken as a separate host
         runs = [(host, len(list(run))) for host, run in groupby(p.host for p in job.places)]
         listed, order, fits = "".join(f"{host}:{n}\n" for host, n in runs), [], False
     script, program = wrapped(job, OF_MPICH, binds=not fits)
@@ -38,6 +38,6 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
 
 
 def _rank_map(job: RankJob) -> str:
-    """Return the number of the host of each rank."""
+    """Return the host number of each rank, as an option."""
     numbers = {host: i for i, host in enumerate(by_host(job.places))}
     return ",".join(str(numbers[place.host]) for place in job.places)

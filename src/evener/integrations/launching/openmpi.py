@@ -1,4 +1,4 @@
-"""Open MPI's mpirun: a hostfile and a rankfile, or a list of hosts and the rank's own script."""
+"""Open MPI's mpirun: a hostfile and a rankfile, or a list of hosts and the rank script."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from evener.integrations.launching.placing import by_host, share_cores
 from evener.integrations.launching.rank_script import OF_OPENMPI, wrapped
 from evener.platforms.homes import cores_text
 
-# From 5.0 on, rankfiles number processors as hwloc does, which is not as Linux does everywhere.
+# From 5.0 on, rankfiles use hwloc's processor numbers, which may differ from Linux's.
 FIRST_LOGICAL = (5, 0)
-# A rank that waits asks again and again, on a core that another rank needs: ten steps of a solver
-# on three ranks of one core took 144 s, and 3 s like this. mpirun looks at its slots alone.
+# A waiting rank polls, on a core that another rank needs: ten steps of a solver on three ranks
+# on one core took 144 s, but 3 s with these options. mpirun only considers its slots.
 YIELDING = ("--mca", "mpi_yield_when_idle", "1")
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
-    """Return what starts the ranks by mpirun.
+    """Return the launch of the ranks by mpirun.
 
-    A rankfile binds them where each device has cores and mpirun numbers processors as Linux does;
-    otherwise hosts are listed rank by rank, and a script binds each rank that has cores.
+    If each device has cores and mpirun numbers processors as Linux does, a rankfile binds the
+    ranks; otherwise hosts are listed rank by rank, and a script binds each rank that has cores.
     """
     physical = bool(launcher.version) and launcher.version < FIRST_LOGICAL
     if physical and all(place.cores for place in job.places):
         files = {HOSTS: _slots(job), RANKS: _rankfile(job)}
         bound = [
             "--rankfile", job.path(RANKS),
-            # Numbers are Linux's, and each is a hardware thread rather than the core it is of.
+            # Numbers are Linux's, and each means a hardware thread, not its core.
             "--mca", "rmaps_rank_file_physical", "1", "--use-hwthread-cpus",
         ]  # fmt: skip
         script, program = wrapped(job, OF_OPENMPI, binds=False)

@@ -1,4 +1,4 @@
-"""Where each rank of a program runs: rank r has block r of the plan, which is device r's."""
+"""Where each rank of a program runs: rank r has block r of the plan, and runs on device r."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class RankPlace:
-    """Where a rank runs. cores: empty: any; gpu: index, UUID or None: no word of it."""
+    """Where a rank runs. cores: empty for any; gpu: index, UUID, or None if not stated."""
 
     rank: int
     device: str
@@ -29,9 +29,10 @@ class RankPlace:
 
 
 def places_of(platform: Platform) -> list[RankPlace]:
-    """Return the place of each device, in order; without any host, all are on this computer.
+    """Return the place of each device, in order.
 
-    Raises InputError where only some devices name a host.
+    If no device names a host, all are on this computer. Raises InputError if only some devices name
+    a host.
     """
     here = this_host()
     named = [device.node for device in platform.devices]
@@ -59,7 +60,7 @@ def this_host() -> str:
 
 
 def is_here(host: str) -> bool:
-    """Return whether a host is this computer, by its whole name or the first part of it."""
+    """Return whether a host is this computer, by its full name or the part before the first dot."""
     here = this_host()
     return host in (*LOCAL, here, short(here)) or short(host) == here
 
@@ -78,7 +79,7 @@ def by_host(places: Iterable[RankPlace]) -> dict[str, list[RankPlace]]:
 
 
 def is_in_runs(places: Sequence[RankPlace]) -> bool:
-    """Return whether the ranks of each host follow each other."""
+    """Return whether the ranks of each host are consecutive."""
     changes = sum(a.host != b.host for a, b in pairwise(places))
     return changes == len(by_host(places)) - 1
 
@@ -86,9 +87,9 @@ def is_in_runs(places: Sequence[RankPlace]) -> bool:
 def refuse_other_hosts(
     places: Iterable[RankPlace], hosts: Mapping[str, int | None], file: str
 ) -> None:
-    """Raise InputError for a host that a hostfile lacks, or gives fewer slots than it has ranks.
+    """Raise InputError for a host that the hostfile lacks, or that has fewer slots than ranks.
 
-    hosts: slots of each, None where the file does not say.
+    hosts: slots of each host, None if the file does not state them.
     """
     for host, own in by_host(places).items():
         known = next((one for one in hosts if _is_same(one, host)), None)
@@ -114,9 +115,9 @@ def _is_same(a: str, b: str) -> bool:
 def refuse_missing_cores(
     places: Iterable[RankPlace], usable: Collection[int] | None = None
 ) -> None:
-    """Raise InputError for a core of this computer that is not there; others are not looked at.
+    """Raise InputError if a core of this computer does not exist; other computers are not checked.
 
-    usable: the cores that this process may use, which is asked where it is None.
+    usable: the cores that this process may use; None asks the system.
     """
     may_use = os.sched_getaffinity(0) if usable is None else usable
     for place in places:
@@ -130,7 +131,7 @@ def refuse_missing_cores(
 
 
 def share_cores(places: Iterable[RankPlace]) -> bool:
-    """Return whether ranks have a core in common, or are more than this computer has cores."""
+    """Return whether ranks share a core, or outnumber the cores of this computer."""
     return any(
         len({core for place in own for core in place.cores}) < sum(len(p.cores) for p in own)
         or (is_here(host) and len(own) > len(os.sched_getaffinity(0)))
@@ -139,7 +140,7 @@ def share_cores(places: Iterable[RankPlace]) -> bool:
 
 
 def oddities(places: Iterable[RankPlace]) -> list[str]:
-    """Return a sentence for each host on which ranks share cores, or a GPU."""
+    """Return a sentence for each host on which ranks share cores or a GPU."""
     found = []
     for host, own in by_host(places).items():
         cores = Counter(core for place in own for core in place.cores)

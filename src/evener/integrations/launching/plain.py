@@ -8,6 +8,6 @@ from evener.integrations.launching.rank_script import OF_ANY, wrapped
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:  # noqa: ARG001 - of any launcher
-    """Return the hosts rank by rank, and as command what the launcher is to run as each rank."""
+    """Return the hosts rank by rank, and as command what the launcher must run as each rank."""
     script, program = wrapped(job, OF_ANY, binds=True)
     return Launch({HOSTS: "".join(f"{place.host}\n" for place in job.places), **script}, program)

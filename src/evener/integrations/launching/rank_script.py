@@ -1,4 +1,4 @@
-"""The script that a rank runs before the program: it binds itself, and chooses its GPU."""
+"""The script that a rank runs before the program: it binds the rank, and selects its GPU."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evener.integrations.launching.jobs import RANK_SCRIPT, RankJob, one_line
 from evener.integrations.launching.placing import RankPlace
 from evener.platforms.homes import cores_text
 
-# Variables in which launchers tell a process its rank: Open MPI, PMIx, MPICH and Intel MPI,
+# Variables in which launchers pass the rank to a process: Open MPI, PMIx, MPICH and Intel MPI,
 # MVAPICH2, PALS, Slurm.
 OF_OPENMPI, OF_MPICH, OF_SLURM = ("OMPI_COMM_WORLD_RANK",), ("PMI_RANK",), ("SLURM_PROCID",)
 OF_ANY = (
@@ -19,10 +19,11 @@ OF_ANY = (
 def wrapped(
     job: RankJob, variables: Sequence[str], *, binds: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the script's file, and the program's words behind it; none where it has nothing to do.
+    """Return the script's file, and the command that runs the program by it.
 
-    variables: of the environment, the first one set is the rank. binds: whether the launcher
-    leaves it to the script to bind ranks to their cores.
+    If the script has nothing to do, return no file and the program itself. variables: environment
+    variables, the first of which that is set holds the rank. binds: whether the script must bind
+    ranks to their cores, because the launcher does not.
     """
     if not any(place.gpu is not None or (binds and place.cores) for place in job.places):
         return {}, job.program
@@ -51,10 +52,10 @@ def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool
 
 
 def _steps(place: RankPlace, *, binds: bool) -> list[str]:
-    """Return what the shell does for a rank before the program."""
+    """Return the shell commands for a rank, run before the program."""
     steps = []
     if place.gpu is not None:
-        # An index counts as nvidia-smi does, by the PCI bus, not by speed.
+        # An index is in nvidia-smi's order, by PCI bus, not by speed.
         order = "CUDA_DEVICE_ORDER=PCI_BUS_ID " if isinstance(place.gpu, int) else ""
         steps.append(f"export {order}CUDA_VISIBLE_DEVICES={place.gpu}")
     if binds and place.cores:

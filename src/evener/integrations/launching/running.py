@@ -1,4 +1,4 @@
-"""Runs the command of a launch, hands on its exit code, and ends it where Evener is interrupted."""
+"""Runs the command of a launch and returns its exit code; ends it if Evener is interrupted."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 from evener.errors import ToolError
 
-# A terminal sends Ctrl-C to the launcher as well: time that it has to end its ranks before it gets
-# a signal of ours, and then before it is killed [s].
+# A terminal sends Ctrl-C to the launcher as well: time for it to end its ranks before it gets
+# a signal from Evener, and then before it is killed [s].
 PATIENCE, LAST_PATIENCE = 2.0, 10.0
 _running: list[subprocess.Popen[bytes]] = []
-_starting = threading.Lock()  # held until what is started is among those that run
+_starting = threading.Lock()  # held until a started process is in `_running`
 
 
 def run_to_end(
@@ -25,11 +25,11 @@ def run_to_end(
     output: Path | None = None,
     seconds: float | None = None,
 ) -> int:
-    """Run a command on this process's streams; return its exit code, 128 + n for signal n.
+    """Run a command with this process's streams; return its exit code, 128 + n for signal n.
 
-    stdout_to_stderr: what it prints goes to stderr, because stdout holds something else. output: a
-    file for all that it prints. seconds: after which it gets SIGTERM, and TimeoutExpired is raised.
-    Raises ToolError if it cannot be started.
+    stdout_to_stderr: redirect its stdout to stderr, because stdout is used otherwise. output: a
+    file for all its output. seconds: time limit, after which it gets SIGTERM and TimeoutExpired is
+    raised. Raises ToolError if it cannot be started.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -56,7 +56,11 @@ def run_to_end(
 
 
 def end_all() -> None:
-    """End what runs, in order: a launcher that is killed leaves its ranks behind."""
+    """End the running commands, if possible without SIGKILL.
+
+    A launcher that is killed leaves its ranks behind. So each command first gets time to end by
+    itself, then SIGTERM, and SIGKILL last.
+    """
     with _starting:
         ours = tuple(_running)
     for process in ours:
@@ -66,7 +70,7 @@ def end_all() -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Send SIGTERM to a command that runs, and kill it where it goes on."""
+    """Send SIGTERM to a running command, and kill it if it does not end."""
     if process.poll() is None:
         process.terminate()
     with suppress(subprocess.TimeoutExpired):

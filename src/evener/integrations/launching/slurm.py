@@ -1,4 +1,4 @@
-"""Slurm: a batch script for one job step, or for a heterogeneous job where nodes differ."""
+"""Slurm: a batch script for one job step, or for a heterogeneous job if nodes differ."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from evener.integrations.launching.launchers import Launcher
 from evener.integrations.launching.placing import RankPlace, by_host, is_here, is_in_runs, short
 from evener.integrations.launching.rank_script import OF_SLURM, wrapped
 
-# Whole nodes: otherwise the step has not the cores that it is to bind to. All of their memory, of
-# which the default may be a share; and more tasks than cores, where ranks share them.
+# Whole nodes, because otherwise the step lacks cores to which it must bind ranks. All memory,
+# because the default may be a share; and overcommitted, if ranks share cores.
 WHOLE = ("--exclusive", "--overcommit", "--mem=0")
 Masks = tuple[str, ...]
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:
-    """Return what starts the ranks by sbatch; to wait for them, by salloc or in this allocation.
+    """Return the launch by sbatch; to wait for the end, by salloc or within this allocation.
 
     Ranks are placed by SLURM_HOSTFILE and --distribution=arbitrary. The step binds them by masks,
-    which are the same on each node; where nodes differ, each is a component of a heterogeneous
-    job; where a node's ranks do not follow each other, too, a script binds each rank.
+    which are the same on each node; if nodes differ, each node is a component of a heterogeneous
+    job; if, in addition, a node's ranks are not consecutive, a script binds each rank.
     """
     hosts = {_node(host): own for host, own in by_host(job.places).items()}
     masks = [_masks(own) for own in hosts.values()]
@@ -46,7 +46,7 @@ def launch(job: RankJob, launcher: Launcher) -> Launch:
 
 
 def _heterogeneous(job: RankJob, launcher: Launcher, hosts: dict[str, list[RankPlace]]) -> Launch:
-    """Return the launch with a component for each node."""
+    """Return the launch with one component per node."""
     script, program = wrapped(job, OF_SLURM, binds=False)
     asked, steps = [], []
     for group, (host, own) in enumerate(hosts.items()):
@@ -61,7 +61,7 @@ def _heterogeneous(job: RankJob, launcher: Launcher, hosts: dict[str, list[RankP
 
 
 def _submitted(job: RankJob, files: dict[str, str], asked: Sequence[Sequence[str]]) -> Launch:
-    """Return the launch by sbatch; to wait for it the script is run in an allocation."""
+    """Return the launch by sbatch; to wait for the end, the script runs in an allocation."""
     run = ("sh", job.path(BATCH))
     allocated = [word for one in asked for word in (*one, ":")][:-1]
     direct = run if "SLURM_JOB_ID" in os.environ else ("salloc", "--quiet", *allocated, *run)
@@ -80,7 +80,7 @@ def _batch(job: RankJob, asked: Sequence[Sequence[str]], lines: Sequence[str]) -
 
 
 def _masks(own: Sequence[RankPlace]) -> Masks:
-    """Return the mask of cores of each rank of a node; empty where a rank has none."""
+    """Return the core mask of each rank of a node; empty if some rank has no cores."""
     if not all(place.cores for place in own):
         return ()
     return tuple(f"{sum(1 << core for core in place.cores):#x}" for place in own)
@@ -91,5 +91,5 @@ def _bound(masks: Masks) -> str:
 
 
 def _node(host: str) -> str:
-    """Return the name of a host's node, which for this computer is the first part of it."""
+    """Return the node name of a host; for this computer, the part before the first dot."""
     return short(host) if is_here(host) else host

@@ -1,13 +1,13 @@
-"""Graphs of any size into binary CSR files, with no more than a piece of them in memory.
+"""Converts graphs of any size to binary CSR files, with only a piece of them in memory.
 
-convert.py     which way a file goes: read this first
-blocks.py      text in blocks of whole lines, unpacked as it is read
-lists.py       METIS: lists in the order of the file, written as they are read
-pairs.py       edge lists and Matrix Market: pairs, dealt to buckets of rows
-pair_spool.py  pairs as they were read; vertices.py  coordinates and weights from files of their own
+convert.py     selects the method for a file: read this first
+blocks.py      text in blocks of whole lines, unpacked on the fly
+lists.py       METIS: lists in vertex order, written as they are read
+pairs.py       edge lists and Matrix Market: pairs, sorted into ranges of rows
+pair_spool.py  pairs in reading order; vertices.py  coordinates and weights from separate files
 used_numbers.py  which numbers vertices have
-buckets.py     arcs by ranges of rows, in memory or on disk, and the lists they make
-generated.py   graphs written as they are generated; geometric.py  those of random points
+buckets.py     arcs by ranges of rows, in memory or on disk, and their adjacency lists
+generated.py   graphs written as they are generated; geometric.py  random geometric graphs
 
 May import files, graphs and the rest of io.
 """

@@ -1,4 +1,4 @@
-"""TextBlocks: a text file in blocks of whole lines, unpacked as it is read."""
+"""TextBlocks: reads a text file in blocks of whole lines, unpacking it on the fly."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from evener.files.opening import ANY_SIZE, open_input
 from evener.io.graphs.streams import HEAD, Window
 from evener.io.sources import Source, unpacked_pieces, without_packing
 
-BLOCK = 2**23  # bytes: pages of the buffer are few enough to stay in the cache of addresses
+BLOCK = 2**23  # bytes: the buffer has few enough pages for the TLB
 LEAST_BLOCK = 2**16  # bytes
 LONGEST = 2**31  # bytes of a line
-# Bytes of memory for each byte of a block at the peak: the text, its copy, what is parsed and dealt
-# of it. Measured on short lines, which hold most numbers: 6 to 14, and 19 on METIS's lines "1".
+# Peak memory [B] per byte of a block: the text, its copy, and the data parsed from it and sorted.
+# Measured on short lines, which have most numbers per byte: 6 to 14, and 19 on METIS's lines "1".
 A_BYTE = 20
-# The same for a buffer that has grown for a long line, as of a hub of a METIS file.
+# The same for a buffer that has grown for a long line, such as a hub in a METIS file.
 A_LONG_BYTE = 6
 
 
 class TextBlock(NamedTuple):
-    """Whole lines of a text, in a buffer that the next block fills again.
+    """Whole lines of a text, in a buffer that the next block overwrites.
 
     text (b,) uint8; start: offset of its first byte in the unpacked text.
     """
@@ -38,10 +38,10 @@ class TextBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TextWindow(Window):
-    """A part of a text that may be packed, as readers of whole files take it."""
+    """A part of a text, possibly packed, in the form that readers of whole files accept."""
 
     def line_at(self, offset: int) -> int:
-        """Number of the line of the file, from 1, that holds the byte at `offset` here."""
+        """Return the file's line number, from 1, for the byte at `offset` of this window."""
         before, left = 0, self.start
         for block in TextBlocks(self.path).blocks(0):
             taken = block.text[: max(0, left - block.start)]
@@ -54,9 +54,9 @@ class TextWindow(Window):
 class TextBlocks:
     """A text file, packed or not, whose lines are read in blocks.
 
-    size: bytes on the disk. told: called with the share of them that was read. memory [B]: what
-    blocks and what is parsed of them may take; None: unbounded. Raises InputError for what cannot
-    be read, or is no file, and for a line that does not fit in the memory.
+    size: bytes on disk. told: called with the fraction of them read so far. memory [B]: limit for
+    blocks and what is parsed from them; None: unlimited. Raises InputError if the file cannot be
+    read, is not a regular file, or has a line that does not fit in the memory.
     """
 
     def __init__(self, path: str | Path, block: int = BLOCK, memory: int | None = None) -> None:
@@ -79,12 +79,12 @@ class TextBlocks:
             break
         if not data:
             raise InputError("is empty", file=self.path)
-        # Of a packed text the length is not known: it may be what the limit allows.
+        # The length of a packed text is not known: assume the largest allowed.
         whole = ANY_SIZE if self.packed else self.size
         return TextWindow(self.path, self.name, data, "", whole=whole)
 
     def blocks(self, start: int) -> Iterator[TextBlock]:
-        """Yield the lines from offset `start` of the text on, which is where one begins."""
+        """Yield the lines from offset `start` of the text on; a line must begin there."""
         with open_input(self.path, ANY_SIZE) as file:
             before = os.fstat(file.fileno())
             yield from self._cut(_filler(file, self.path), start, file)
@@ -105,7 +105,7 @@ class TextBlocks:
                 if self.told is not None:
                     self.told(min(1.0, file.tell() / max(self.size, 1)))
                 text = buffer[begin:lines]
-                text.flags.writeable = False  # as the readers' arrays of bytes are
+                text.flags.writeable = False  # like the readers' arrays of bytes
                 yield TextBlock(text, at + begin)
             if ended:
                 return
@@ -124,7 +124,7 @@ class TextBlocks:
 
 
 def window_of(source: Source, block: TextBlock) -> TextWindow:
-    """Return a block of the text of `source` as readers of whole files take it: a copy."""
+    """Copy a block of the text of `source` into a window that readers of whole files accept."""
     return TextWindow(source.path, source.name, block.text.tobytes(), "", start=block.start)
 
 
@@ -132,7 +132,7 @@ Fill = Callable[[memoryview], int]
 
 
 def _last_line_end(buffer: npt.NDArray[np.uint8], held: int) -> int:
-    """Return the offset behind the last line's end, or 0."""
+    """Return the offset after the last newline, or 0."""
     step = 2**16
     for stop in range(held, 0, -step):
         first = max(0, stop - step)
@@ -143,7 +143,10 @@ def _last_line_end(buffer: npt.NDArray[np.uint8], held: int) -> int:
 
 
 def _filler(file: IO[bytes], path: Path) -> Fill:
-    """Return a function that reads on into a view, and returns how many bytes; 0 at the end."""
+    """Return a function that reads the next bytes into a view and returns their number.
+
+    It returns 0 at the end of the file.
+    """
     pieces = unpacked_pieces(file, path)
     if pieces is None:
         file.seek(0)

@@ -1,4 +1,4 @@
-"""RowBuckets: arcs by ranges of rows, in memory while they fit, else on disk; made into lists."""
+"""RowBuckets: sorts arcs into ranges of rows, in memory or on disk, and makes adjacency lists."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from evener.arrays import FloatArray, IntVector
 from evener.files.temporary import private_folder
 from evener.io.converting import buckets_kernels as kernels
 
-# Bytes at the peak for each arc of a bucket that is sorted and made into lists, without and with
-# weights: key, neighbour, and what sorting with weights needs.
+# Peak memory [B] per arc of a bucket that is sorted and made into lists, without and with
+# weights: key, neighbour, and the temporaries of sorting with weights.
 BYTES_AN_ARC, BYTES_A_WEIGHTED_ARC = 14, 52
-PIECE = 2**20  # pairs dealt at a time, at most
-A_DEALT_PAIR = 64  # bytes at the peak for each pair that is dealt
-MOST = 256  # buckets: with more their pieces on disk become small
-SPARE = 4  # times that a bucket may have the mean number of arcs and still be sorted at once
+PIECE = 2**20  # max. pairs processed at a time
+A_DEALT_PAIR = 64  # peak memory [B] per pair
+MOST = 256  # buckets; with more, their pieces on disk become small
+SPARE = 4  # a bucket with up to this multiple of the mean number of arcs is sorted at once
 
 
 class BucketLists(NamedTuple):
-    """Ascending lists of the vertices from `first` on, as of CsrRows."""
+    """Ascending lists of the vertices from `first` on, as in CsrRows."""
 
     first: int
     xadj: IntVector
@@ -33,9 +33,9 @@ class BucketLists(NamedTuple):
 
 
 class Spool:
-    """A folder for arrays that do not fit in memory, made when the first one comes.
+    """A folder for arrays that do not fit in memory, created when the first array needs it.
 
-    where: a folder on the disk that has room. A context manager, which removes it.
+    where: a folder on a disk with enough space. A context manager, which removes the folder.
     """
 
     def __init__(self, where: Path) -> None:
@@ -59,7 +59,7 @@ class Spool:
 
 
 class Store:
-    """Arrays of one type, one behind another: in memory, and on disk once told so."""
+    """Concatenated arrays of one type: in memory, or on disk after `spill`."""
 
     def __init__(self, dtype: type[np.generic]) -> None:
         self._dtype = dtype
@@ -67,7 +67,7 @@ class Store:
         self._path: Path | None = None
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Add values, which are copied."""
+        """Append a copy of the values."""
         if self._path is None:
             self._held.append(values.copy())
         else:
@@ -75,7 +75,7 @@ class Store:
                 file.write(values.data)
 
     def spill(self, spool: Spool) -> None:
-        """Write what is held to disk, and from now on what comes."""
+        """Write the held values to disk; later values are appended there."""
         self._path = spool.new()
         with self._path.open("wb") as file:
             for values in self._held:
@@ -83,13 +83,13 @@ class Store:
         self._held.clear()
 
     def read(self) -> npt.NDArray[Any]:
-        """Return all."""
+        """Return all values."""
         if self._path is not None:
             return np.fromfile(self._path, self._dtype)
         return np.concatenate(self._held) if self._held else np.empty(0, self._dtype)
 
     def taken(self) -> npt.NDArray[Any]:
-        """Return all, and keep nothing."""
+        """Return all values, and empty the store."""
         found = self.read()
         self._held.clear()
         if self._path is not None:
@@ -97,7 +97,7 @@ class Store:
         return found
 
     def pieces(self, size: int) -> Iterator[npt.NDArray[Any]]:
-        """Yield all in pieces, and keep nothing."""
+        """Yield all values in pieces, and empty the store."""
         if self._path is None:
             yield from (
                 held[first : first + size]
@@ -113,10 +113,10 @@ class Store:
 
 
 class RowBuckets:
-    """Arcs of a graph of n vertices, dealt to ranges of rows as they come, in any order.
+    """Arcs of a graph of n vertices, sorted into ranges of rows; arcs may be added in any order.
 
-    expected: arcs that will come, about. memory [B]: what all may take. first: number of the
-    first row. Of equal arcs the one that came first counts.
+    expected: approximate number of arcs. memory [B]: limit for all buckets. first: number of the
+    first row. Of equal arcs, only the first one added counts.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class RowBuckets:
 
     @property
     def arcs(self) -> int:
-        """Arcs that came, repeated ones included."""
+        """Number of arcs added, including repeated ones."""
         return int(self._counts.sum())
 
     def add(
@@ -156,9 +156,9 @@ class RowBuckets:
         *,
         both: bool = True,
     ) -> None:
-        """Add arcs from u to v, int32 or int64 from 0 to n - 1, but for those from u to u.
+        """Add arcs from u to v, int32 or int64 from 0 to n - 1; loops are ignored.
 
-        both: and those from v to u.
+        both: also add the arcs from v to u.
         """
         none = np.empty(0)
         for first in range(0, u.size, self._piece):
@@ -174,7 +174,7 @@ class RowBuckets:
             self._put(starts, keys, dealt)
 
     def lists(self) -> Iterator[BucketLists]:
-        """Yield the lists of all rows, in order, a range at a time; what is yielded is let go."""
+        """Yield the lists of all rows, in order, one range at a time, and free what was yielded."""
         for i in range(self._counts.size):
             first = i << self._shift
             rows = min(self.n - first, 1 << self._shift)
@@ -197,7 +197,7 @@ class RowBuckets:
                 store.spill(self._spool)
 
     def _listed(self, i: int, first: int, rows: int) -> BucketLists:
-        """Return the lists of a bucket."""
+        """Return the adjacency lists of a bucket."""
         keys = self._keys[i].taken()
         weights, adjwgt = np.empty(0), np.empty(0)
         if self.weighted:
@@ -213,7 +213,7 @@ class RowBuckets:
         )
 
     def _divided(self, i: int, first: int, rows: int) -> Iterator[BucketLists]:
-        """Yield the lists of a bucket that is too large, dealt to smaller ones."""
+        """Yield the lists of a bucket that is too large, by sorting it into smaller buckets."""
         finer = RowBuckets(
             rows,
             int(self._counts[i]),
@@ -228,9 +228,9 @@ class RowBuckets:
         yield from finer.lists()
 
     def add_keys(self, keys: IntVector, weights: FloatArray | None) -> None:
-        """Add arcs whose rows, from 0, stand in the bits from BITS on."""
+        """Add arcs given as keys, whose bits from BITS on hold the row, from 0."""
         bucket = keys >> (kernels.BITS + self._shift)
-        order = np.argsort(bucket.astype(np.uint16), kind="stable")  # which counts, below 2^16
+        order = np.argsort(bucket.astype(np.uint16), kind="stable")  # by radix, for 16 bits
         counts = np.bincount(bucket, minlength=self._counts.size)
         low = (np.int64(1) << (kernels.BITS + self._shift)) - 1
         starts = np.concatenate([[0], np.cumsum(counts)])

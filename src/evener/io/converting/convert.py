@@ -1,4 +1,4 @@
-"""convert_to_csr: a file of any size into a binary CSR file, with bounded memory."""
+"""convert_to_csr: converts a file of any size to a binary CSR file, with bounded memory."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from evener.io.graphs import metis
 from evener.io.graphs.streams import WholeNeeded, Window
 from evener.wording import memory as shown_memory
 
-MEMORY = 2**30  # bytes beyond those that the process has by now, unless told
+MEMORY = 2**30  # bytes in addition to the process's current memory, by default
 Progress = Callable[[str, float], None]
-_STEP = 0.01  # share of a text by which progress is told
-_READ = 0.6  # share of the time that reading text takes, where rows are sorted afterwards
+_STEP = 0.01  # share of a text after which progress is reported
+_READ = 0.6  # share of the time for reading text, if rows are sorted afterwards
 
 
 @dataclass(frozen=True)
 class Converted:
-    """What was written: vertices, edges, the format of the input, notes on what was left out."""
+    """The result: numbers of vertices and edges, the input's format, notes on what was left out."""
 
     n: int
     m: int
@@ -44,9 +44,9 @@ class Converted:
 
 
 class _Work(NamedTuple):
-    """A text that is converted: its blocks, its first lines, and what is beside it.
+    """A text to be converted: its blocks, its first lines, and separate files about its vertices.
 
-    memory [B]: for what is made of the blocks.
+    memory [B]: limit for data made from the blocks.
     """
 
     blocks: TextBlocks
@@ -68,10 +68,10 @@ def convert_to_csr(
 ) -> Converted:
     """Write the graph of a METIS file, edge list, Matrix Market or binary CSR file as binary CSR.
 
-    memory: bytes to work in. progress: called with (step, fraction). The file is the same as if
-    the graph had been read whole. Raises InputError for a wrong file, OutputError where the disk
-    is full, and WholeNeeded, with the reason, for a file that must be read whole; nothing is
-    written then.
+    memory: bytes to work in. progress: called with (step, fraction). The result is the same file as
+    if the graph had been read whole. Raises InputError for a wrong file, OutputError if the disk is
+    full, and WholeNeeded, with the reason, for a file that must be read whole; in these cases
+    nothing is written.
     """
     path, target = Path(path), Path(target)
     if is_stdin(path):
@@ -98,15 +98,15 @@ def convert_to_csr(
             raise
         raise source.error(error.message, line=error.line, hint=error.hint) from error
     except BrokenPipeError:
-        raise  # whoever reads has enough
-    except OSError as error:  # of the files for what does not fit in memory
+        raise  # the reader of stdout has closed the pipe
+    except OSError as error:  # from the temporary files
         raise refusal(error, target) from error
     tell("done", 1.0)
     return made
 
 
 def _is_certain(entry: Format, source: Window) -> bool:
-    """Return whether a file's beginning tells its format, whatever follows."""
+    """Return whether the beginning of a file determines its format, whatever follows."""
     return entry.name in ("ecsr", "matrixmarket") or source.suffix in SUFFIXES
 
 
@@ -145,7 +145,7 @@ def _pairs(name: str, fill: Fill, passes: int, work: _Work) -> Converted:
 
 
 def _rows(work: _Work) -> Converted:
-    """Copy a binary CSR file, what is said of vertices beside it taking the place of its own."""
+    """Copy a binary CSR file; separate vertex files replace its own vertex data."""
     with CsrFile(work.source.path) as file, Spool(folder_of(work.target)) as spool:
         own = file.layout
         vertices = work.vertices.read(
@@ -184,7 +184,7 @@ def _head(blocks: TextBlocks) -> Window:
 
 
 def _said(work: _Work, begin: str, share: float) -> Callable[[float], None]:
-    """Return what tells how much of a text was read."""
+    """Return a function that reports the fraction of a text read so far as progress."""
     size = work.blocks.size
     name = work.blocks.path.name
     last = -1.0
@@ -201,7 +201,7 @@ def _said(work: _Work, begin: str, share: float) -> Callable[[float], None]:
 
 
 def folder_of(target: Path) -> Path:
-    """Return the folder of the file, whose disk has room for it; for stdout the temporary one."""
+    """Return the target's folder, for temporary files; for stdout, the temporary folder."""
     return Path(tempfile.gettempdir() if is_stdout(target) else os.path.realpath(target.parent))
 
 

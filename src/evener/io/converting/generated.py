@@ -1,4 +1,4 @@
-"""Graphs written as binary CSR as they are generated: those of `evener generate`, of any size."""
+"""Writes the graphs of `evener generate` as binary CSR while generating them, at any size."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from evener.io.converting.pairs import ListsWriter
 from evener.io.csr.csr_writer import csr_written
 from evener.io.csr.layout import CsrLayout
 
-ROWS = 2**18  # of a grid, written at a time
-EDGES = 2**20  # drawn at a time
-_DRAWING = 0.7  # share of the time that drawing edges takes
-_POINTS = 0.2  # that drawing points takes
+ROWS = 2**18  # rows of a grid written at a time
+EDGES = 2**20  # edges drawn at a time
+_DRAWING = 0.7  # share of the time for drawing edges
+_POINTS = 0.2  # share of the time for drawing points
 
 
 class Working(NamedTuple):
-    """How a graph is written: in how much memory [B], and what is called with (step, fraction)."""
+    """How a graph is written: memory [B], and a function called with (step, fraction)."""
 
     memory: int = MEMORY
     progress: Progress | None = None
@@ -47,7 +47,7 @@ def grid_to_csr(
     triangulated: bool = False,
     work: Working | None = None,
 ) -> tuple[int, int]:
-    """Write the graph that `grid` returns; return its numbers of vertices and edges."""
+    """Write the graph that `grid` returns; return the numbers of vertices and edges."""
     n = check_shape(shape, triangulated=triangulated)
     refuse_unwritable(target)
     tell = _told(work, "writing a grid")
@@ -85,10 +85,10 @@ def rmat_to_csr(
     *,
     work: Working | None = None,
 ) -> tuple[int, int]:
-    """Write the graph that `rmat` returns; return its numbers of vertices and edges.
+    """Write the graph that `rmat` returns; return the numbers of vertices and edges.
 
-    Beside the memory of `work`, 12 bytes a vertex are used; on the disk 16 bytes an edge, beside
-    the file, until it is written. Raises OutputError where the disk is full.
+    Needs 12 bytes per vertex in addition to the memory of `work`, and temporarily 16 bytes per edge
+    of disk space in addition to the file. Raises OutputError if the disk is full.
     """
     n, count = drawn(scale, edge_factor)
     check_shares(a, b, c)
@@ -129,10 +129,10 @@ def rgg_to_csr(
     *,
     work: Working | None = None,
 ) -> tuple[int, int]:
-    """Write the graph that `rgg` returns; return its numbers of vertices and edges.
+    """Write the graph that `rgg` returns; return the numbers of vertices and edges.
 
-    On the disk the points lie beside the file, 8 bytes for each coordinate, until it is written.
-    Raises OutputError where the disk is full.
+    The points are temporarily stored in the target's folder, 8 bytes per coordinate. Raises
+    OutputError if the disk is full.
     """
     check_rgg(n, dim, degree)
     refuse_unwritable(target)
@@ -142,7 +142,7 @@ def rgg_to_csr(
         with Spool(folder_of(Path(target))) as spool:
             memory = MEMORY if work is None else work.memory
             graph = GeometricGraph(n, seed, dim, degree, spool, memory)
-            some = CsrLayout(n, 2, dimension=dim)  # how many arcs there are is known later
+            some = CsrLayout(n, 2, dimension=dim)  # the number of arcs is known only later
             with csr_written(target, some) as writer:
                 lists = ListsWriter(writer, spool)
                 for part in graph.lists():
@@ -164,7 +164,7 @@ def _told(work: Working | None, what: str) -> Progress:
     return LoggedSteps(what) if work is None or work.progress is None else work.progress
 
 
-# By name of the family of `evener generate`: what writes its graphs as they are generated.
+# For each family of `evener generate`: the function that writes its graphs while generating.
 GENERATED: dict[str, Callable[..., tuple[int, int]]] = {
     "grid": grid_to_csr,
     "rmat": rmat_to_csr,

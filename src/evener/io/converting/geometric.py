@@ -1,4 +1,4 @@
-"""Random geometric graphs of any size: points in squares of the Hilbert curve's grid, on disk."""
+"""Random geometric graphs of any size: points are stored on disk by squares of a Hilbert curve."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from evener.graphs.generating.random_graphs import rgg_radius
 from evener.graphs.hilbert import BITS_A_COORDINATE, keys_in_box
 from evener.io.converting.buckets import BucketLists, Spool, Store
 
-DRAWN = 2**19  # points at a time
-# Bytes at the peak for each point of the squares that are looked at together: coordinates, the
+DRAWN = 2**19  # points drawn at a time
+# Peak memory [B] per point of the squares that are examined together: coordinates, the
 # tree, pairs of neighbours and their numbers.
 BYTES_A_POINT, BYTES_A_NEIGHBOUR = 150, 40
 WIDER = 1.001  # squares are wider than the radius by this, so that rounding hides no neighbour
-KEPT = 12  # squares in memory that are read lately
+KEPT = 12  # recently read squares that are cached
 
 
 @dataclass(frozen=True)
 class _Squares:
-    """The grid of 2^(levels d) squares or cubes of the curve, over a box; by the curve's order.
+    """A grid of 2^(levels d) squares or cubes over a box, in the order of the Hilbert curve.
 
-    low, high (d,): of all points. place (squares, d): where each lies; at: the square of a place.
+    low, high (d,): bounds of all points. place (squares, d): grid position of each square; at: the
+    square at a position.
     """
 
     levels: int
@@ -38,7 +39,7 @@ class _Squares:
 
     @classmethod
     def of(cls, levels: int, low: FloatArray, high: FloatArray) -> _Squares:
-        """Return the grid of so many levels."""
+        """Return the grid with this number of levels."""
         d, side = low.size, float((high - low).max()) / 2**levels
         place = np.array(list(product(range(2**levels), repeat=d)), np.int64)
         found = cls(levels, low, high, place, {})
@@ -58,20 +59,20 @@ class _Squares:
         )
 
     def keys(self, points: FloatArray) -> npt.NDArray[np.uint64]:
-        """Return the place (n,) of each point on the curve."""
+        """Return the position (n,) of each point on the curve."""
         return keys_in_box(np.ascontiguousarray(points), self.low, self.high)
 
     def around(self, square: int) -> list[int]:
-        """Return a square and those that touch it, in order."""
+        """Return a square and the squares that touch it, in ascending order."""
         steps = product((-1, 0, 1), repeat=self.low.size)
         near = (tuple(self.place[square] + step) for step in steps)
         return sorted(self.at[one] for one in near if one in self.at)
 
 
 class GeometricGraph:
-    """The graph that `rgg` returns, its lists made square by square.
+    """The graph that `rgg` returns, with adjacency lists made square by square.
 
-    memory [B]: what the squares that are looked at together may take.
+    memory [B]: limit for the squares that are examined together.
     """
 
     def __init__(self, n: int, seed: int, dim: int, degree: float, spool: Spool, memory: int):
@@ -98,7 +99,7 @@ class GeometricGraph:
             yield self._listed(square)
 
     def _levels(self, extents: FloatArray, degree: float, memory: int) -> int:
-        """Return how often squares are halved: until those that touch fit, or are too narrow."""
+        """Return how often to halve squares: until adjacent ones fit in memory or are narrow."""
         each = BYTES_A_POINT + BYTES_A_NEIGHBOUR * degree
         together = 3**self.dim
         levels = 0
@@ -123,7 +124,7 @@ class GeometricGraph:
         return low, high
 
     def _deal(self) -> IntVector:
-        """Put the points into their squares; return (squares + 1,) the first vertex of each."""
+        """Store the points by squares; return (squares + 1,) the first vertex of each square."""
         counts = np.zeros(len(self._points), np.int64)
         for points in self._drawn():
             squares = self._squares.of_points(points).astype(np.uint16)
@@ -136,7 +137,7 @@ class GeometricGraph:
         return np.concatenate([[0], np.cumsum(counts)])
 
     def _sorted(self, square: int) -> FloatArray:
-        """Return the points of a square along the curve."""
+        """Return the points of a square in the order of the curve."""
         if square not in self._recent:
             points = self._points[square].read().reshape(-1, self.dim)
             order = np.argsort(self._squares.keys(points), kind="stable")

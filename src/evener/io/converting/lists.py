@@ -1,4 +1,4 @@
-"""METIS files into binary CSR: the lists stand in order, and are written as they are read."""
+"""Converts METIS files to binary CSR: writes the lists, in vertex order, as they are read."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from evener.io.graphs.metis import MetisHeader, wrong_count
 from evener.io.graphs.streams import Window
 from evener.io.number_kernels import FEWER_EDGES, OK
 
-ROWS = 2**19  # lines read at a time, at most
+ROWS = 2**19  # max. lines read at a time
 MOST_WEIGHT = 2.0**62
 
 
 class _Lists(NamedTuple):
-    """Lists of vertices; text: that they stand in, where they may not ascend, else None."""
+    """Lists of vertices; text: the text they were read from if they may be unsorted, else None."""
 
     xadj: IntVector
     adjncy: npt.NDArray[np.int32]
@@ -37,7 +37,7 @@ class _Lists(NamedTuple):
 
 
 def layout_of(head: MetisHeader) -> CsrLayout:
-    """Return the layout of the graph of a file, its weights of type FRACTIONAL."""
+    """Return the layout of the file's graph, with weights of type FRACTIONAL."""
     return CsrLayout(
         head.n,
         2 * head.m,
@@ -48,10 +48,10 @@ def layout_of(head: MetisHeader) -> CsrLayout:
 
 
 class ListsConverter:
-    """Writes the lists of a METIS file as they are read; one use each.
+    """Writes the lists of a METIS file as they are read; can be used once.
 
-    source: the first lines. vertices: what is known of them beside, which the lists' weights give
-    way to.
+    source: the first lines. vertices: vertex data from separate files, which override the weights
+    in the lists.
     """
 
     def __init__(self, source: Window, head: MetisHeader, vertices: VertexData) -> None:
@@ -60,13 +60,13 @@ class ListsConverter:
         self._row = self._arcs = 0
         self._signature = 0
         self._fractional = False
-        self._total = np.zeros(2)  # of the edges' and the vertices' weights
+        self._total = np.zeros(2)  # sums of the edges' and the vertices' weights
         self._is_plain = not (head.has_sizes or head.n_weights or head.has_edge_weights)
         self._xadj = np.empty(ROWS + 1, np.int64)
         self._adjncy = np.empty(0, np.int32)
 
     def write(self, blocks: TextBlocks, writer: CsrWriter) -> None:
-        """Write xadj, adjncy and the weights. Raises InputError for what no graph has."""
+        """Write xadj, adjncy and the weights. Raises InputError if the graph is not valid."""
         head = self._head
         for block in blocks.blocks(head.body):
             for lists in self._read(block):
@@ -91,7 +91,7 @@ class ListsConverter:
                 writer.make_whole("vwgt")
 
     def _read(self, block: TextBlock) -> Iterator[_Lists]:
-        """Yield the lists of a block, faster where all of it is plain."""
+        """Yield the lists of a block; a fast parser handles blocks without weights and comments."""
         data, at = block.text, 0
         if self._adjncy.size < data.size // 2 + 1:
             self._adjncy = np.empty(data.size // 2 + 1, np.int32)
@@ -115,7 +115,7 @@ class ListsConverter:
             yield _Lists(xadj, adjncy, none, none, None)
 
     def _read_any(self, block: TextBlock) -> _Lists:
-        """Return the lists of a block that may have weights, comments and mistakes."""
+        """Return the lists of a block that may have weights, comments and errors."""
         head, window = self._head, window_of(self._source, block)
         data = window.data
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
@@ -135,7 +135,7 @@ class ListsConverter:
         return _Lists(xadj, adjncy[:count], adjwgt[:count] if adjwgt.size else adjwgt, vwgt, window)
 
     def _put(self, writer: CsrWriter, lists: _Lists) -> None:
-        """Write lists, sorted."""
+        """Sort the lists and write them."""
         head, rows, count = self._head, lists.xadj.size - 1, lists.adjncy.size
         if self._arcs + count > 2 * head.m:
             raise self._source.error(
@@ -163,7 +163,7 @@ class ListsConverter:
         self._arcs += count
 
     def _sort(self, lists: _Lists, window: Window) -> FloatArray:
-        """Sort lists in place; return the weights in the new order. Raises InputError."""
+        """Sort lists in place; return the sorted weights. Raises InputError for duplicates."""
         order = np.empty(lists.adjncy.size if lists.adjwgt.size else 0, np.int64)
         where = np.zeros(2, np.int64)
         graph_kernels.sort_lists(lists.xadj, lists.adjncy, order)

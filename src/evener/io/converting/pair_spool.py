@@ -1,4 +1,4 @@
-"""PairSpool: pairs of numbers as they were read, in memory while they fit, else on disk."""
+"""PairSpool: stores pairs of numbers in reading order, in memory while they fit, else on disk."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PairPiece(NamedTuple):
 
 
 class PairSpool:
-    """Pairs in the order in which they came; memory [B]: what may be held of them."""
+    """Pairs in the order in which they were added; memory [B]: limit for those held in memory."""
 
     def __init__(self, spool: Spool, memory: int) -> None:
         self._spool, self._left = spool, memory
@@ -30,7 +30,7 @@ class PairSpool:
         self.count = 0
 
     def append(self, u: IntVector, v: IntVector, weights: FloatArray | None) -> None:
-        """Add pairs; numbers of 32 bits are kept as such."""
+        """Add pairs; store them as 32-bit numbers if they fit."""
         self.count += u.size
         if not u.size:
             return
@@ -50,7 +50,7 @@ class PairSpool:
         self._pieces.append((path, u.size, dtype, weights is not None))
 
     def pieces(self, *, keep: bool) -> Iterator[PairPiece]:
-        """Yield all in their order. keep: for another time; else each is let go behind it."""
+        """Yield all pairs in order. keep: retain them for another pass, else free them."""
         for i, held in enumerate(self._pieces):
             if isinstance(held, PairPiece):
                 yield held

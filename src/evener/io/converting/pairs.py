@@ -1,4 +1,4 @@
-"""Edge lists and Matrix Market files into binary CSR: pairs in any order, dealt to rows' ranges."""
+"""Converts edge lists and Matrix Market files to binary CSR: sorts pairs into ranges of rows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from evener.io.graphs.pairs import Layout, check_square, layout_of, notes_of_pat
 from evener.io.graphs.streams import WholeNeeded, Window
 
 MOST_WEIGHT = 2.0**62
-_SPREAD = 16  # numbers for each line, beyond which a list of names is shorter than one of numbers
+_SPREAD = 16  # max. span of the numbers, per line; for wider spans a list of names is shorter
 
 
 @dataclass
 class NumberedLines:
-    """What was read of an edge list: numbers of vertices, count of loops, kind of weights."""
+    """What is known of an edge list after reading: vertex numbers, number of loops, weight type."""
 
     used: UsedNumbers
     loops: int
@@ -33,9 +33,9 @@ class NumberedLines:
 
 
 class ListsWriter:
-    """Writes the lists of ranges of rows, one behind another, of a graph with so many arcs or less.
+    """Writes the lists of consecutive ranges of rows, with at most `layout.arcs` arcs in all.
 
-    Weights are kept in a file of the spool until it is known how many arcs there are.
+    Weights are kept in a temporary file until the number of arcs is known.
     """
 
     def __init__(self, writer: CsrWriter, spool: Spool) -> None:
@@ -45,7 +45,7 @@ class ListsWriter:
         self.arcs = 0
 
     def put(self, lists: BucketLists) -> None:
-        """Write the lists of the rows that follow."""
+        """Write the lists of the next rows."""
         self._writer.put("adjncy", self.arcs, lists.adjncy)
         lists.xadj[:] += self.arcs
         self._writer.put("xadj", lists.first, lists.xadj)
@@ -57,7 +57,7 @@ class ListsWriter:
         self.arcs += lists.adjncy.size
 
     def finish(self) -> None:
-        """Write the weights, now that it is known where they go."""
+        """Write the weights, whose offset in the file is now known."""
         self._writer.layout = replace(self._writer.layout, arcs=self.arcs)
         if self._weights is None or not self.arcs:
             return
@@ -71,7 +71,7 @@ class ListsWriter:
 
 
 def refuse_total(total: float, name: str) -> None:
-    """Raise InputError for weights whose sum is too large."""
+    """Raise InputError if the sum of weights is too large."""
     if not total < MOST_WEIGHT:
         raise InputError(f"{name} add up to more than 2^62")
 
@@ -79,9 +79,9 @@ def refuse_total(total: float, name: str) -> None:
 def read_lines(
     blocks: TextBlocks, source: Window, layout: Layout, into: PairSpool, memory: int
 ) -> NumberedLines:
-    """Read an edge list of numbers into `into`, and return what there is to know of it.
+    """Read an edge list of numbers into `into`, and return what is known of it.
 
-    Raises InputError for wrong lines, WholeNeeded for numbers that lie far apart.
+    Raises InputError for wrong lines, WholeNeeded if the numbers are far apart.
     """
     low, high, loops, total, fractional = 2**63 - 1, -(2**63), 0, 0.0, False
     for block in blocks.blocks(layout.start):
@@ -112,9 +112,9 @@ def read_lines(
 
 
 class Filled(NamedTuple):
-    """Arcs of a graph by rows, the layout of its file, in which arcs may be too many, and labels.
+    """Arcs by rows, labels, and the layout of the file, which may count too many arcs.
 
-    said: the notes on a file, for the number of arcs that are left.
+    said: returns the notes on a file, given the final number of arcs.
     """
 
     buckets: RowBuckets
@@ -123,9 +123,9 @@ class Filled(NamedTuple):
     said: Callable[[int], list[str]]
 
     def write(self, writer: CsrWriter, spool: Spool) -> Iterator[int]:
-        """Write the arrays but those of vertices alone; tell the writer how many arcs there are.
+        """Write all arrays except those of vertices, and set the writer's number of arcs.
 
-        Yields how many rows are written, as they are.
+        Yields the number of rows written so far.
         """
         lists = ListsWriter(writer, spool)
         for part in self.buckets.lists():
@@ -140,7 +140,7 @@ class Filled(NamedTuple):
 
 
 def fill_from_lines(blocks: TextBlocks, source: Window, spool: Spool, memory: int) -> Filled:
-    """Return the arcs of an edge list. Raises InputError, and WholeNeeded for one with names."""
+    """Return the arcs of an edge list. Raises InputError; WholeNeeded if vertices have names."""
     layout = layout_of(source)
     if layout is None:
         raise source.error("contains only comments")
@@ -174,7 +174,7 @@ def fill_from_lines(blocks: TextBlocks, source: Window, spool: Spool, memory: in
 
 
 def fill_from_matrix(blocks: TextBlocks, source: Window, spool: Spool, memory: int) -> Filled:
-    """Return the arcs of A + A^T of a matrix. Raises InputError; WholeNeeded for a dense one."""
+    """Return the arcs of A + A^T for a matrix A. Raises InputError; WholeNeeded if A is dense."""
     head = matrixmarket.header_of(source)
     if head.dense:
         raise WholeNeeded("a dense matrix is stored by columns")

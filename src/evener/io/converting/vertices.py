@@ -1,4 +1,4 @@
-"""Coordinates and weights of vertices, from files of their own, for a file that is written."""
+"""Vertex coordinates and weights from separate files, for a file that is being written."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from evener.io.weights import find_weights
 
 @dataclass
 class VertexFiles:
-    """What is known of vertices beside their lists.
+    """Separate files with vertex data.
 
-    coords: a file given, or None: one beside the input is found. weights, constraint: as of
-    `evener.read`. bytes_per_vertex, bytes_per_edge [B]: as of Graph, or None.
+    coords: a file, or None to search for one in the input's folder. weights, constraint: as in
+    `evener.read`. bytes_per_vertex, bytes_per_edge [B]: as in Graph, or None.
     """
 
     coords: str | Path | None = None
@@ -41,11 +41,11 @@ class VertexFiles:
     def read(
         self, source: Window, n: int, spool: Spool, columns: int = 0, *, memory: int | None = None
     ) -> VertexData:
-        """Read all for the n vertices of `source`, which gives each so many weights.
+        """Read the data of the n vertices of `source`.
 
-        memory [B]: for coordinates in text; None: unbounded.
-
-        Raises InputError for what is wrong, UsageError for a weight that there is not.
+        columns: weights per vertex in `source` itself. memory [B]: limit for coordinates in text;
+        None: unlimited. Raises InputError for wrong data, UsageError for a constraint that does not
+        exist.
         """
         points, weights = None, None
         path = Path(self.coords) if self.coords is not None else self._beside(source)
@@ -78,9 +78,9 @@ class VertexFiles:
 
 @dataclass
 class VertexData:
-    """Coordinates, weights (n,) or (n, c), and bytes, of those that there are.
+    """Coordinates, weights (n,) or (n, c), and bytes; each may be missing.
 
-    column: which of several weights that the graph's own file gives is kept; all where None.
+    column: which of several weights in the graph's own file is kept; None keeps all.
     """
 
     points: Points | None
@@ -89,7 +89,7 @@ class VertexData:
     sizes: dict[str, float]
 
     def added(self, layout: CsrLayout) -> CsrLayout:
-        """Return the layout with them."""
+        """Return the layout extended by these data."""
         layout = replace(layout, **self.sizes)  # type: ignore[arg-type]
         if self.points is not None:
             layout = replace(layout, dimension=self.points.dimension)
@@ -102,11 +102,11 @@ class VertexData:
         return layout
 
     def chosen(self, weights: NumberArray) -> NumberArray:
-        """Return the weights (r,) or (r, c) that are kept of the graph's own."""
+        """Return the columns to keep of the graph's own weights (r,) or (r, c)."""
         return weights if self.column is None else weights[:, self.column]
 
     def write(self, writer: CsrWriter) -> None:
-        """Write them; the number of arcs must be known."""
+        """Write the data; the number of arcs must be known."""
         if self.weights is not None:
             writer.put("vwgt", 0, self.weights.ravel())
         if self.points is not None:
@@ -124,7 +124,7 @@ class Points:
 
     @classmethod
     def read(cls, path: Path, n: int, spool: Spool, memory: int | None = None) -> Points:
-        """Read a file of coordinates: lines of numbers in pieces, other kinds whole."""
+        """Read a file of coordinates: plain lines of numbers in pieces, other formats whole."""
         blocks = TextBlocks(path, memory=memory)
         head = blocks.head()
         width = plain_width(head)
@@ -151,7 +151,7 @@ class Points:
         return cls(2 if flat else 3, width, held)
 
     def pieces(self) -> Iterator[FloatArray]:
-        """Yield them, row after row, in flat pieces."""
+        """Yield the coordinates, row after row, in flat pieces."""
         if isinstance(self._held, Path):
             with self._held.open("rb") as file:
                 while (found := np.fromfile(file, np.float64, PIECE * self._width)).size:

@@ -1,7 +1,8 @@
-"""Finds an edge that stands at one of its ends alone, or with two weights, in a file of any size.
+"""Finds an edge listed at only one end, or with two weights, in a file of any size.
 
-Two passes over the rows: arcs are dealt out to buckets by a hash of their edge, of which those of
-symmetric edges add up to 0; then the arcs of one bucket that does not are held and compared.
+Makes two passes over the rows. First, a hash of each edge selects a bucket, to which the edge's
+arcs add terms that cancel if the edge is symmetric. Then the arcs of one bucket whose sum is not 0
+are held in memory and compared.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector
 
-BUCKET_BITS = 16  # so of 10^9 arcs 15,000 are held
+BUCKET_BITS = 16  # so 15,000 of 10^9 arcs are held in memory
 Words = npt.NDArray[np.uint64]
 
 
 class SomeArcs(NamedTuple):
-    """Arcs (a,) from `tail` to `head`, of these weights."""
+    """Arcs (a,) from `tail` to `head`, with weights."""
 
     tail: IntVector
     head: IntVector
@@ -27,19 +28,19 @@ class SomeArcs(NamedTuple):
 
     @property
     def edge(self) -> Words:
-        """The same number (a,) for both arcs of an edge."""
+        """A number (a,) that is the same for both arcs of an edge."""
         low, high = np.minimum(self.tail, self.head), np.maximum(self.tail, self.head)
         return (low.astype(np.uint64) << np.uint64(32)) | high.astype(np.uint64)
 
     def taken(self, which: npt.NDArray[np.bool_]) -> SomeArcs:
-        """Return some of them."""
+        """Return the selected arcs."""
         return SomeArcs(self.tail[which], self.head[which], self.weight[which])
 
 
 def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
-    """Return what is wrong with an edge, vertices counted from 0; "" where none is found.
+    """Describe an edge that is not symmetric, with vertices counted from 0; "" if there is none.
 
-    pieces: called twice, for all arcs of the graph, some at a time.
+    pieces: called twice; yields all arcs of the graph, some at a time.
     """
     sums = np.zeros(1 << BUCKET_BITS, np.uint64)
     for arcs in pieces():
@@ -57,7 +58,7 @@ def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
 
 
 def _mixed(words: Words) -> Words:
-    """Return 64 bits that depend on all bits of each: splitmix64's finaliser, as in csr_kernels."""
+    """Return hashes of 64-bit words: splitmix64's finaliser, as in csr_kernels."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
@@ -68,7 +69,7 @@ def _bucket(edge: Words) -> IntVector:
 
 
 def _difference(arcs: SomeArcs) -> str:
-    """Return what is wrong with the first edge that lacks an arc or has arcs of two weights."""
+    """Describe the first edge that lacks an arc or whose arcs have different weights."""
     seen: dict[tuple[int, int], float] = dict(
         zip(zip(arcs.tail.tolist(), arcs.head.tolist(), strict=True), arcs.weight.tolist(),
             strict=True)

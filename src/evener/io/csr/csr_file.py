@@ -1,4 +1,4 @@
-"""CsrFile: a binary CSR file whose rows are read a range at a time, and checked."""
+"""CsrFile: a binary CSR file from which ranges of rows are read and checked."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from evener.io.csr import csr_kernels as kernels
 from evener.io.csr.asymmetric import SomeArcs, asymmetric_edge
 from evener.io.csr.layout import HEADER, CsrLayout
 
-BATCH = 2**21  # adjacency entries of a range, at most: 8 MiB
+BATCH = 2**21  # max. adjacency entries of a range: 8 MiB
 BATCH_ROWS = 2**18
-FEW = 2**18  # entries that are held several times over while a wrong edge is looked for
-MOST_WEIGHT = 2.0**62  # of a weight
+FEW = 2**18  # entries held, in several copies, while searching for a wrong edge
+MOST_WEIGHT = 2.0**62  # upper bound of a weight
 
 
 class CsrRows(NamedTuple):
-    """The lists of consecutive vertices, in the numbers of the graph.
+    """The adjacency lists of consecutive vertices, numbered as in the graph.
 
     first: number of the first vertex. xadj (r + 1,) int64, from 0; adjncy (a,) int32: the
-    neighbours of vertex first + i are adjncy[xadj[i]:xadj[i + 1]], ascending. adjwgt (a,) and
-    vwgt (r,) or (r, c): int64 or float64, or None where all weigh 1.
+    neighbours of vertex first + i are adjncy[xadj[i]:xadj[i + 1]], ascending. adjwgt (a,) and vwgt
+    (r,) or (r, c): int64 or float64, or None if all weights are 1.
     """
 
     first: int
@@ -41,10 +41,10 @@ class CsrRows(NamedTuple):
 class CsrFile:
     """A binary CSR file, open for reading; n vertices, `arcs` adjacency entries.
 
-    Rows are read into buffers of its own, which the next call fills again: no more of the file is
-    in the process's memory than the range last asked for. The first time that all rows were read
-    in order, it is seen that lists are symmetric. A context manager. Raises InputError where the
-    file is no such file, damaged, cut short, or changed while it is open.
+    Rows are read into internal buffers, which the next call overwrites, so only the last range is
+    in memory. The first complete pass over the rows, in order, also checks that the lists are
+    symmetric. A context manager. Raises InputError if the file has another format, is damaged or
+    cut short, or changes while it is open.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -63,7 +63,7 @@ class CsrFile:
             raise self._error(f"cannot be read: {error.strerror or error}") from error
         self._buffers: dict[str, npt.NDArray[np.uint8]] = {}
         self._is_symmetric = False
-        self._summed, self._signature = 0, 0  # rows from 0 on, and the sum over their arcs
+        self._summed, self._signature = 0, 0  # rows seen from 0 on, and the sum over their arcs
 
     def __enter__(self) -> Self:
         return self
@@ -72,7 +72,7 @@ class CsrFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and give its buffers back."""
+        """Close the file, and free its buffers."""
         self._file.close()
         self._buffers.clear()
 
@@ -88,7 +88,7 @@ class CsrFile:
 
     @property
     def dimension(self) -> int:
-        """Of the coordinates: 2, 3, or 0 where there are none."""
+        """Dimension of the coordinates: 2, 3, or 0 if there are none."""
         return self.layout.dimension
 
     @property
@@ -102,7 +102,7 @@ class CsrFile:
         return self.layout.vwgt != 0
 
     def rows(self, first: int, last: int) -> CsrRows:
-        """Return the lists of vertices first to last - 1; the next call writes over them."""
+        """Return the lists of vertices first to last - 1; the next call overwrites them."""
         xadj, start = self._offsets(first, last, "xadj")
         stop = start + int(xadj[-1])
         adjncy = self._read("adjncy", start, stop)
@@ -117,27 +117,28 @@ class CsrFile:
         return CsrRows(first, xadj, adjncy, adjwgt, vwgt)
 
     def forget(self) -> None:
-        """Give buffers back, as soon as what was read into them is no longer used."""
+        """Free the buffers; the arrays that were read must no longer be in use."""
         self._buffers.clear()
 
     def offset(self, v: int) -> int:
-        """Return how many adjacency entries the lists of the vertices before v have together."""
+        """Return the total number of adjacency entries of the vertices before v."""
         return self._offsets(v, v, "offset")[1]
 
     def degrees(self, first: int, last: int) -> IntVector:
-        """Return (r,) how many neighbours vertices first to last - 1 have."""
+        """Return the number of neighbours of vertices first to last - 1 (r,)."""
         return np.diff(self._offsets(first, last, "degrees")[0])
 
     def weights(self, first: int, last: int) -> NumberArray | None:
-        """Return (r,) or (r, c) weights of vertices first to last - 1; None where all weigh 1.
+        """Return the weights of vertices first to last - 1, (r,) or (r, c), or None.
 
-        The next call writes over them.
+        None: all weights are 1. The next call overwrites them.
         """
         return self._vertex_weights(first, last, "weights") if self.vertices_weigh else None
 
     def points(self, first: int, last: int) -> FloatArray:
-        """Return (r, dimension) coordinates of vertices first to last - 1; the next call writes
-        over them.
+        """Return the coordinates of vertices first to last - 1, (r, dimension).
+
+        The next call overwrites them.
         """
         d = self.dimension
         found = self._read("coords", first * d, last * d)
@@ -146,13 +147,13 @@ class CsrFile:
         return np.asarray(found.reshape(last - first, d), np.float64)
 
     def labels(self, first: int, last: int) -> IntVector | None:
-        """Return (r,) own numbers of vertices first to last - 1; None where there are none."""
+        """Return the labels of vertices first to last - 1, (r,); None if there are none."""
         if not self.layout.labels:
             return None
         return self._read("labels", first, last).astype(np.int64)
 
     def ranges(self, arcs: int = BATCH) -> Iterator[tuple[int, int]]:
-        """Yield ranges of vertices, all in order, that have at most so many arcs, or are one."""
+        """Yield consecutive ranges of vertices, each with at most `arcs` arcs or one vertex."""
         first = 0
         while first < self.n:
             last = min(first + BATCH_ROWS, self.n)
@@ -162,12 +163,15 @@ class CsrFile:
             first += rows
 
     def check(self) -> None:
-        """Read all rows once. Raises InputError where one is wrong, or lists are not symmetric."""
+        """Read all rows once. Raises InputError if one is wrong, or lists are not symmetric."""
         for first, last in self.ranges():
             self.rows(first, last)
 
     def _see_symmetry(self, rows: CsrRows) -> None:
-        """Add the arcs of rows that follow those before. Raises InputError if all do not add up."""
+        """Add these rows to the symmetry check if they follow the previous ones.
+
+        Raises InputError after the last row if the lists are not symmetric.
+        """
         if rows.first == 0:
             self._summed, self._signature = 0, 0
         if rows.first != self._summed:
@@ -188,10 +192,10 @@ class CsrFile:
         return found if c == 1 else found.reshape(last - first, c)
 
     def _offsets(self, first: int, last: int, into: str) -> tuple[IntVector, int]:
-        """Return (r + 1,) offsets from 0, and the one of the first row in the file.
+        """Return the offsets (r + 1,) of the rows, from 0, and the first row's offset in the file.
 
-        An offset on either side is read with them, so that a wrong one at the end of the range is
-        found before as much is read as it says.
+        One more offset on either side is read and checked, so that a wrong offset at the end of the
+        range is detected before it causes a large read.
         """
         if not 0 <= first <= last <= self.n:
             raise ValueError(f"no such rows: {first} to {last} of {self.n}")
@@ -212,14 +216,14 @@ class CsrFile:
         return xadj, start
 
     def _weights(self, name: str, start: int, stop: int, into: str) -> NumberArray:
-        """Return numbers of one of the arrays of weights. Raises InputError for no weights."""
+        """Return numbers from a weight array. Raises InputError if they are not valid weights."""
         found: NumberArray = self._read(name, start, stop, into)
         if found.size and not (found.min() >= 0 and found.max() < MOST_WEIGHT):
             raise self._error(f"is damaged: {name} has negative or non-numeric weights")
         return found
 
     def _read(self, name: str, start: int, stop: int, into: str | None = None) -> npt.NDArray[Any]:
-        """Return the numbers start to stop - 1 of an array, in the buffer named, or its own."""
+        """Return numbers start to stop - 1 of an array, in the buffer `into` (default: `name`)."""
         into = into or name
         section = self.layout.sections[name]
         size = (stop - start) * section.dtype.itemsize
@@ -233,7 +237,7 @@ class CsrFile:
         )
 
     def _fill(self, view: memoryview, offset: int) -> None:
-        """Read the file into `view` from an offset on, and see that it is as it was."""
+        """Read from an offset of the file into `view`, and check that the file has not changed."""
         try:
             while view.nbytes:
                 got = os.preadv(self._file.fileno(), [view], offset)
@@ -250,8 +254,8 @@ class CsrFile:
         return found.st_size, found.st_mtime_ns
 
     def _refuse_asymmetric(self) -> NoReturn:
-        """Raise InputError that names an edge, after reading the file twice more."""
-        self._is_symmetric = True  # not looked at again while the edge is looked for
+        """Read the file twice more to find an asymmetric edge; raise InputError that names it."""
+        self._is_symmetric = True  # not checked again during the search for the edge
         try:
             found = asymmetric_edge(self._arcs)
         finally:
@@ -263,7 +267,7 @@ class CsrFile:
         )
 
     def _arcs(self) -> Iterator[SomeArcs]:
-        """Yield all arcs, FEW at a time."""
+        """Yield all arcs, about FEW at a time."""
         for first, last in self.ranges(FEW):
             rows = self.rows(first, last)
             tail = np.repeat(np.arange(first, last), np.diff(rows.xadj))

@@ -1,4 +1,4 @@
-"""CsrWriter: a binary CSR file that is written a range of rows at a time."""
+"""CsrWriter: writes a binary CSR file, one range of rows at a time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ PIECE = 2**18  # numbers that are copied or converted at a time
 
 
 class CsrWriter:
-    """A file of a layout, to be filled in any order; n and what stands before an array must be
-    known when it is written.
+    """A file with a layout, whose arrays may be filled in any order.
+
+    Before an array is written, n and the sizes of all arrays before it must be known.
     """
 
     def __init__(self, file: IO[bytes], layout: CsrLayout) -> None:
@@ -29,13 +30,13 @@ class CsrWriter:
         self.layout = layout
 
     def put(self, name: str, start: int, values: npt.NDArray[Any]) -> None:
-        """Write numbers of the array `name`, from its number `start` on."""
+        """Write numbers into the array `name`, from index `start` on."""
         section = self.layout.sections[name]
         self._file.seek(section.offset + start * section.dtype.itemsize)
         self._file.write(np.ascontiguousarray(values, section.dtype).data)
 
     def make_whole(self, name: str) -> None:
-        """Turn weights that were written as float64, but are whole numbers, to int64."""
+        """Convert weights from float64 to int64 in the file; all must be whole numbers."""
         section = self.layout.sections[name]
         for start in range(0, section.length, PIECE):
             self._file.seek(section.offset + start * 8)
@@ -46,20 +47,20 @@ class CsrWriter:
         self.layout = replace(self.layout, **{name: WHOLE})
 
     def finish(self) -> None:
-        """Write the header, and end the file where its arrays end."""
+        """Write the header, and truncate the file after its arrays."""
         self.layout.check()
         self._file.truncate(self.layout.size)
         self._file.seek(0)
         self._file.write(self.layout.packed())
 
     def reserve(self) -> None:
-        """Take the disk's room for all of the file now. Raises OSError where there is too little.
+        """Reserve disk space for the whole file. Raises OSError if there is too little.
 
-        Where a file system cannot say, room is taken as the file grows.
+        If the file system cannot reserve space, the file grows as it is written.
         """
         if not hasattr(os, "posix_fallocate"):
             return
-        with suppress(AttributeError, ValueError):  # in memory it has no number
+        with suppress(AttributeError, ValueError):  # a file in memory has no descriptor
             try:
                 os.posix_fallocate(self._file.fileno(), 0, self.layout.size)
             except OSError as error:
@@ -69,9 +70,9 @@ class CsrWriter:
 
 @contextmanager
 def csr_written(path: str | Path, layout: CsrLayout) -> Iterator[CsrWriter]:
-    """Yield the writer of a file that takes the place of `path` when the block ends without error.
+    """Yield a writer; its file replaces `path` if the with-block ends without error.
 
-    Errors as of `atomic_write`.
+    Raises the same errors as `atomic_write`.
     """
     with atomic_write(path) as file:
         writer = CsrWriter(file, layout)
@@ -80,11 +81,11 @@ def csr_written(path: str | Path, layout: CsrLayout) -> Iterator[CsrWriter]:
 
 
 def can_be_filled(path: str | Path) -> bool:
-    """Return whether a file can be written there in any order: none that is a device or a pipe."""
+    """Return whether the file can be written in any order; devices and pipes cannot."""
     target = Path(path)
     return is_stdout(path) or target.is_file() or not target.exists()
 
 
 def type_of(fractional: bool) -> int:
-    """Return the type of weights in a layout."""
+    """Return the weight type of a layout: FRACTIONAL or WHOLE."""
     return FRACTIONAL if fractional else WHOLE

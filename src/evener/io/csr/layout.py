@@ -1,6 +1,6 @@
-"""CsrLayout: the header of a binary CSR file, and where its arrays lie.
+"""CsrLayout: the header of a binary CSR file, and the offsets of its arrays.
 
-docs/formats.md has the header as a struct of C. All numbers are little-endian.
+docs/formats.md shows the header as a C struct. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from evener.errors import InputError
 from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 
-# As PNG's: no text, bit 7 set, line ends that a transfer as text would change.
+# Like PNG's: not text, bit 7 set, line ends that a transfer in text mode would change.
 MAGIC = b"\x89ECSR\r\n\x1a"
 VERSION = 1
 HEADER = 192  # bytes
-ALIGNMENT = 64  # bytes: a line of the cache, a vector register
-MOST_VERTICES = 2**31 - 1  # numbers of vertices are int32
+ALIGNMENT = 64  # bytes: a cache line, a vector register
+MOST_VERTICES = 2**31 - 1  # vertex numbers are int32
 MOST_CONSTRAINTS = 2**16
 WHOLE, FRACTIONAL = 1, 2  # types of weights; 0: there are none
 TYPES = {WHOLE: np.dtype("<i8"), FRACTIONAL: np.dtype("<f8")}
@@ -34,7 +34,7 @@ _CHECKED = HEADER - 4  # bytes before the header's CRC-32
 
 
 class Section(NamedTuple):
-    """An array in the file: where it begins, the type of its numbers, how many (0: none)."""
+    """An array in the file: its offset, the type of its numbers, and their count (0: no array)."""
 
     offset: int
     dtype: np.dtype[np.generic]
@@ -42,18 +42,18 @@ class Section(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Offset of the first byte behind it."""
+        """Offset of the first byte after the array."""
         return self.offset + self.length * self.dtype.itemsize
 
 
 @dataclass(frozen=True)
 class CsrLayout:
-    """What a binary CSR file holds: counts and types, by which every array has its place.
+    """The contents of a binary CSR file: counts and types, which determine the place of each array.
 
     n: vertices. arcs: adjacency entries, two for each edge. adjwgt, vwgt: the type of the edges'
-    and the vertices' weights, WHOLE or FRACTIONAL, or 0; constraints: weights of a vertex, 0 where
-    it has none. dimension: of coordinates, or 0. labels: WHOLE where vertices have numbers of
-    their own, or 0. bytes_per_vertex, bytes_per_edge [B]: as of Graph.
+    and the vertices' weights, WHOLE or FRACTIONAL, or 0 for none; constraints: weights per vertex,
+    0 if there are none. dimension: of the coordinates, or 0. labels: WHOLE if vertices have labels,
+    or 0. bytes_per_vertex, bytes_per_edge [B]: as in Graph.
     """
 
     n: int
@@ -68,7 +68,7 @@ class CsrLayout:
 
     @cached_property
     def sections(self) -> dict[str, Section]:
-        """The arrays by name, in the order of the file; an offset of 0 where one is not there."""
+        """The arrays by name, in file order; a missing array has offset 0."""
         found, at = {}, HEADER
         for name, dtype, count in (
             ("xadj", TYPES[WHOLE], self.n + 1),
@@ -87,7 +87,7 @@ class CsrLayout:
 
     @property
     def size(self) -> int:
-        """Bytes of the file, without a gap behind the last array."""
+        """Size of the file [B], without a gap after the last array."""
         return max(section.end for section in self.sections.values())
 
     def packed(self) -> bytes:
@@ -102,10 +102,10 @@ class CsrLayout:
 
     @classmethod
     def unpacked(cls, header: bytes, size: int) -> CsrLayout:
-        """Return the layout of a file of so many bytes that begins with `header`.
+        """Return the layout of a file of `size` bytes that begins with `header`.
 
-        Raises InputError for a header that is damaged or contradicts itself, and a file of
-        another length.
+        Raises InputError if the header is damaged or inconsistent, or if the file has another
+        length.
         """
         if len(header) < HEADER:
             raise InputError("is cut short: it ends within its header")
@@ -130,7 +130,7 @@ class CsrLayout:
         return layout
 
     def check(self) -> None:
-        """Raise InputError for counts and types that no graph has."""
+        """Raise InputError if the counts or types are not those of a valid graph."""
         if not 1 <= self.n <= MOST_VERTICES:
             raise InputError(
                 f"a binary CSR file holds 1 to {MOST_VERTICES:,} vertices, not {self.n:,}"

@@ -30,7 +30,7 @@ from evener.io.sources import Source
 from evener.io.text import shown
 
 _KEYS = {"scalar", "vector", "stateful", "bytes", "tokens", "label"}
-# Names that read back as others: a backslash joins lines and escapes quotes.
+# Names that would be read back differently: a backslash joins lines and escapes quotes.
 _UNWRITABLE = re.compile(r'\\(?=["\n]|\Z)|\0')
 
 
@@ -40,7 +40,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> StreamGraph:
-    """Return the graph. Raises InputError for undirected ones, and without costs and rates."""
+    """Return the graph. Raises InputError if it is undirected, or has neither costs nor rates."""
     found = _Statements(source)
     found.read()
     names = [_text(source, name) for name in found.number]
@@ -60,7 +60,7 @@ def read(source: Source) -> StreamGraph:
 
 
 class _Own:
-    """The attributes of a node or an edge that are of use here, as texts."""
+    """The attributes of a node or an edge that Evener uses, as texts."""
 
     def __init__(self, source: Source, tokens: dict[bytes, _Token]) -> None:
         decoded = {key.decode(errors="replace"): token for key, token in tokens.items()}
@@ -71,7 +71,7 @@ class _Own:
         self.texts = {key: _text(source, token.text) for key, token in self._tokens.items()}
 
     def of(self, whose: str) -> Attributes:
-        """Return them as attributes of what `whose` names."""
+        """Return the attributes; errors call their owner `whose`."""
 
         def refuse(key: str, message: str) -> InputError:
             token = self._tokens.get(key)
@@ -88,9 +88,9 @@ def _text(source: Source, name: bytes) -> str:
 
 
 def stream_dot(graph: StreamGraph, looks: Sequence[str] = ()) -> str:
-    """Return the text of a stream graph in DOT. Raises InputError for names that it cannot hold.
+    """Return a stream graph as DOT text. Raises InputError for names that DOT cannot hold.
 
-    looks: further attributes of each filter, "color=red", or none.
+    looks: further attributes of each filter, such as "color=red"; may be empty.
     """
     named = {name: quoted_name(name) for name in graph.names}
     lines = ["rankdir=LR;"] if looks else []
@@ -116,7 +116,7 @@ def _written(own: dict[str, float | bool] | dict[str, float]) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """Return a name in quotes; InputError for one that DOT cannot hold."""
+    """Return a name in quotes; raise InputError if DOT cannot hold it."""
     if _UNWRITABLE.search(name):
         raise InputError(
             f"the name {name!r} cannot be written in DOT", hint="Other formats keep it as it is."
@@ -144,7 +144,10 @@ _TOKEN = re.compile(
 
 
 class _Token(NamedTuple):
-    """kind: "name", "number", "quoted", "mark" or "end"; text without quotes; at: its offset."""
+    """A token of a DOT file.
+
+    kind: "name", "number", "quoted", "mark" or "end"; text: without quotes; at: its offset.
+    """
 
     kind: str
     text: bytes
@@ -157,7 +160,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(source: Source) -> Iterator[_Token]:
-    """Yield all tokens, and a last one of kind "end"; InputError for anything else."""
+    """Yield all tokens, then one of kind "end"; raise InputError for anything else."""
     data, at = source.data, 0
     while at < len(data):
         match = _TOKEN.match(data, at)
@@ -236,7 +239,7 @@ class _Statements:
         self._expect(b"{")
 
     def _statement(self, token: _Token) -> int:
-        """Read one statement that begins with the token; 1 where it opens a group."""
+        """Read one statement that begins with the token; return 1 if it opens a group, else 0."""
         if token.kind == "mark":
             self._refuse(token, f"a name is needed, not {shown(token.text)}")
         if token.word == b"subgraph":
@@ -257,7 +260,7 @@ class _Statements:
         return 0
 
     def _edges(self, token: _Token) -> None:
-        """Read `a`, or `a -> b -> c`, with the attributes behind it."""
+        """Read `a`, or `a -> b -> c`, and the attributes that follow."""
         chain = [self._node(token)]
         while self._is(b"--", b"->"):
             mark = self._take()
@@ -274,7 +277,7 @@ class _Statements:
             self.of_edge.append({**self._defaults[-1][1], **own})
 
     def _node(self, token: _Token) -> int:
-        """Return the node's number; a new one gets the defaults of now."""
+        """Return the node's number; a new node gets the current default attributes."""
         number = self.number.setdefault(token.text, len(self.number))
         if number == len(self.of_node):
             self.of_node.append(dict(self._defaults[-1][0]))

@@ -24,14 +24,14 @@ from evener.io.sources import Source
 
 __all__ = ["graphml", "read", "recognises"]
 
-# What XML 1.0 cannot hold: control characters, halves of characters, U+FFFE and U+FFFF.
+# What XML 1.0 cannot hold: control characters, unpaired surrogates, U+FFFE and U+FFFF.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">"""
 
 
 def read(source: Source) -> StreamGraph:
-    """Return the graph. Raises InputError for nodes without `scalar` and edges without `bytes`."""
+    """Return the graph. Raises InputError if a node has no `scalar` or an edge no `bytes`."""
     file = parsed(source)
     nodes, edges = file.defaults["node"], file.defaults["edge"]
     refuse_many_needs(len(nodes), len(file.nodes))  # every node gets the defaults

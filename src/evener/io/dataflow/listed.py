@@ -1,4 +1,4 @@
-"""Listed: filters and edges as a file names them, on their way to a StreamGraph."""
+"""Listed: collects the filters and edges of a file before they become a StreamGraph."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from evener.errors import InputError
 from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.sources import Source
 
-REFERENCE_RATE = 1e9  # instructions a second of the processor on which a second was measured
-NEEDS = "needs."  # before the name of a requirement, where attributes have no tables
+REFERENCE_RATE = 1e9  # assumed instructions per second where run times were measured
+NEEDS = "needs."  # prefix of requirements in formats whose attributes cannot be tables
 
 
 @dataclass
 class Listed:
-    """The filters and edges of a file, in its order."""
+    """The filters and edges of a file, in file order."""
 
     source: Source
     filters: list[FilterRow] = field(default_factory=list)
     edges: list[EdgeRow] = field(default_factory=list)
 
     def graph(self) -> StreamGraph:
-        """Return the graph. Raises InputError with the file's name where it cannot be one."""
+        """Return the graph. Raises InputError, with the file's name, if the graph is invalid."""
         if not self.filters:
             raise self.source.error("contains no filters")
         try:
@@ -33,9 +33,9 @@ class Listed:
 
 
 class Attributes:
-    """Attributes of a node or an edge as texts, which become numbers, flags and needs.
+    """Attributes of a node or an edge as texts, to be converted to numbers, flags and needs.
 
-    whose: what has them, as errors name it. refuse: returns the error of a key and a message.
+    whose: name of their owner in errors. refuse: returns the error for a key and a message.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Attributes:
         self._own, self._whose, self._refuse = own, whose, refuse
 
     def number(self, key: str, default: float | None = None) -> float:
-        """Return a number. Raises what `refuse` returns where it is none, or missing."""
+        """Return the attribute as a number. If it is invalid or missing, raise as `refuse` says."""
         text = self._own.get(key)
         if text is None and default is not None:
             return default
@@ -58,7 +58,7 @@ class Attributes:
         return value
 
     def flag(self, key: str) -> bool:
-        """Return whether it says true; false if it is not there. Raises as `number`."""
+        """Return whether the attribute is true; False if it is missing. Raises as `number`."""
         text = self._own.get(key, "false").strip().lower()
         if text not in ("true", "1", "yes", "false", "0", "no", ""):
             said = f"has {key} {text[:30]!r} for {self._whose}; true or false is needed"
@@ -66,13 +66,13 @@ class Attributes:
         return text in ("true", "1", "yes")
 
     def needs(self) -> dict[str, float]:
-        """Return the requirements, attributes called needs.NAME, by name."""
+        """Return the requirements: the attributes called needs.NAME, by NAME."""
         keys = [key for key in self._own if key.startswith(NEEDS) and key != NEEDS]
         return {key.removeprefix(NEEDS): self.number(key) for key in keys}
 
 
 def number_in(text: str) -> float | None:
-    """Return the finite number that a text is, or None."""
+    """Parse a text as a finite number; return None if it is not one."""
     try:
         value = float(text)
     except ValueError:
@@ -81,7 +81,7 @@ def number_in(text: str) -> float | None:
 
 
 def add_node(listed: Listed, name: str, own: Attributes) -> None:
-    """Add the filter that a node with attributes describes."""
+    """Add a filter for a node with these attributes."""
     listed.filters.append(
         FilterRow(
             name,
@@ -94,12 +94,12 @@ def add_node(listed: Listed, name: str, own: Attributes) -> None:
 
 
 def add_edge(listed: Listed, tail: str, head: str, own: Attributes) -> None:
-    """Add the edge that attributes describe."""
+    """Add an edge with these attributes."""
     listed.edges.append(EdgeRow(tail, head, own.number("bytes"), own.number("tokens", 0.0)))
 
 
 def node_attributes(row: FilterRow) -> dict[str, float | bool]:
-    """Return what of a filter is not default, by the attributes' names."""
+    """Return a filter's attributes by name; those with default values are left out."""
     own: dict[str, float | bool] = {"scalar": row.scalar}
     if row.vector != 1:
         own["vector"] = row.vector
@@ -109,5 +109,5 @@ def node_attributes(row: FilterRow) -> dict[str, float | bool]:
 
 
 def edge_attributes(row: EdgeRow) -> dict[str, float]:
-    """Return what of an edge is not default, by the attributes' names."""
+    """Return an edge's attributes by name; those with default values are left out."""
     return {"bytes": row.nbytes} | ({"tokens": row.tokens} if row.tokens else {})

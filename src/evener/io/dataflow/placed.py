@@ -1,4 +1,4 @@
-"""Writes which device has each filter of a stream graph, for other programs."""
+"""Writes the device of each filter of a stream graph, in formats of other programs."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from evener.wording import meant
 if TYPE_CHECKING:
     from evener.plans.stream_plan import StreamPlan
 
-NUMBERS = ("metis", "npy", "npz")  # formats that hold the numbers of devices alone
+NUMBERS = ("metis", "npy", "npz")  # formats that hold only the numbers of devices
 
 
 def write_placed(path: str | Path, plan: StreamPlan, to: str, colours: Sequence[str] = ()) -> None:
     """Write the device of each filter in the format `to`, a key of PLACED or one of NUMBERS.
 
     csv: lines `filter,block,device`; json: names, numbers and figures; dot: the stream graph with
-    the device of each filter as an attribute, and as its colour (k,), as CSS has it; metis: a
-    number a line. Raises UsageError for other formats, InputError for names that DOT cannot hold.
+    the device of each filter as an attribute and as a CSS colour from `colours` (k,); metis: one
+    number per line. Raises UsageError for other formats, InputError for names that DOT cannot hold.
     """
     formats = (*PLACED, *NUMBERS)
     if to not in formats:
@@ -65,7 +65,7 @@ def _dot(plan: StreamPlan, colours: Sequence[str]) -> str:
     return stream_dot(plan.graph, looks)
 
 
-# Each returns the text of a file of a plan, and of the colours of its devices, if there are any.
+# Each function returns a plan's file text; colours: of its devices, or empty.
 PLACED: dict[str, Callable[[StreamPlan, Sequence[str]], str]] = {
     "csv": _csv,
     "json": _json,

@@ -1,4 +1,4 @@
-"""Reads a stream graph from a file of any format that is known."""
+"""Reads a stream graph from a file of any known format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evener.io.sources import Source, open_source
 
 
 class StreamFormat(NamedTuple):
-    """Whether a file is of it, and how it is read."""
+    """How a format is recognised, and how it is read."""
 
     recognises: Callable[[Source], bool]
     read: Callable[[Source], StreamGraph]
@@ -29,7 +29,7 @@ FORMATS = {
 
 
 class StreamReading(NamedTuple):
-    """A stream graph, the file's format, its SHA-256, and what was odd."""
+    """A stream graph, the file's format and SHA-256, and notes on anything unusual."""
 
     graph: StreamGraph
     format: str
@@ -38,9 +38,9 @@ class StreamReading(NamedTuple):
 
 
 def read_stream_graph(path: str | Path) -> StreamReading:
-    """Read a stream graph: TOML, DOT (also StreamIt's), GraphML, DAX, WfCommons; packed ones.
+    """Read a stream graph from TOML, DOT (also StreamIt's), GraphML, DAX or WfCommons.
 
-    Raises InputError where the file is of no format that is known, or damaged.
+    The file may be packed. Raises InputError if the format is unknown or the file is damaged.
     """
     source = open_source(path, folders=False)
     refuse_removed(source)

@@ -1,7 +1,7 @@
-"""Makes stream graphs of what StreamIt's compiler writes into DOT: rates, in labels of nodes.
+"""Makes stream graphs from the DOT files of StreamIt's compiler, whose labels state rates.
 
-A filter's label ends in what it takes and makes in a run, NAME_pop_8_push_4; those of splitters
-and joiners say how items are dealt out: roundrobin(1, 2), duplicate.
+A filter's label ends with the items it consumes and produces per run, as in NAME_pop_8_push_4;
+labels of splitters and joiners state how items are distributed: roundrobin(1, 2), duplicate.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
 from evener.io.dataflow.listed import Listed
 from evener.io.sources import Source
 
-BYTES_PER_ITEM = 4  # StreamIt's int and float
-DIGITS = 15  # of a rate, at most
-MOST = 2**53  # items in a run, and runs in an iteration
+BYTES_PER_ITEM = 4  # size of StreamIt's int and float
+DIGITS = 15  # max. digits of a rate
+MOST = 2**53  # max. items per run, and runs per iteration
 _RATES = re.compile(r"_pop_(\d{1,15})(?:_peek_(\d{1,15}))?_push_(\d{1,15})\Z")
 _WEIGHTS = re.compile(r"(?i)(?:weighted_?)?round_?robin\s*(?:\(([\d,\s]*)\))?\Z|(duplicate)\b")
 
@@ -33,14 +33,14 @@ class RatedGraph(NamedTuple):
 
 
 class _Rates(NamedTuple):
-    """Items that a node takes from each edge into it, and makes for each one out, in a run."""
+    """Items per run that a node takes from each incoming edge and puts on each outgoing edge."""
 
     takes: list[int]
     makes: list[int]
 
 
 class _Flow(NamedTuple):
-    """Items made and taken on an edge in a run of its tail and of its head."""
+    """Items on an edge: produced per run of its tail, consumed per run of its head."""
 
     tail: int
     head: int
@@ -49,12 +49,12 @@ class _Flow(NamedTuple):
 
 
 def graph_of(source: Source, graph: RatedGraph) -> StreamGraph:
-    """Return the graph: runs of nodes in an iteration balance what is made and taken.
+    """Return the graph; each node's runs per iteration balance produced and consumed items.
 
-    Nothing in the file says how long a filter takes: its instructions in a run are as many as
-    the items that it takes and makes, one at least. Its runs in an iteration are its width. On
-    edges that no item is dealt to, no byte flows. Raises InputError for labels without rates, and
-    for rates that never balance.
+    The file does not state how long a filter takes: its instructions per run are taken as the
+    number of items it consumes and produces, at least one. Its runs per iteration are its vector
+    width. Edges that never carry items have 0 bytes. Raises InputError for labels without rates,
+    and for rates that never balance.
     """
     names, n = graph.names, len(graph.names)
     into: list[list[int]] = [[] for _ in range(n)]
@@ -78,7 +78,10 @@ def graph_of(source: Source, graph: RatedGraph) -> StreamGraph:
 
 
 def _rates(source: Source, name: str, label: str, into: int, out: int) -> _Rates:
-    """Return the rates that a label states for a node of so many edges into it and out of it."""
+    """Return the rates that the label states, for a node with these numbers of edges.
+
+    into: incoming edges; out: outgoing edges.
+    """
     found = _RATES.search(label)
     if found is not None:
         return _Rates([int(found[1])] * into, [int(found[3])] * out)
@@ -106,7 +109,7 @@ def _rates(source: Source, name: str, label: str, into: int, out: int) -> _Rates
 
 
 def _repetitions(source: Source, names: list[str], flows: list[_Flow]) -> list[int]:
-    """Return the least whole numbers of runs for which every edge takes what is made."""
+    """Return the least whole numbers of runs that balance the items on all edges."""
     beside: list[list[tuple[int, Fraction]]] = [[] for _ in names]
     for flow in flows:
         if flow.made == 0 and flow.taken == 0:
@@ -131,7 +134,7 @@ def _balance(
     runs: list[Fraction],
     first: int,
 ) -> None:
-    """Set the runs of all that edges join with the node `first`."""
+    """Set the runs of all nodes that are connected with the node `first`."""
     runs[first] = Fraction(1)
     group = [first]
     for v in group:

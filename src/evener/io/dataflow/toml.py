@@ -1,17 +1,17 @@
-"""Reads and writes stream graphs in TOML, of which a person can write one.
+"""Reads and writes stream graphs in TOML, which people can also write by hand.
 
 [[filter]]
 name = "blur"
-scalar = 4.0e6        # instructions an iteration that follow each other
-vector = 1024         # data that each of them is for; 1 if left out
+scalar = 4.0e6        # sequential instructions per iteration
+vector = 1024         # data to which each instruction applies; 1 if left out
 stateful = false
 needs = { memory_MB = 64 }   # capabilities of a device that it needs
 
 [[edge]]
 from = "blur"
 to = "show"
-bytes = 4.0e6         # an iteration
-tokens = 0            # how many iterations' data lie on the edge at first
+bytes = 4.0e6         # per iteration
+tokens = 0            # number of iterations whose data are on the edge at the start
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ EDGE = {"from": _NAME, "to": _NAME, "bytes": _COUNT, "tokens": _TOKENS}
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the file has the suffix, or a table of a filter near its beginning."""
+    """Return whether the suffix is .toml, or a [[filter]] table is near the file's beginning."""
     return source.suffix == ".toml" or _FILTER.search(source.data[: 1 << 14]) is not None
 
 
 def read(source: Source) -> StreamGraph:
-    """Return the graph. Raises InputError with the line and the key meant."""
+    """Return the graph. Raises InputError with the line and the key concerned."""
     text, data = parse_toml(source.data, source.path, _FILE)
     with tables.placed(source.path, text):
         return _graph(data)

@@ -34,7 +34,7 @@ def recognises_wfcommons(source: Source) -> bool:
 
 
 def read_dax(source: Source) -> StreamGraph:
-    """Return the graph of a Pegasus DAX: jobs, the files they use, parents of children."""
+    """Return the graph of a Pegasus DAX: jobs, the files they use, and parent-child relations."""
     root = xml_tree(source.data, None, source.path)
     seconds: dict[str, float] = {}
     writes: dict[str, dict[str, float]] = {}
@@ -68,7 +68,7 @@ def _size(source: Source, text: str | None, file: str) -> float:
 
 
 def read_wfcommons(source: Source) -> StreamGraph:
-    """Return the graph of a WfCommons instance: tasks, their files, their parents."""
+    """Return the graph of a WfCommons instance: tasks, their files, and their parents."""
     try:
         workflow = loads(source.data.decode("utf-8-sig"))["workflow"]
         if "specification" in workflow:
@@ -96,7 +96,7 @@ def _of_specification(source: Source, workflow: Mapping[str, Any]) -> StreamGrap
 
 
 def _pairs(tasks: Iterable[Mapping[str, Any]], key: str) -> list[tuple[str, str]]:
-    """Return (parent, child) of all that tasks name, whichever of the two says so."""
+    """Return all (parent, child) pairs that the tasks state; either of the two may state them."""
     found = []
     for task in tasks:
         found += [(parent, task[key]) for parent in task.get("parents", [])]
@@ -105,7 +105,7 @@ def _pairs(tasks: Iterable[Mapping[str, Any]], key: str) -> list[tuple[str, str]
 
 
 def _of_tasks(source: Source, workflow: Mapping[str, Any]) -> StreamGraph:
-    """Of versions before 1.5: tasks hold files and seconds themselves."""
+    """Read a workflow of a version before 1.5, where each task contains its files and run time."""
     tasks = workflow.get("tasks") or workflow["jobs"]
     key = "id" if all("id" in task for task in tasks) else "name"
     seconds: dict[str, float] = {}
@@ -133,7 +133,7 @@ def _graph(
     writes: Mapping[str, Mapping[str, float]],
     reads: Mapping[str, Mapping[str, float]],
 ) -> StreamGraph:
-    """Return the graph of tasks with seconds; an edge for each pair, however often it is named."""
+    """Return the graph of tasks with run times; each distinct pair becomes one edge."""
     filters = [
         FilterRow(str(name), _counted(source, value) * REFERENCE_RATE)
         for name, value in seconds.items()
@@ -146,7 +146,7 @@ def _graph(
 
 
 def _counted(source: Source, value: float) -> float:
-    """Return seconds or bytes; negative ones, which traces have, are none, and a note says so."""
+    """Return seconds or bytes; negative ones, which some traces contain, become 0 with a note."""
     if not math.isfinite(value):
         raise source.error(f"has seconds or bytes that are not finite: {value}")
     if value < 0:
@@ -160,13 +160,13 @@ def _note(source: Source, text: str) -> None:
 
 
 def _shared(written: Mapping[str, float], read: Mapping[str, float]) -> float:
-    """Bytes of the files that one task writes and another one reads."""
+    """Return the total bytes of the files that one task writes and another task reads."""
     fewer = written if len(written) <= len(read) else read  # a task may write to many others
     return sum(written[file] for file in fewer if file in written and file in read)
 
 
 def _number(source: Source, text: str | None, what: str) -> float:
-    """Return a number that stands in a text."""
+    """Parse a text as a number; raise InputError, which mentions `what`, if it is not one."""
     value = number_in(text or "")
     if value is None:
         raise source.error(f"needs a number as {what}")

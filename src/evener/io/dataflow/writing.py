@@ -1,4 +1,4 @@
-"""Writes stream graphs: in TOML, which a person reads best, DOT and GraphML."""
+"""Writes stream graphs in TOML (the most readable), DOT and GraphML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evener.io.write import packing_of
 
 
 class StreamWriter(NamedTuple):
-    """Suffixes of a format, and what returns the text of a graph in it."""
+    """The suffixes of a format, and a function that returns a graph's text in it."""
 
     suffixes: tuple[str, ...]
     text: Callable[[StreamGraph], str]
@@ -29,9 +29,9 @@ WRITERS = {
 
 
 def stream_writer_for(path: str | Path, name: str | None = None) -> str:
-    """Return the name of the format to write: the one named, or the suffix's.
+    """Return the name of the format to write: `name` if given, else the suffix's format.
 
-    Raises UsageError where there is none.
+    Raises UsageError if there is none.
     """
     if name is not None:
         one_of("format", name, WRITERS)
@@ -51,11 +51,11 @@ def write_stream_graph(
     graph: StreamGraph,
     format: str | None = None,  # noqa: A002
 ) -> None:
-    """Write a stream graph that `read_stream_graph` reads back as an equal one.
+    """Write a stream graph; `read_stream_graph` reads back an equal one.
 
-    format: "toml", "dot" or "graphml"; None: by the suffix; `.zst`, `.gz`, `.xz`, `.bz2` pack it.
-    Raises UsageError for other formats, InputError for names that the format cannot hold; the file
-    then stays as it was.
+    format: "toml", "dot" or "graphml"; None: by the suffix. `.zst`, `.gz`, `.xz`, `.bz2` compress
+    it. Raises UsageError for other formats, InputError for names that the format cannot hold; an
+    existing file then stays unchanged.
     """
     name = stream_writer_for(path, format)
     content = WRITERS[name].text(graph).encode()

@@ -1,5 +1,5 @@
-"""Formats of graphs and matrices, one a file.
+"""Formats of graphs and matrices, one per module.
 
-Those that are read have recognises(source) and read(source), those that are written
-write(graph); evener.io.formats lists them. pairs.py has what lists of edges and matrices share.
+Modules of readable formats have recognises(source) and read(source), those of writable formats
+write(graph); evener.io.formats lists them. pairs.py has code shared by edge lists and matrices.
 """

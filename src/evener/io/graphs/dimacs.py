@@ -1,4 +1,4 @@
-"""DIMACS graphs: of shortest paths (`a u v weight`), of colouring (`e u v`), of PACE (`u v`)."""
+"""DIMACS graphs: shortest paths (`a u v weight`), colouring (`e u v`) and PACE (`u v`)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MARK = re.compile(rb"^(?:c[^\n]*|[ae](?=[ \t]))", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the first line that is no comment is `p KIND n m`."""
+    """Return whether the first line that is not a comment is `p KIND n m`."""
     return source.is_text and _START.match(source.head) is not None
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph; arcs there and back are one edge, of which the first weight counts.
+    """Return the graph. Arcs in both directions become one edge with the first arc's weight.
 
     directed: each line is an arc.
     """
@@ -56,7 +56,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
 
 def _table(source: Source, data: bytes, start: int) -> FloatArray:
-    """Return (rows, 2 or 3) numbers of all lines behind the letters."""
+    """Return the numbers (rows, 2 or 3) of all lines, without the leading letters."""
     plain = Source(source.path, source.name, data, source.sha256)
     first = next(text.lines(plain, b"", start), None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Binary CSR files, `.ecsr`: arrays as they are in memory, for graphs that are read by ranges.
+"""Binary CSR files, `.ecsr`: arrays as in memory, for graphs that are read by ranges of rows.
 
 evener.io.csr has the layout, and the reader of ranges.
 """
@@ -21,7 +21,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it begins as binary CSR files do."""
+    """Return whether the file begins with the signature of binary CSR files."""
     return source.data.startswith(MAGIC)
 
 
@@ -46,7 +46,7 @@ def read(source: Source) -> Graph:
 
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
-    """Return the file, with everything that the graph has but labels that are no whole numbers."""
+    """Return the file content; only labels that are not whole numbers are left out."""
     notes = []
     labels = graph.labels
     if labels is not None and labels.dtype.kind not in "iu":
@@ -72,7 +72,7 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
 
 
 def layout_of(graph: Graph, *, labelled: bool) -> CsrLayout:
-    """Return the layout of a graph's file. Raises InputError for too many vertices, or none."""
+    """Return the layout of a graph's file. Raises InputError for too many vertices, or for none."""
     layout = CsrLayout(
         graph.n,
         int(graph.adjncy.size),
@@ -89,7 +89,7 @@ def layout_of(graph: Graph, *, labelled: bool) -> CsrLayout:
 
 
 def stream(head: Window, *, directed: bool) -> CsrStream:
-    """Return the file's arcs in pieces. Raises InputError."""
+    """Return the file's arcs as a stream of pieces. Raises InputError."""
     with CsrFile(head.path) as file:
         layout = file.layout
         ranges = list(file.ranges())
@@ -111,7 +111,7 @@ def stream(head: Window, *, directed: bool) -> CsrStream:
 
 @dataclass
 class CsrStream(ArcStream):
-    """A binary CSR file in pieces, which are ranges of rows."""
+    """A binary CSR file in pieces; each piece is a range of rows."""
 
     ranges: list[tuple[int, int]] = field(default_factory=list)
 

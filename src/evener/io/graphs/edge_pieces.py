@@ -1,8 +1,8 @@
-"""EdgePieces: the edges of a file, a piece at a time and as often as is asked, never all at once.
+"""EdgePieces: reads the edges of a file in pieces, repeatedly if needed, never all at once.
 
-Files of lines `u v`, with a weight or without, and `.npy` arrays (m, 2) of whole numbers. Edges
-keep the order of the file; loops and repeated lines are edges as others. Vertices are the numbers
-from 0 to the highest one.
+Accepts files of lines `u v`, with or without a weight, and `.npy` arrays (m, 2) of whole numbers.
+Edges keep the file order; loops and repeated lines are ordinary edges. Vertices are the numbers
+from 0 to the highest number that occurs.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from evener.io.graphs.edges import EdgeStream
 from evener.io.graphs.pairs import layout_of, may_have_header
 from evener.io.graphs.streams import WholeNeeded, head_of
 
-ROWS = 2**19  # of a piece of an array; a piece of text has about as many
+ROWS = 2**19  # rows per piece of an array; a piece of text has about as many
 MOST_VERTICES = 2**31 - 1
-SPARSE = 64  # numbers to the highest for each edge, from which they are taken for names
+SPARSE = 64  # above this ratio of highest number to edges, numbers are taken as names
 
 
 class EdgePiece(NamedTuple):
-    """Edges that follow each other: the number of the first one, and both ends (p,) int32."""
+    """Consecutive edges: the number of the first edge, and both ends (p,) int32."""
 
     first: int
     tails: IntArray
@@ -34,14 +34,14 @@ class EdgePiece(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What one pass over a file finds: edges, and degrees (n,) int64; a loop counts twice."""
+    """The result of one pass over a file: edges, and degrees (n,) int64; a loop counts twice."""
 
     m: int
     degrees: IntVector
 
     @property
     def n(self) -> int:
-        """Number of vertices: the highest number, and one."""
+        """Number of vertices: the highest vertex number plus one."""
         return int(self.degrees.size)
 
 
@@ -63,7 +63,7 @@ class EdgePieces:
         return self._lines is not None and self._lines.weighted
 
     def read(self) -> Iterator[EdgePiece]:
-        """Yield all pieces. Raises InputError for what is wrong in them."""
+        """Yield all pieces. Raises InputError for errors in them."""
         first = 0
         for ends in self._ends():
             low, high = (int(ends.min()), int(ends.max())) if ends.size else (0, 0)

@@ -1,7 +1,7 @@
-"""Reads and writes edge lists: lines `u v [weight]` of SNAP, networkx, CSV with or without header.
+"""Reads and writes edge lists: lines `u v [weight]` (SNAP, networkx, CSV with optional header).
 
-The vertices are the whole numbers in the list, in ascending order, or its names, in order of their
-appearance. They become Graph.labels unless they are 0 to n - 1.
+The vertices are the whole numbers in the list, in ascending order, or the names in the list, in
+order of first appearance. They become Graph.labels unless they are 0 to n - 1.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _HEADINGS = {
     *(b"source target from to src dst u v id1 id2 id_1 id_2 node1 node2 node_1 node_2".split()),
     *(b"fromnodeid tonodeid weight start end tail head".split()),
 }
-# The attributes of an edge as networkx writes them, their names, and the weight among them.
+# The attributes of an edge as networkx writes them; their names; the weight among them.
 _BRACES = re.compile(rb"[ \t,;]*\{([^{}\n]*)\}")
 _FILLED = re.compile(rb"\{[^{}\n]+\}")
 _KEY = re.compile(rb"[{,]?\s*['\"]([^'\"]{1,40})['\"]\s*:")
@@ -58,7 +58,7 @@ _BARE = re.compile(r"""[^\s,"#%]([^,]*[^\s,])?""")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether lines have two or three whole numbers, or the suffix is an edge list's."""
+    """Return whether lines have two or three whole numbers, or an edge list's suffix."""
     layout = layout_of(source)
     if layout is None or not source.is_text:
         return False
@@ -70,7 +70,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph; loops are dropped and repeated edges merged, and notes say so.
+    """Return the graph; loops are dropped and repeated edges merged, with notes.
 
     directed: each line is an arc from its first vertex to its second.
     """
@@ -86,7 +86,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
 
 def entries(source: Source, *, with_values: bool = True) -> Entries:  # noqa: ARG001 - kept if any
-    """Return the lines in their order, those that join a vertex to itself or repeat included."""
+    """Return the lines in file order, including loops and repetitions."""
     layout = layout_of(source)
     if layout is not None and b"{" in layout.first:
         source = _with_weights(source)
@@ -98,9 +98,10 @@ def entries(source: Source, *, with_values: bool = True) -> Entries:  # noqa: AR
 
 
 def _with_weights(source: Source) -> Source:
-    """Return the source of networkx's lines `u v {'weight': 3}` as lines `u v 3`.
+    """Convert networkx's lines `u v {'weight': 3}` to lines `u v 3`; return a new source.
 
-    Where some edges have no weight it is 1, as in networkx. Adds a note on attributes left out.
+    If only some edges have a weight, the others get 1, as in networkx. Adds a note on attributes
+    left out.
     """
     keys = set(_KEY.findall(b"\n".join(_BRACES.findall(source.data))))
     weighted = b"weight" in keys
@@ -120,7 +121,7 @@ def _with_weights(source: Source) -> Source:
 
 
 def _note_column(source: Source, layout: Layout) -> None:
-    """Add a note where the heading of the third column names no weight."""
+    """Add a note if the heading of the third column is not a usual name of a weight."""
     heading = source.data[: layout.start].rstrip().rsplit(b"\n", 1)[-1].lstrip(b"#% \t")
     words = [word.strip(b"\"'") for word in fields_of(heading)]
     if layout.n_columns == len(words) == 3 and words[0].lower() in _HEADINGS:
@@ -148,7 +149,10 @@ def _numbered(source: Source, layout: Layout) -> Entries:
 
 
 def pairs_in(window: Window, layout: Layout) -> tuple[Pairs, bool]:
-    """Return the lines in a window, weights as float64; whether a weight is no whole number."""
+    """Return the lines in a window, and whether some weight is not a whole number.
+
+    Weights are float64.
+    """
     most, place = lines_at_most(window), text.new_place()
     u, v = np.empty(most, np.int64), np.empty(most, np.int64)
     w = np.empty(most if layout.n_columns == 3 else 0)
@@ -169,14 +173,14 @@ def check_columns(source: Source, layout: Layout) -> None:
 
 
 def said_of_names(first: int, last: int, gaps: int) -> str:
-    """Return the note on numbers from `first` to `last`, of which `gaps` are not used."""
+    """Return the note on vertex numbers from `first` to `last`, `gaps` of which do not occur."""
     unused = plural(gaps, "number") + " unused"
     what = f"with {unused}" if gaps else f"counted from {first}"
     return f"Vertices are named {first} to {last}, {what}; labels store the names."
 
 
 def said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
-    """Return the notes on lines that are left out or merged."""
+    """Return the notes on the numbers of lines left out and merged."""
     notes = []
     if loops:
         lines = plural(loops, "line joins", "lines join")
@@ -242,7 +246,10 @@ def _named(source: Source, layout: Layout) -> Entries:
 
 
 def _n_fields(source: Source, pos: int, separator: int) -> int:
-    """Return how many fields the line at `pos` has, a name in quotes being one, up to a brace."""
+    """Return the number of fields in the line at `pos`, up to a brace.
+
+    A quoted name is one field.
+    """
     from evener.io.graphs import pairs_kernels as kernels
 
     stop = text.after_line(source, pos)
@@ -257,7 +264,7 @@ def _labels(
     source: Source, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.str_]:
     width = int((last - first).max())
-    # An array of text takes four bytes times the longest name for every name.
+    # An array of text takes, for every name, four bytes times the length of the longest name.
     if 4 * width * first.size > 2**26 + 40 * len(source.data):
         raise source.error(f"has a name of {width:,} bytes, which is too long")
     data = source.data
@@ -268,7 +275,7 @@ def _labels(
 
 
 def refuse_whole(head: Window, layout: Layout) -> None:
-    """Raise WholeNeeded for lines that are not read one by one: a header, attributes."""
+    """Raise WholeNeeded if lines have a header or attributes and cannot be read one by one."""
     if may_have_header(head, layout):
         raise WholeNeeded("its first line may count the others")
     if _FILLED.search(head.data):
@@ -276,9 +283,9 @@ def refuse_whole(head: Window, layout: Layout) -> None:
 
 
 def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
-    """Return the lines' edges or arcs in pieces; n: how many vertices there must be.
+    """Return the lines' edges or arcs in pieces; n: the expected number of vertices.
 
-    Raises InputError, and WholeNeeded where vertices have names.
+    Raises InputError, and WholeNeeded if vertices have names.
     """
     layout = layout_of(head)
     if head.suffix not in _SUFFIXES or layout is None:
@@ -302,18 +309,18 @@ def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
 
 @dataclass
 class EdgeStream(TextStream):
-    """An edge list of numbers without gaps, in pieces; base: the lowest of them."""
+    """An edge list of numbers without gaps, in pieces; base: the lowest number."""
 
     layout: Layout = None  # type: ignore[assignment]
     base: int = 0
 
     def find_base(self) -> None:
-        """Take the lowest number of the first piece as that of the file, until `finish`."""
+        """Set `base` to the lowest number in the first piece; `finish` checks it."""
         piece, _ = next(self.read(0, 1))
         self.base = min(int(ends.min()) for ends in piece[:2]) if piece.tails.size else 0
 
     def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
-        """Yield the lines of pieces first to last - 1. Raises WholeNeeded for numbers with gaps."""
+        """Yield the lines of pieces first to last - 1. Raises WholeNeeded if numbers have gaps."""
         for window in self.windows(first, last):
             yield self._parsed(window)
 
@@ -327,7 +334,7 @@ class EdgeStream(TextStream):
         return ArcPiece(u, v, pairs.weights), seen
 
     def finish(self, seen: Tally) -> None:
-        """Note what is left out and merged. Raises WholeNeeded for numbers with gaps."""
+        """Add notes on what is left out or merged. Raises WholeNeeded if numbers have gaps."""
         if seen.isolated or (seen.low, seen.high) != (0, self.n - 1):
             raise WholeNeeded("its vertex numbers have gaps")
         if self.base:
@@ -340,9 +347,9 @@ class EdgeStream(TextStream):
 
 
 def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
-    """Return CSV with a header; vertices go by their labels where they have such.
+    """Return CSV with a header; vertices are written as their labels, if they have labels.
 
-    Of a directed graph each arc is a line, of an undirected one each edge.
+    Each arc of a directed graph is a line, or each edge of an undirected one.
     """
     u = np.repeat(np.arange(graph.n), graph.degrees)
     kept = (u < graph.adjncy) if graph.symmetric else np.ones(u.size, np.bool_)
@@ -378,7 +385,7 @@ def _text_of_rows(
 
 
 def _quoted(name: str) -> str:
-    """Return a name as a field that reads back as it is: quoted, or bare if it holds a quote."""
+    """Return a name as a field that reads back unchanged: quoted, or bare if it holds a quote."""
     bare = '"' in name
     if not name or "\n" in name or (bare and not _BARE.fullmatch(name)):
         raise InputError(

@@ -1,7 +1,7 @@
 """Reads graphs in GraphML, as networkx, igraph and Gephi write them.
 
-The attribute `weight` of an edge or a node is its weight; names of nodes become labels. A graph
-whose edges have a direction is refused unless it is asked for.
+The attribute `weight` of an edge or a node is its weight; names of nodes become labels. A directed
+graph is refused unless `directed` is requested.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class GraphmlNode(NamedTuple):
 
 
 class GraphmlEdge(NamedTuple):
-    """An edge between two nodes, and its own attributes; directed: None where it is not stated."""
+    """An edge between two nodes, and its own attributes; directed: None if not stated."""
 
     tail: str
     head: str
@@ -45,7 +45,7 @@ class GraphmlEdge(NamedTuple):
 
 
 class GraphmlFile(NamedTuple):
-    """Nodes and edges in the file's order; defaults of attributes of each "node" and "edge"."""
+    """Nodes and edges in file order; default attributes of each kind, "node" and "edge"."""
 
     nodes: list[GraphmlNode]
     edges: list[GraphmlEdge]
@@ -89,9 +89,9 @@ def _own(element: ET.Element, names: dict[str, str]) -> dict[str, str]:
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph; loops are dropped and repeated edges merged, and notes report it.
+    """Return the graph; loops are dropped and repeated edges merged, with notes.
 
-    directed: a graph of arcs is read as a DirectedGraph; without it, it is refused.
+    directed: read a directed graph as a DirectedGraph; otherwise it is refused.
     """
     file = parsed(source)
     if not file.nodes:
@@ -141,17 +141,17 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 def _numbered(
     source: Source, names: list[str]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.generic] | None]:
-    """Return the order of the nodes and their labels, None where these are 0 to n - 1.
+    """Return the order of the nodes, and their labels or None if these are 0 to n - 1.
 
-    Whole numbers are sorted; names stay in the file's order.
+    Whole numbers are sorted; names keep the file order.
     """
     if all(_WHOLE.fullmatch(name) for name in names):
         numbers = np.array([int(name) for name in names], np.int64)
-        if np.unique(numbers).size == numbers.size:  # not so for the names 7 and 07
+        if np.unique(numbers).size == numbers.size:  # false for names such as 7 and 07
             order = np.argsort(numbers, kind="stable")
             ids = numbers[order]
             return order, None if np.array_equal(ids, np.arange(ids.size)) else ids
-    # An array of text takes four bytes times the longest name for every name.
+    # An array of text takes, for every name, four bytes times the length of the longest name.
     if 4 * max(map(len, names)) * len(names) > 2**26 + 40 * len(source.data):
         raise source.error("has a name that is too long")
     labels = np.array(names)
@@ -165,9 +165,9 @@ def _weights(
     defaults: dict[str, str],
     missing: float | None = None,
 ) -> npt.NDArray[Any] | None:
-    """Return the weight of each row, or None if none has any.
+    """Return the weight of each row, or None if no row has a weight.
 
-    missing: the weight of a row without a weight; None: refuse such rows where others have weights.
+    missing: the weight of rows without one; None: raise InputError if only some rows have weights.
     """
     texts = [row.own.get("weight", defaults.get("weight")) for row in rows]
     if all(text is None for text in texts):

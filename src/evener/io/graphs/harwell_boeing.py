@@ -1,8 +1,8 @@
-"""Harwell-Boeing files: a matrix by columns, in Fortran's fixed fields [DGL89]_.
+"""Harwell-Boeing files: a matrix by columns, in Fortran's fixed-width fields [DGL89]_.
 
-Column pointers and row indices of assembled square matrices are read; values are used as weights of
-arcs alone. SciPy's reader takes unsymmetric real matrices without right-hand sides; this one takes
-symmetric, complex and pattern matrices as well, and names the line of an error.
+Reads column pointers and row indices of assembled square matrices; values are used only as weights
+of arcs. SciPy's reader accepts unsymmetric real matrices without right-hand sides; this one also
+accepts symmetric, complex and pattern matrices, and reports the line of an error.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evener.io.sources import Source
 
 _TYPE = re.compile(rb"[RCP][SUHZR][AE]\s", re.IGNORECASE)
 _REALS = re.compile(r"\(\s*(?:\d+\s*[pP]\s*,?\s*)?(\d*)\s*[eEdDfFgG]\s*(\d+)")
-# An exponent without its letter, as Fortran writes those of three digits.
+# An exponent without a letter, as Fortran writes exponents of three digits.
 _BARE_EXPONENT = re.compile(rb"(?<=[\d.])(?=[+-])")
 _SYMMETRIES = {"S": "symmetric", "H": "hermitian", "Z": "skew-symmetric"}
 _INTEGERS = re.compile(r"\(\s*(\d*)\s*[iI]\s*(\d+)(?:\.\d+)?\s*\)")
@@ -55,7 +55,10 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph of A + A^T; directed: the arcs of A, weighing what a real one holds."""
+    """Return the graph of A + A^T; directed: the arcs of A.
+
+    The values of a real matrix become the weights of the arcs.
+    """
     head = _header(source)
     check_square(source, head.rows, head.columns, head.offset)
     rows, columns, values = _stored(source, head, with_values=directed)
@@ -78,7 +81,7 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
 def _stored(
     source: Source, head: _Header, *, with_values: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any] | None]:
-    """Return rows and columns from 0, and values, or None for a pattern or if not asked for."""
+    """Return rows and columns from 0, and values; None for a pattern or if not requested."""
     pointers, pos = _numbers(source, head.body, head.columns + 1, head.pointers, "column pointers")
     indices, pos_of_values = _numbers(source, pos, head.entries, head.indices, "row indices")
     if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():
@@ -134,7 +137,7 @@ def _header(source: Source) -> _Header:
 
 
 def _values(source: Source, pos: int, head: _Header) -> npt.NDArray[Any] | None:
-    """Return the values of a real matrix, zeros for those of a complex one, None of a pattern."""
+    """Return the values of a real matrix, zeros for a complex matrix, None for a pattern."""
     if head.type[0] != "R":
         return None if head.type[0] == "P" else np.zeros(head.entries, np.complex128)
     form = _REALS.search(head.values)
@@ -155,7 +158,7 @@ def _values(source: Source, pos: int, head: _Header) -> npt.NDArray[Any] | None:
 
 
 def _real(field: bytes) -> float:
-    """Return the number in a field of Fortran; ValueError where there is none."""
+    """Parse a Fortran field as a number; raise ValueError if it is not one."""
     plain = field.lower().replace(b"d", b"e")
     if b"e" not in plain:
         plain = _BARE_EXPONENT.sub(b"e", plain)
@@ -174,7 +177,10 @@ def _counts(source: Source, line: str, number: int) -> list[int]:
 def _numbers(
     source: Source, pos: int, count: int, form: tuple[int, int], what: str
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """Return `count` numbers in fields of the given form, and the offset past their last line."""
+    """Return `count` numbers in fixed-width fields, and the offset after their last line.
+
+    form: fields per line, and their width.
+    """
     from evener.io import text_kernels as kernels
     from evener.io.number_kernels import OK
 

@@ -1,7 +1,7 @@
 """Matrix Market files, coordinate and array, of every field and symmetry [BPR96]_.
 
-A square matrix is read as the graph of its pattern; a dense one of two or three columns also as
-coordinates.
+A square matrix is read as the graph of its pattern; a dense matrix with two or three columns may
+also be read as coordinates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 @dataclass(frozen=True)
 class MatrixHeader:
-    """The banner, and the line of sizes; offset: where that begins, body: where the next does."""
+    """The banner and the line of sizes; offset: start of that line, body: start of the next."""
 
     dense: bool
     field: str
@@ -63,9 +63,9 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph of A + A^T; loops are dropped, values not used, and notes say so.
+    """Return the graph of A + A^T; loops are dropped and values ignored, with notes.
 
-    directed: the arcs of A, weighing what it holds where no value is negative or complex.
+    directed: the arcs of A; its values are the weights if none is negative or complex.
     """
     head = header_of(source)
     check_square(source, head.rows, head.columns, head.offset)
@@ -76,7 +76,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
 
 def entries(source: Source, *, with_values: bool = False) -> Entries:
-    """Return the stored entries of a matrix of any shape; of a dense one those that are not 0."""
+    """Return the stored entries of a matrix of any shape; for a dense matrix, the non-zeros."""
     head = header_of(source)
     halved = head.symmetry != "general"
     if halved:
@@ -87,7 +87,7 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
 
 
 def _stored(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entries:
-    """Return the entries of a coordinate file, or those of a dense matrix that are not 0."""
+    """Return the entries of a coordinate file, or the non-zeros of a dense matrix."""
     if head.dense:
         return _dense_entries(source, head)
     return _entries(source, head, with_values=with_values)
@@ -100,7 +100,7 @@ def read_entries(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
 
 
 def read_dense(source: Source) -> FloatArray:
-    """Return the dense matrix of an array file; InputError for any other."""
+    """Return the dense matrix of an array file; raise InputError for any other file."""
     head = header_of(source)
     if not head.dense or head.symmetry != "general" or _VALUES[head.field] != 1:
         raise source.error("coordinates must be a general array of real numbers", line=1)
@@ -109,7 +109,7 @@ def read_dense(source: Source) -> FloatArray:
 
 
 def header_of(source: Source) -> MatrixHeader:
-    """Return what the banner and the line of sizes say. Raises InputError."""
+    """Parse the banner and the line of sizes. Raises InputError."""
     found = text.lines(source)
     banner_at, banner = next(found)
     words = [word.decode("latin-1").lower() for word in banner.split()]
@@ -139,9 +139,9 @@ def header_of(source: Source) -> MatrixHeader:
 
 
 def _entries(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entries:
-    """Return rows and columns, from 0, and values, or None for a pattern or if not asked for.
+    """Return rows and columns, from 0, and values; None for a pattern or if not requested.
 
-    Complex values are not kept: those returned are zeros.
+    Complex values are replaced by zeros.
     """
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import OK, TOO_FEW
@@ -187,7 +187,7 @@ def _entries(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entri
 def _refuse(
     source: Source, code: int, place: npt.NDArray[np.int64], head: MatrixHeader
 ) -> NoReturn:
-    """Raise the InputError that read_pairs's code stands for."""
+    """Raise the InputError for a code of read_pairs."""
     from evener.io.number_kernels import OUT_OF_RANGE
 
     if code == OUT_OF_RANGE:
@@ -207,7 +207,7 @@ def _kept(values: FloatArray, head: MatrixHeader, *, with_values: bool) -> npt.N
 
 
 def _dense_entries(source: Source, head: MatrixHeader) -> _Entries:
-    """Return rows, columns and values of a dense matrix's non-zeros; it is stored by columns."""
+    """Return rows, columns and values of the non-zeros of a dense matrix, stored by columns."""
     n = head.rows
     if head.field == "pattern":
         raise source.error("an array cannot be a pattern", line=1)
@@ -216,7 +216,7 @@ def _dense_entries(source: Source, head: MatrixHeader) -> _Entries:
         places = np.flatnonzero(values)
         columns, rows = np.divmod(places, n)
         return rows, columns, _with_kind(values[places], head)
-    # The lower triangle, column after column; a skew matrix's without its diagonal.
+    # The lower triangle, column by column; without the diagonal if skew-symmetric.
     skew = int(head.symmetry == "skew-symmetric")
     held = n * (n + 1 - 2 * skew) // 2
     values = _array_values(source, head, held)
@@ -229,12 +229,12 @@ def _dense_entries(source: Source, head: MatrixHeader) -> _Entries:
 
 
 def _with_kind(values: FloatArray, head: MatrixHeader) -> npt.NDArray[Any]:
-    """Return the magnitudes of complex numbers as such."""
+    """Return the values; magnitudes of complex numbers become complex, to mark their type."""
     return values.astype(np.complex128) if head.field == "complex" else values
 
 
 def _array_values(source: Source, head: MatrixHeader, count: int) -> FloatArray:
-    """Return the `count` values of an array file; of complex ones the sum of magnitudes."""
+    """Return the `count` values of an array file; for complex values, |real| + |imaginary|."""
     width = _VALUES[head.field]
     if 2 * count * width > len(source.data) - head.body + text.SLACK:
         raise source.error(f"declares {count:,} values, too many for its size", offset=head.offset)
@@ -247,7 +247,7 @@ def _array_values(source: Source, head: MatrixHeader, count: int) -> FloatArray:
 
 
 def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
-    """Return a pattern, or a matrix of the weights where there are such; symmetric or of arcs."""
+    """Return a pattern, or a matrix of the weights if there are any; symmetric unless directed."""
     u = np.repeat(np.arange(graph.n), graph.degrees)
     kept = (u > graph.adjncy) if graph.symmetric else np.ones(u.size, np.bool_)
     table = np.stack((u[kept] + 1, graph.adjncy[kept].astype(np.int64) + 1), axis=1)
@@ -273,7 +273,7 @@ def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
 
 
 def stream(head: Window, *, directed: bool) -> MatrixStream:
-    """Return the entries of a coordinate file in pieces. Raises InputError, and WholeNeeded."""
+    """Return the entries of a coordinate file as a stream. Raises InputError and WholeNeeded."""
     found = header_of(head)
     if found.dense:
         raise WholeNeeded("a dense matrix is stored by columns")
@@ -295,7 +295,7 @@ def stream(head: Window, *, directed: bool) -> MatrixStream:
 def entries_in(
     window: Window, head: MatrixHeader, *, with_values: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], FloatArray]:
-    """Return rows and columns, from 0, of the entries in a window, and values if asked for."""
+    """Return rows and columns, from 0, of the entries in a window, and values if requested."""
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import OK
 
@@ -314,7 +314,7 @@ def entries_in(
 
 
 def wrong_count(source: Source, head: MatrixHeader, found: int) -> InputError:
-    """Return the error of a file that holds another number of entries than it promises."""
+    """Return the error for a file whose number of entries differs from the header's."""
     what = f"contains {found:,} entries but declares {head.entries:,}"
     return source.error(what, offset=head.offset)
 
@@ -341,7 +341,7 @@ class MatrixStream(TextStream):
         return ArcPiece(rows, columns, weights), Tally(count, count - int(off.sum()), unfit=unfit)
 
     def finish(self, seen: Tally) -> None:
-        """Check the number of entries; note what is left out, merged and added."""
+        """Check the number of entries; add notes on entries left out, merged and added."""
         if seen.lines != self.header.entries:
             raise wrong_count(self.source, self.header, seen.lines)
         other, halved = seen.lines - seen.loops, self.header.symmetry != "general"

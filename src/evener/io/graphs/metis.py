@@ -1,7 +1,8 @@
-"""METIS graph files, Chaco's and DIMACS10's with them: a header, then a line a vertex.
+"""METIS graph files, also Chaco's and DIMACS10's: a header, then one line per vertex.
 
-Header: n m [fmt [ncon]]. fmt is up to three digits: 1.. vertex sizes, .1. vertex weights (ncon of
-them), ..1 edge weights. Lines begun by % are comments; a blank line is a vertex without edges.
+Header: n m [fmt [ncon]]. fmt has up to three digits: 1.. vertex sizes, .1. vertex weights (ncon of
+them), ..1 edge weights. Lines that begin with % are comments; a blank line is a vertex without
+edges.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _SUFFIXES = {".graph", ".metis", ".chaco"}
 
 @dataclass(frozen=True)
 class MetisHeader:
-    """n, m, and what stands in each line; offset of the header, and of the line behind it."""
+    """n, m, and the contents of each line; offsets of the header and of the line after it."""
 
     n: int
     m: int
@@ -36,12 +37,12 @@ class MetisHeader:
 
     @property
     def promise(self) -> str:
-        """The counts in words."""
+        """The header's counts in words."""
         return f"{self.n:,} vertices and {self.m:,} edges"
 
 
 def recognises(source: Source) -> bool:
-    """Return whether a header agrees with the lines that follow; by suffix, whether it is one."""
+    """Return whether the header fits the lines below it; with METIS's suffix, only parse it."""
     found = next(text.lines(source, b"%"), None)
     if found is None or not source.is_text:
         return False
@@ -63,7 +64,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Graph:
-    """Return the graph; vertex sizes are skipped and a note says so."""
+    """Return the graph; vertex sizes are skipped, with a note."""
     from evener.io.graphs import lists_kernels as kernels
     from evener.io.number_kernels import OK
 
@@ -96,7 +97,7 @@ def read(source: Source) -> Graph:
 
 
 def header_of(source: Source) -> MetisHeader:
-    """Return what the header says. Raises InputError."""
+    """Parse the header. Raises InputError."""
     found = next(text.lines(source, b"%"), None)
     if found is None:
         raise source.error("contains only comments")
@@ -122,13 +123,13 @@ def header_of(source: Source) -> MetisHeader:
 
 
 def skipped(head: MetisHeader) -> list[str]:
-    """Return the note on what the file has and the graph does not."""
+    """Return the note on data in the file that the graph does not contain."""
     said = "Vertex sizes (fmt 1..) are ignored: each vertex counts as one value of communication."
     return [said] if head.has_sizes else []
 
 
 def _check_counts(source: Source, head: MetisHeader) -> None:
-    """Raise InputError for counts that the file is too small for, before memory is reserved."""
+    """Raise InputError if the file is too small for its counts, before memory is reserved."""
     rows = text.count_lines(source, head.body)
     if head.n > rows:
         text.check_vertices(source, head.n, head.offset)
@@ -140,7 +141,7 @@ def _check_counts(source: Source, head: MetisHeader) -> None:
 
 
 def check_extent(source: Source, head: MetisHeader) -> None:
-    """Raise InputError for counts that the bytes of the file are too few for."""
+    """Raise InputError if the file has too few bytes for its counts."""
     text.check_vertices(source, head.n, head.offset)
     rest = source.extent - head.body + text.SLACK
     per_edge = 4 if head.has_edge_weights else 2
@@ -161,7 +162,7 @@ def _refuse(source: Source, code: int, place: Any, head: MetisHeader) -> None:
 
 
 def wrong_count(source: Source, head: MetisHeader, found: int) -> InputError:
-    """Return the error of lists that hold another number of neighbours than the header promises."""
+    """Return the error for lists whose number of neighbours differs from the header's."""
     return source.error(
         f"the header declares {head.m:,} edges, but the lists contain {found:,} neighbours, "
         f"not {2 * head.m:,}",
@@ -171,7 +172,7 @@ def wrong_count(source: Source, head: MetisHeader, found: int) -> InputError:
 
 
 def stream(head: Window, *, directed: bool) -> MetisStream:
-    """Return the file's arcs in pieces. Raises InputError for a wrong header, and WholeNeeded."""
+    """Return the file's arcs as a stream. Raises InputError for a wrong header, and WholeNeeded."""
     if head.suffix not in _SUFFIXES:
         raise WholeNeeded("its suffix is not that of a METIS file")
     found = header_of(head)
@@ -186,22 +187,22 @@ def stream(head: Window, *, directed: bool) -> MetisStream:
 
 @dataclass
 class MetisStream(TextStream):
-    """A METIS file in pieces; rows (n_pieces + 1,): vertices whose lines come before each piece."""
+    """A METIS file in pieces; rows (n_pieces + 1,): number of vertices before each piece."""
 
     header: MetisHeader = None  # type: ignore[assignment]
     rows: list[int] = field(default_factory=list)
 
     def survey(self, piece: int) -> int:
-        """Return how many lines of vertices a piece has, with blank ones behind the last."""
+        """Return the number of vertex lines in a piece, including blank lines at the end."""
         (window,) = self.windows(piece, piece + 1)
         data = window.data
         lines = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
-        if b"%" not in data:  # one byte is found much faster than two
+        if b"%" not in data:  # searching for one byte is much faster than for two
             return lines
         return lines - data.count(b"\n%") - data.startswith(b"%")
 
     def surveyed(self, rows: Sequence[int]) -> None:
-        """Take the lines of all pieces. Raises InputError where there are fewer than vertices."""
+        """Store the line counts of all pieces. Raises InputError for fewer lines than vertices."""
         self.rows = [0, *accumulate(rows)]
         if self.rows[-1] < self.n:
             raise self.source.error(
@@ -217,7 +218,7 @@ class MetisStream(TextStream):
             yield self._parsed(window, begin, min(end, self.n))
 
     def _parsed(self, window: Window, begin: int, end: int) -> tuple[ArcPiece, Tally]:
-        """Return the arcs of the vertices begin to end - 1, whose lines make up the window."""
+        """Return the arcs of vertices begin to end - 1, whose lines make up the window."""
         from evener.io.graphs import lists_kernels as kernels
         from evener.io.number_kernels import FEWER_EDGES, OK
 
@@ -237,11 +238,11 @@ class MetisStream(TextStream):
             np.arange(begin, begin + xadj.size - 1, dtype=adjncy.dtype), np.diff(xadj)
         )
         weights = adjwgt[:count] if self.weighted else None
-        # Fractions among vertex weights alone make edge weights fractional as well.
+        # If only vertex weights have fractions, edge weights become float64 as well.
         return ArcPiece(tails, adjncy[:count], weights), Tally(count, fractional=bool(place[3]))
 
     def finish(self, seen: Tally) -> None:
-        """Check the count of neighbours against the header's."""
+        """Check the number of neighbours against the header."""
         if seen.lines != 2 * self.header.m:
             raise wrong_count(self.source, self.header, seen.lines)
         self.notes += skipped(self.header)
@@ -250,7 +251,7 @@ class MetisStream(TextStream):
 
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
-    """Return the file's text; InputError where weights are not whole numbers."""
+    """Return the file's text; raise InputError if weights are not whole numbers."""
     has_edge_weights = graph.adjwgt is not None and graph.m > 0
     flags = f"0{int(graph.vwgt is not None)}{int(has_edge_weights)}"
     header = f"{graph.n} {graph.m}"
@@ -263,6 +264,6 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
 
 
 def _left_out(graph: Graph) -> list[str]:
-    if graph.first_label in (0, 1):  # the format counts from 1, however its input did
+    if graph.first_label in (0, 1):  # the format counts from 1, for any numbering of the input
         return []
     return ["This format does not store vertex labels."]

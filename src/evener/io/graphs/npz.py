@@ -1,8 +1,8 @@
-"""Reads SciPy's sparse matrices and our graphs from NumPy archives; writes graphs.
+"""Reads SciPy's sparse matrices and Evener's graphs from NumPy archives; writes graphs.
 
-An archive of a graph has `evener_graph` (the version, 1) and the arrays of Graph by their names;
-that of a directed graph has `evener_directed_graph` instead. NumPy alone can open it. Nothing
-pickled is loaded.
+An archive of a graph has `evener_graph` (the version, 1) and the arrays of Graph by name; an
+archive of a directed graph has `evener_directed_graph` instead. Plain NumPy can open it. Pickled
+objects are never loaded.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_patte
 from evener.io.graphs.streams import ArcPiece, ArcStream, Tally, WholeNeeded, Window, both_ways
 from evener.io.sources import Source
 
-ENTRIES = 2**20  # arcs of a piece
+ENTRIES = 2**20  # arcs per piece
 _FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")
 _BYTES = ("bytes_per_vertex", "bytes_per_edge")
-# SciPy's; the values, `data`, are used as weights of arcs alone.
+# Names of SciPy's arrays; `data`, the values, is read only for weights of arcs.
 _SPARSE = ("format", "shape", "row", "col", "indptr", "indices")
 _VERSIONS = ("evener_graph", "evener_directed_graph")
 _WANTED = {*_VERSIONS, *_FIELDS, *_BYTES, *_SPARSE}
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is a zip archive with a .npy member."""
+    """Return whether the file is a zip archive with a .npy member."""
     return source.data.startswith(b"PK") and b".npy" in source.data
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph kept in the archive, or that of a sparse matrix's pattern.
+    """Return the graph stored in the archive, or the graph of a sparse matrix's pattern.
 
-    directed: arcs where the archive holds such, and those of a matrix, weighing what it holds.
+    directed: return the stored arcs, or those of a matrix, with its values as weights.
     """
     arrays = _load(source, _WANTED | {"data"} if directed else _WANTED)
     if any(name in arrays for name in _VERSIONS):
@@ -54,7 +54,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
 
 def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
-    """Return the archive, with everything that the graph has; equal graphs give equal bytes."""
+    """Return the archive with all data of the graph; equal graphs give equal bytes."""
     arrays: dict[str, npt.NDArray[Any]] = {_VERSIONS[not graph.symmetric]: np.array(1)}
     for name in _FIELDS + _BYTES:
         value = getattr(graph, name)
@@ -66,7 +66,7 @@ def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
 
 
 def array_of(source: Source, content: bytes, name: str) -> npt.NDArray[Any]:
-    """Return the array of one .npy file; its header is not believed before it fits the content."""
+    """Return the array of one .npy file, after checking that its header fits the content."""
     try:
         return archives.array_of(content, name)
     except InputError as error:
@@ -161,7 +161,7 @@ def _stored(
 
 
 def _values(source: Source, arrays: dict[str, npt.NDArray[Any]], count: int) -> npt.NDArray[Any]:
-    """Return the (count,) values of a matrix, numbers of 64 bits or complex ones."""
+    """Return the values (count,) of a matrix, as 64-bit or complex numbers."""
     values = arrays.get("data")
     if values is None or values.shape != (count,) or values.dtype.kind not in "biufc":
         raise source.error(f"lacks data, a list of {count:,} numbers")
@@ -210,7 +210,7 @@ def _indices(
 
 
 def stream(head: Window, *, directed: bool) -> ArchiveStream:
-    """Return the arcs of one of our archives in pieces. Raises InputError, and WholeNeeded."""
+    """Return the arcs of an Evener archive as a stream. Raises InputError and WholeNeeded."""
     try:
         with archives.ArrayFile(head.path) as file:
             names = file.names
@@ -249,12 +249,12 @@ def stream(head: Window, *, directed: bool) -> ArchiveStream:
 
 @dataclass
 class ArchiveStream(ArcStream):
-    """One of our archives in pieces of ENTRIES arcs; xadj (n + 1,) is held whole."""
+    """An Evener archive in pieces of ENTRIES arcs; xadj (n + 1,) is held whole in memory."""
 
     xadj: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
-        """Yield the arcs of pieces first to last - 1, unpacking those before once."""
+        """Yield the arcs of pieces first to last - 1; unpacks the previous pieces once."""
         with archives.ArrayFile(self.source.path) as file:
             size, start = int(self.xadj[-1]), first * ENTRIES
             ends = file.pieces("adjncy", start, ENTRIES)
@@ -266,7 +266,7 @@ class ArchiveStream(ArcStream):
     def _checked(
         self, begin: int, heads: npt.NDArray[Any], weights: npt.NDArray[Any] | None
     ) -> tuple[ArcPiece, Tally]:
-        """Return the arcs from number `begin` on."""
+        """Return a piece of arcs that begins with arc number `begin`."""
         end = begin + heads.size
         v, last = (int(np.searchsorted(self.xadj, e, "right")) - 1 for e in (begin, end - 1))
         bounds = np.clip(self.xadj[v : last + 2], begin, end)

@@ -1,7 +1,7 @@
-"""Lists of pairs of whole numbers, one a line, and matrices given by the pairs of their entries.
+"""Lists of pairs of whole numbers, one per line, and matrices given by the pairs of their entries.
 
-`recognises` and `read` are those of bare triplets: `row column [value]` a line, without a header,
-counted from 0 or from 1 (CSparse).
+`recognises` and `read` are for plain triplets: `row column [value]` per line, without a header,
+numbered from 0 or from 1 (CSparse).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BREAKS = bytes.maketrans(b",;|", b"   ")
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs (u, v) of a file, and the numbers of its last column if they are kept."""
+    """The pairs (u, v) of a file, and the numbers in its last column if they are kept."""
 
     u: npt.NDArray[np.int64]
     v: npt.NDArray[np.int64]
@@ -37,9 +37,9 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the lines begin, how many fields each has, whether they begin with whole numbers.
+    """Where the lines begin, their number of fields, and whether they begin with whole numbers.
 
-    header: the numbers of the line above them that counts them; empty where there is none.
+    header: the numbers in a preceding line that counts them; empty if there is none.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Layout:
 
 
 def layout_of(source: Source) -> Layout | None:
-    """Return the layout by the first lines; words above lines of numbers are a header."""
+    """Return the layout, judging by the first lines; words above lines of numbers are a header."""
     rows = []
     for row in text.lines(source, b"#%"):
         rows.append(row)
@@ -66,11 +66,11 @@ def layout_of(source: Source) -> Layout | None:
 
 
 def below_header(source: Source, layout: Layout, *, matrix: bool) -> Layout:
-    """Return the layout without the first line, if that is a header, and note it.
+    """Return the layout without the first line if that line is a header, and add a note.
 
-    A header counts the lines below it and, of a matrix, rows and columns: `rows columns entries`;
-    of an edge list `vertices edges`, or as of a square matrix. Where the line may as well be the
-    first edge, it is.
+    A header counts the lines below it and, for a matrix, rows and columns: `rows columns entries`;
+    for an edge list: `vertices edges`, or the same as for a square matrix. If the line could also
+    be the first edge, it is taken as an edge.
     """
     fields = fields_of(layout.first)
     if not layout.numbered or not all(field.isdigit() for field in fields[:3]):
@@ -99,7 +99,7 @@ def below_header(source: Source, layout: Layout, *, matrix: bool) -> Layout:
 
 
 def may_have_header(window: Source, layout: Layout) -> bool:
-    """Whether the first line of a file whose beginning is at hand may count the others."""
+    """Return whether the first line may be a header; only the file's beginning is known."""
     if len(window.data) == window.extent:
         whole = Source(window.path, window.name, window.data, "")
         return below_header(whole, layout, matrix=False) is not layout
@@ -111,7 +111,7 @@ def may_have_header(window: Source, layout: Layout) -> bool:
 
 
 def _rows(source: Source, start: int) -> int:
-    """Return how many lines from `start` on are neither blank nor a comment."""
+    """Return the number of lines from `start` on that are neither blank nor comments."""
     body = b"\n" + source.data[start:].strip()
     comments = sum(body.count(mark) for mark in (b"\n%", b"\n#", b"\n\n", b"\n\r\n"))
     return body.count(b"\n") - comments
@@ -123,13 +123,13 @@ def fields_of(line: bytes) -> list[bytes]:
 
 
 def begins_with_numbers(line: bytes) -> bool:
-    """Whether the first two fields are whole numbers."""
+    """Return whether the first two fields are whole numbers."""
     fields = fields_of(line)[:2]
     return len(fields) == 2 and all(f.removeprefix(b"-").isdigit() for f in fields)
 
 
 def read_pairs(source: Source, layout: Layout, *, matrix: bool, with_values: bool = False) -> Pairs:
-    """Return the pairs of all lines; a matrix's further columns are checked.
+    """Return the pairs of all lines; further columns of a matrix are checked.
 
     with_values: keep the third column of a matrix, numbers of any sign, as weights.
     """
@@ -165,7 +165,7 @@ def parse_pairs(
     into: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], FloatArray],
     place: npt.NDArray[np.int64],
 ) -> int:
-    """Parse the bytes of `span` into u, v and w; return the parser's code, 0 where all is well."""
+    """Parse the bytes of `span` into u, v and w; return the parser's code, 0 for success."""
     from evener.io.graphs import pairs_kernels as kernels
 
     form = kernels.TRIPLETS if matrix else kernels.EDGES
@@ -178,7 +178,7 @@ def parse_pairs(
 def refuse_pairs(
     source: Source, layout: Layout, code: int, place: npt.NDArray[np.int64]
 ) -> NoReturn:
-    """Raise the InputError that the parser's code stands for."""
+    """Raise the InputError for a parser's code."""
     from evener.io.number_kernels import COLUMNS
 
     if code == COLUMNS:
@@ -191,7 +191,7 @@ def refuse_pairs(
 
 
 def check_square(source: Source, rows: int, columns: int, offset: int | None = None) -> None:
-    """Raise InputError for a rectangular matrix; its rows and columns are not the same vertices."""
+    """Raise InputError for a rectangular matrix: its rows and columns are different vertices."""
     if rows != columns:
         coordinates = "Are these coordinates? --coords FILE gives them to a graph."
         product = (
@@ -211,7 +211,7 @@ def graph_of_pattern(
 ) -> Graph:
     """Return the graph of A + A^T; add notes on what was left out or merged.
 
-    halved: the file holds one triangle of a symmetric, skew or hermitian matrix.
+    halved: whether the file contains only one triangle of a symmetric, skew or hermitian matrix.
     """
     graph = Graph.from_edges(n, rows, columns)
     diagonal = int(np.count_nonzero(rows == columns))
@@ -222,9 +222,9 @@ def graph_of_pattern(
 
 
 def notes_of_pattern(entries: int, diagonal: int, arcs: int) -> list[str]:
-    """Return what to say of a matrix, `diagonal` of whose entries are on the diagonal.
+    """Return the notes on a matrix with `diagonal` of its entries on the diagonal.
 
-    arcs: the entries of the pattern of A + A^T without its diagonal.
+    arcs: number of entries of the pattern of A + A^T without its diagonal.
     """
     note = f"A matrix of {entries:,} entries: its values are ignored"
     notes = [note + (f", the {diagonal:,} on the diagonal are left out." if diagonal else ".")]
@@ -247,9 +247,9 @@ def arcs_of_entries(
 ) -> DirectedGraph:
     """Return the graph with an arc from i to j for each entry (i, j) of a matrix of n rows.
 
-    values (entries,): weigh the arcs unless one is no weight; None for a pattern. symmetry: which
-    other triangle the file leaves out, in the words of Matrix Market. Entries that stand more than
-    once are added up. Adds notes on what was left out.
+    values (entries,): the weights of the arcs, unless some value cannot be a weight; None for a
+    pattern. symmetry: how the triangle that the file omits follows from the other, in Matrix
+    Market's terms. Repeated entries are added up. Adds notes on what was left out.
     """
     off = rows != columns
     diagonal = int(off.size - np.count_nonzero(off))
@@ -272,9 +272,9 @@ def arcs_of_entries(
 
 
 def notes_of_arcs(entries: int, diagonal: int, arcs: int, unfit: str, *, valued: bool) -> list[str]:
-    """Return what to say of a matrix whose entries are arcs.
+    """Return the notes on a matrix whose entries are arcs.
 
-    unfit: why values are no weights; valued: whether it has any.
+    unfit: why its values cannot be weights; valued: whether it has values.
     """
     note = f"A matrix of {entries:,} entries, each an arc from its row to its column"
     if valued:
@@ -287,7 +287,7 @@ def notes_of_arcs(entries: int, diagonal: int, arcs: int, unfit: str, *, valued:
 
 
 def _added_up(n: int, tails: IntArray, heads: IntArray, values: npt.NDArray[Any]) -> DirectedGraph:
-    """Return the graph in which the weights of equal arcs are added up."""
+    """Return the graph in which equal arcs are merged and their weights added up."""
     from scipy.sparse import coo_array
 
     matrix = coo_array((values, (tails, heads)), shape=(n, n))
@@ -297,7 +297,7 @@ def _added_up(n: int, tails: IntArray, heads: IntArray, values: npt.NDArray[Any]
 
 
 def recognises(source: Source) -> bool:
-    """Return whether suffix and lines fit; the lines alone might be an edge list's."""
+    """Return whether suffix and lines fit; the lines by themselves could be an edge list."""
     if source.suffix not in {".triplet", ".triplets", ".tri", ".ijv", ".mtx"} or not source.is_text:
         return False
     layout = layout_of(source)
@@ -305,9 +305,9 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
-    """Return the graph of A + A^T; the largest index says how many rows there are.
+    """Return the graph of A + A^T; the largest index determines the number of rows.
 
-    directed: the arcs of A, weighing what the third column holds where there are three.
+    directed: the arcs of A, with the third column, if there is one, as weights.
     """
     found = entries(source, with_values=directed)
     n = max(found.n_rows, found.n_columns)
@@ -318,7 +318,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
 
 
 def entries(source: Source, *, with_values: bool = False) -> Entries:
-    """Return the entries as stored; the largest indices say how many rows and columns there are."""
+    """Return the stored entries; the largest indices determine the numbers of rows and columns."""
     layout = layout_of(source)
     if layout is not None:
         layout = below_header(source, layout, matrix=True)

@@ -1,4 +1,4 @@
-"""Scotch graph files, version 0: a stream of numbers, each vertex by its degree and neighbours.
+"""Scotch graph files, version 0: a stream of numbers; each vertex has its degree and neighbours.
 
 Header: 0; the numbers of vertices and of arcs (twice the edges); the base of the numbering and
 three digits: 1.. vertex labels, .1. edge loads, ..1 vertex loads.
@@ -19,7 +19,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """Return whether line 1 is 0, and two counts, a base and three digits follow."""
+    """Return whether the first lines are 0, then two counts, then a base and three digits."""
     if not source.is_text or source.suffix in {".grf", ".src"}:
         return source.is_text
     try:
@@ -64,7 +64,7 @@ def read(source: Source) -> Graph:
 
 
 def _header(source: Source) -> tuple[tuple[int, int, int, int], str, int, int]:
-    """(version, n, arcs, base), the flags, the offset of the counts and of the first vertex."""
+    """Parse (version, n, arcs, base), the flags, and the offsets of counts and first vertex."""
     numbers: list[int] = []
     fields: list[bytes] = []
     offset = body = 0
@@ -123,7 +123,7 @@ def _from_base(
 def _numbers_of(
     source: Source, adjncy: npt.NDArray[np.int64], labels: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Replace the neighbours' labels by their positions."""
+    """Replace the neighbours' labels by their vertex numbers."""
     order = np.argsort(labels, kind="stable")
     ordered = labels[order]
     if (np.diff(ordered) == 0).any():
@@ -137,7 +137,7 @@ def _numbers_of(
 
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
-    """Return the file's text; InputError where weights are several or not whole numbers."""
+    """Return the file's text; raise InputError for several weights or fractions."""
     if graph.n_constraints > 1:
         raise InputError(
             f"the format stores one weight per vertex, not {graph.n_constraints}",

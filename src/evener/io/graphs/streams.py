@@ -1,8 +1,8 @@
-"""Graph files read piece by piece: a window of the file in memory at a time, never all of it.
+"""Graph files read piece by piece: only a window of the file is in memory at a time.
 
-Formats whose lines or arrays hold arcs one after another can be read so: METIS, Matrix Market
+This works for formats whose lines or arrays hold arcs one after another: METIS, Matrix Market
 (coordinate), edge lists of numbers without gaps, binary CSR, and Evener's own archives. WholeNeeded
-says why another file cannot.
+says why another file must be read whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Repeats = Literal["refused", "first", "sum"]
 
 
 class WholeNeeded(Exception):  # noqa: N818 - no error: the graph is read in another way
-    """The file must be read whole; the text says why."""
+    """The file must be read whole; the message says why."""
 
 
 class ArcPiece(NamedTuple):
@@ -40,12 +40,13 @@ class ArcPiece(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What was seen in pieces of a file.
+    """Counts and checks collected over pieces of a file.
 
-    lines: entries or arcs; loops: those from a vertex to itself. fractional: whether a weight is
-    written other than as a whole number; unfit: why values cannot weigh arcs. low, high: the least
-    and the greatest number of a vertex. signature: 0 over all pieces if every arc stands at both
-    ends with one weight. arcs, isolated: of the graph, how many arcs, and vertices without any.
+    lines: entries or arcs; loops: arcs from a vertex to itself. fractional: whether some weight is
+    not written as a whole number; unfit: why values cannot be weights of arcs. low, high: the
+    smallest and the largest vertex number. signature: its sum over all pieces is 0 if every arc is
+    listed at both ends with the same weight. arcs, isolated: for the graph, the number of arcs and
+    of vertices without arcs.
     """
 
     lines: int = 0
@@ -60,7 +61,7 @@ class Tally(NamedTuple):
 
     @staticmethod
     def together(tallies: Sequence[Tally]) -> Tally:
-        """Return what was seen in all."""
+        """Return the combined tally."""
         return reduce(_added, tallies, Tally())
 
 
@@ -82,11 +83,11 @@ def _added(one: Tally, other: Tally) -> Tally:
 class ArcStream:
     """A graph file that is read in pieces; one subclass for each format.
 
-    n: vertices. directed: whether lines are arcs of a directed graph. both: each pair stands for an
-    arc each way, the other one with `turned` times the weight. repeats: of equal arcs the first
-    counts, or their sum, or the file is wrong. weighted: whether arcs have weights;
-    fractional: whether these are float64 whatever they are. vertices_weigh: whether vertices have
-    weights, which are not read. n_pieces: how many pieces there are.
+    n: vertices. directed: whether lines are arcs of a directed graph. both: each pair means two
+    arcs, one each way, the second with `turned` times the weight. repeats: for equal arcs, whether
+    the first counts, their sum counts, or the file is wrong. weighted: whether arcs have weights;
+    fractional: whether weights are always float64. vertices_weigh: whether vertices have weights,
+    which are not read. n_pieces: number of pieces.
     """
 
     source: Source
@@ -102,28 +103,28 @@ class ArcStream:
     notes: list[str] = field(default_factory=list)
 
     def survey(self, piece: int) -> int:  # noqa: ARG002 - formats without rows have none
-        """Return how many rows begin in a piece."""
+        """Return the number of rows that begin in a piece."""
         return 0
 
     def surveyed(self, rows: Sequence[int]) -> None:
-        """Take the rows of all pieces. Raises InputError where there are too few."""
+        """Store the row counts of all pieces. Raises InputError if there are too few."""
 
     def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
-        """Yield the pieces first to last - 1. Raises InputError for what is wrong in them."""
+        """Yield pieces first to last - 1. Raises InputError for errors in them."""
         raise NotImplementedError
 
     def finish(self, seen: Tally) -> None:
-        """Check what all pieces hold together, and add notes.
+        """Check the combined tally of all pieces, and add notes.
 
-        Raises InputError, and WholeNeeded where only the whole file tells its vertices.
+        Raises InputError; WholeNeeded if the vertices can be determined only from the whole file.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Window(Source):
-    """A part of a file, from the byte `start` on, as readers of whole files take it.
+    """A part of a file, from byte `start` on, in the form that readers of whole files accept.
 
-    whole: bytes of the file.
+    whole: size of the file [B].
     """
 
     start: int = 0
@@ -131,11 +132,11 @@ class Window(Source):
 
     @property
     def extent(self) -> int:
-        """Bytes of the whole file."""
+        """Size of the whole file [B]."""
         return max(self.whole, len(self.data))
 
     def line_at(self, offset: int) -> int:
-        """Number of the line of the file, from 1, that holds the byte at `offset` here."""
+        """Return the file's line number, from 1, for the byte at `offset` of this window."""
         before = 0
         with open_input(self.path) as file:
             left = self.start
@@ -146,7 +147,7 @@ class Window(Source):
 
 
 def head_of(path: str | Path) -> Window:
-    """Return the beginning of a file. Raises InputError, and WholeNeeded for packed files."""
+    """Return the beginning of a file. Raises InputError; WholeNeeded if it is packed."""
     if is_stdin(path):
         raise WholeNeeded("standard input is read once")
     if Path(path).is_dir():
@@ -164,7 +165,7 @@ def head_of(path: str | Path) -> Window:
 
 @dataclass
 class TextStream(ArcStream):
-    """A file of lines, cut at line ends; bounds: offsets of the pieces, and the file's end."""
+    """A file of lines, cut at line ends; bounds: offsets of the pieces, then the file's end."""
 
     start: int = 0
     bounds: list[int] = field(default_factory=list)
@@ -186,22 +187,22 @@ class TextStream(ArcStream):
 
 
 def _bounds(path: Path, start: int) -> list[int]:
-    """Return where the pieces of a file begin, from the byte `start` on, and where it ends."""
+    """Return the offsets of the pieces of a file, from byte `start` on, and of its end."""
     bounds = [start]
     with open_input(path) as file:
         end = os.fstat(file.fileno()).st_size
         while bounds[-1] + PIECE < end:
             file.seek(bounds[-1] + PIECE)
-            file.readline()  # to the end of the line that holds this byte
+            file.readline()  # to the end of the current line
             bounds.append(file.tell())
     return bounds if bounds[-1] == end and len(bounds) > 1 else [*bounds, end]
 
 
 def both_ways(m: int) -> str:
-    """Return the note on a file of m edges whose arcs were asked for."""
+    """Return the note on a file of m undirected edges that is read as arcs."""
     return f"Its {m:,} edges have no direction; each becomes two arcs."
 
 
 def lines_at_most(window: Window) -> int:
-    """Return how many lines a window may have: its line ends, and one."""
+    """Return an upper bound of the number of lines: the number of newlines plus one."""
     return window.data.count(b"\n") + 1

@@ -1,4 +1,4 @@
-"""Machine files of described computers: what is guessed is marked as such in a comment."""
+"""Writes machine files of described computers; a comment marks each guessed value."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from evener.wording import printable
 
 GUESSED = "  # guessed"
 _KEY = re.compile(r"(\w+) = ")
-_WIDEST = 98  # characters of a line of the head
+_WIDEST = 98  # max. characters per line of the head
 
 
 def described_to_toml(described: Described) -> str:
-    """Return the text of a machine file: remarks at its head, "# guessed" beside guesses."""
+    """Return the text of a machine file: remarks first, "# guessed" after guessed values."""
     runs = runs_of(described.platform.devices)
     levels = iter(level.name for level in described.platform.levels)
     devices = iter(run[0].name for run, _, _ in runs)
@@ -37,7 +37,7 @@ def write_described(path: str | Path, described: Described) -> None:
 
 
 def _head(described: Described) -> list[str]:
-    """Return the remarks in lines of bounded width, what continues one being indented."""
+    """Return the remarks as lines of limited width; continuation lines are indented."""
     lines = []
     for remark in described.remarks:
         line, *words = printable(remark).split(" ")

@@ -1,4 +1,4 @@
-"""The keys host, cores and gpu of a [[device]] table: of one device, or of each of its copies."""
+"""Reads the keys host, cores and gpu of [[device]] tables, for one device or all its copies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ Home = dict[str, Any]  # fields of a Device: host, node, cores, gpu
 def homes_of(
     table: Mapping[str, Any], index: int, names: Sequence[str], counts: Mapping[str, int]
 ) -> list[Home]:
-    """Return what the index-th table says of where each of its devices is, called `names`.
+    """Return the location of each device, called `names`, of the index-th table.
 
-    `host` is the device's host where the table has host_GB_per_s, else its node. counts: of all
-    tables by name, 0 for one device. Raises TableError with the key that is wrong.
+    If the table has host_GB_per_s, `host` is the device's host device, else its node. counts:
+    number of devices of each table by name, 0 for a single device. Raises TableError with the wrong
+    key.
     """
     found: dict[str, list[Any]] = {}
     is_behind = "host_GB_per_s" in table or "host_alpha_us" in table
@@ -46,7 +47,7 @@ def homes_of(
 
 
 def home_lines(devices: Sequence[Device], is_counted: bool) -> list[str]:
-    """Return the lines that say where the devices of one table are; nothing of their hosts."""
+    """Return the lines that state the location of one table's devices, without host devices."""
     first, lines = devices[0], []
     if first.node and not first.host:
         nodes = [device.node for device in devices]
@@ -61,7 +62,7 @@ def home_lines(devices: Sequence[Device], is_counted: bool) -> list[str]:
 
 
 def says_where(device: Device) -> tuple[bool, bool, bool]:
-    """Return which of host, cores and gpu are stated: those of a table state the same ones."""
+    """Return which of host, cores and gpu are stated; devices of a table state the same ones."""
     return bool(device.node), bool(device.cores), device.gpu is not None
 
 
@@ -71,7 +72,7 @@ def _listed(values: Iterable[str], as_list: bool) -> str:
 
 
 def _of_each(key: str, table: Mapping[str, Any], n: int) -> list[Any]:
-    """Return the value of each of the n devices of a table: entries of a list, or one for all."""
+    """Return the value for each of the n devices of a table, from a list or one common value."""
     value = table[key]
     if "count" not in table:
         if key != "cores" and isinstance(value, list):
@@ -109,7 +110,7 @@ _EXAMPLES = {"cores": '["0-3", "4-7", ...]', "gpu": "[0, 1, ...]"}
 def _refuse_shared(
     key: str, table: Mapping[str, Any], index: int, homes: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Refuse one value of cores or gpu for several devices of a computer."""
+    """Raise TableError if several devices of a computer share one value of cores or gpu."""
     nodes = [home.get("node", "") for home in homes]
     if len(set(nodes)) < len(nodes):
         raise tables.TableError(
@@ -122,7 +123,7 @@ def _refuse_shared(
 
 
 def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, int]) -> list[str]:
-    """Return the device that each of the devices is behind."""
+    """Return the host device of each of these devices."""
     host = table["host"]
     if isinstance(host, list):
         raise InputError(
@@ -133,13 +134,13 @@ def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, 
         raise InputError(f"the host of device {names[0]!r} is a name, not {host!r:.40}")
     if "host_GB_per_s" not in table:
         raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
-    # Names of single devices, such as cpu0, count before those of tables.
+    # Names of single devices, such as cpu0, take precedence over those of tables.
     singles = {name: 0 for base, n in counts.items() for name in _single(base, n, host)}
     return hosts_of(list(names), host, {**counts, **singles})
 
 
 def _single(base: str, count: int, host: str) -> list[str]:
-    """Return `host` where it names one of the `count` devices of the table `base`."""
+    """Return [`host`] if it names one of the `count` devices of the table `base`, else []."""
     number = host.removeprefix(base)
     fits = count and host.startswith(base) and number.isdecimal() and str(int(number)) == number
     return [host] if fits and int(number) < count else []

@@ -1,4 +1,4 @@
-"""Reads a hostfile of Open MPI, MPICH or Slurm: the hosts, and the slots of each where stated."""
+"""Reads a hostfile of Open MPI, MPICH or Slurm: the hosts, and their slots if stated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from evener.errors import InputError
 from evener.files.opening import named, read_bytes
 
-MOST = 1 << 24  # bytes: more hosts than there are
+MOST = 1 << 24  # bytes: enough for more hosts than any cluster has
 _LINE = re.compile(
     r"(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*)(:(?P<count>\d{1,9}))?(?P<words>(\s+\w+\s*=\s*[^\s=]+)*)",
     re.ASCII,
@@ -17,11 +17,11 @@ _SLOTS = re.compile(r"\bslots\s*=\s*(\d{1,9})(?!\S)", re.ASCII)
 
 
 def read_hostfile(path: str | Path) -> dict[str, int | None]:
-    """Return the slots of each host in a hostfile, in its order; None where it does not say.
+    """Return the slots of each host in a hostfile, in file order; None if not stated.
 
-    A line is `node1`, `node1:4` or `node1 slots=4`, with further words of the form key=value; `#`
-    begins a comment. A host of several lines has as many slots as they state together, a line
-    without a number counting as one. Raises InputError with file and line.
+    A line is `node1`, `node1:4` or `node1 slots=4`, followed by words of the form key=value; `#`
+    begins a comment. If a host has several lines, their slots are added; a line without a number
+    counts as one. Raises InputError with file and line.
     """
     try:
         text = read_bytes(path, MOST).decode()

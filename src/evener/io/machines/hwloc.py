@@ -1,8 +1,8 @@
 """Reads hwloc's description of a computer: `lstopo --of xml`, of hwloc 1.x, 2.x and 3.x.
 
-In files of 1.x a NUMA node contains its cores; from 2.0 on it stands beside them, with their
-cpuset. Both are read by the cpuset. Sizes of memories and caches are in bytes, of CUDA memory in
-KiB. Files of `lstopo --disallowed` say what may be used, and the rest is left out.
+In files of 1.x, a NUMA node contains its cores; from 2.0 on, it is a separate object with their
+cpuset. Both are read by the cpuset. Sizes of memories and caches are in bytes, sizes of CUDA memory
+in KiB. Files of `lstopo --disallowed` state what may be used; the rest is left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROOT = "topology"
 MOST_MEMORY = 2**60  # bytes
 KIB, MHZ = 2.0**10, 1e6
 OTHER_GPUS = ("RSMI", "LevelZero")  # hwloc's names for GPUs of AMD and of Intel
-HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that take a vector of 256 bits in halves
+HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that execute a 256-bit vector in two halves
 _PACKAGES = ("Package", "Socket")
 _CACHE = re.compile(r"L(\d)(d?)Cache|L(\d)")
 _GPU_CLASS = re.compile(r"\s*03[0-9a-fA-F]{2}\b")
@@ -48,9 +48,9 @@ _CUDA_NAME = re.compile(r"cuda(\d{1,4})")
 
 
 def computer_of_hwloc(content: bytes, file: str | Path) -> Computer:
-    """Return the computer that an XML file of lstopo describes, GPUs that it lists as CUDA too.
+    """Return the computer that an XML file of lstopo describes, including GPUs listed as CUDA.
 
-    Raises InputError for what is no such file, for numbers that cannot be, and for no cores.
+    Raises InputError if the file is not such XML, has impossible numbers, or has no cores.
     """
     tree = xml_tree(content, ROOT, file)
     machine = next(iter(tree.iter("object")), None)
@@ -66,7 +66,7 @@ def computer_of_hwloc(content: bytes, file: str | Path) -> Computer:
 
 
 class _Place(NamedTuple):
-    """An object, and what it is within: package, L3 cache, core, cpuset, PCI address."""
+    """An object and its context: package, L3 cache, core, cpuset, PCI address."""
 
     element: ET.Element
     socket: int
@@ -78,7 +78,7 @@ class _Place(NamedTuple):
 
 @dataclass
 class _Found:
-    """What the objects of a file say, as they are met."""
+    """What has been collected from the objects so far."""
 
     file: str | Path
     allowed: int
@@ -92,7 +92,7 @@ class _Found:
 
 
 def _objects(tree: ET.Element, file: str | Path) -> Iterator[_Place]:
-    """Go through all objects, parents first, in the order of the file."""
+    """Yield all objects, parents first, in file order."""
     first = [_Place(one, 0, 0, -1, ANY, "") for one in tree if one.tag == "object"]
     stack, seen = first[::-1], {"socket": 0, "cache": 0, "core": 0}
     sockets: set[int] = set()
@@ -127,7 +127,7 @@ def _take(found: _Found, place: _Place, nodes: int) -> None:
     if kind == "PU":
         cpu = number_of(element, "os_index", file, MOST_COMPUTER_CORES)
         if found.allowed >> cpu & 1:
-            # Where cores are not known, each processor is taken as one.
+            # If cores are not known, each processor is taken as a core.
             core = place.core if place.core >= 0 else -2 - cpu
             found.cores.setdefault(core, []).append(cpu)
             found.places[core] = (place.socket, place.cache)
@@ -150,7 +150,7 @@ def _take(found: _Found, place: _Place, nodes: int) -> None:
 
 
 def _cuda_device(place: _Place, file: str | Path) -> ComputerGpu | None:
-    """Return the GPU of an OSDev object, if hwloc found it by CUDA."""
+    """Return the GPU of an OSDev object if hwloc found it by CUDA, else None."""
     infos = infos_of(place.element)
     named = _CUDA_NAME.fullmatch(place.element.get("name", ""))
     if named is None or "CUDA" not in {
@@ -200,16 +200,16 @@ def _computer(found: _Found, tree: ET.Element, machine: ET.Element) -> Computer:
 
 
 def _cores(found: _Found, tree: ET.Element) -> tuple[ComputerCore, ...]:
-    """Return the cores by socket and number, with the NUMA node and the kind of each.
+    """Return the cores by socket and number, with the NUMA node and kind of each core.
 
-    Cores of no node that is described are taken for a node in their socket.
+    Cores outside all described nodes are assigned to one extra node per socket.
     """
     kinds = [_kind(element, found.file) for element in tree.iter("cpukind")]
     cores, elsewhere = [], max((i + 1 for i, _, _ in found.memories), default=0)
     for number, cpus in found.cores.items():
         socket, cache = found.places[number]
         first = min(cpus)
-        # A node that contains another one's cores, as one of fast memory, has the larger cpuset.
+        # A node that includes another node's cores, such as fast memory, has the larger cpuset.
         nodes = [(n.bit_count(), i) for i, n, _ in found.memories if n != ANY and n >> first & 1]
         numa = min(nodes)[1] if nodes else elsewhere + socket
         kind = next((one for one in kinds if one.cpuset >> first & 1), _Kind(0))
@@ -219,7 +219,7 @@ def _cores(found: _Found, tree: ET.Element) -> tuple[ComputerCore, ...]:
 
 
 class _Kind(NamedTuple):
-    """A kind of core: whose it is, and what is known of it, as of ComputerCore."""
+    """A kind of core: its cpuset, and its properties as in ComputerCore."""
 
     cpuset: int
     clock: float | None = None
@@ -245,7 +245,7 @@ def _is_l3(element: ET.Element) -> bool:
 
 
 def _cache_name(element: ET.Element) -> str:
-    """Return "L1d", "L2", "L3", ... of a cache of data; "" for other objects."""
+    """Return "L1d", "L2", "L3", ... for a data cache; "" for other objects."""
     kind = element.get("type", "")
     if kind == "Cache":  # of hwloc 1.x
         depth, code = element.get("depth", ""), element.get("cache_type", "0")

@@ -14,10 +14,10 @@ ANY = -1  # the set of all processors
 
 
 def bitmap(text: str | None, file: str | Path) -> int:
-    """Return a bitmap such as "0x0000000f,,0xffffffff" or "0xf...f,0x0" as a whole number.
+    """Convert a bitmap such as "0x0000000f,,0xffffffff" or "0xf...f,0x0" to a whole number.
 
-    Words have 32 bits, the highest first; an empty one is zero. None: all bits. Raises InputError
-    for other texts.
+    Words have 32 bits, the highest first; an empty word is zero. None means all bits. Raises
+    InputError for other texts.
     """
     if text is None:
         return ANY
@@ -34,14 +34,14 @@ def bitmap(text: str | None, file: str | Path) -> int:
 
 
 def cpus_of(cpuset: int, processors: Iterable[int]) -> frozenset[int]:
-    """Return those of these processors that are in a set."""
+    """Return those of the `processors` that are in the set."""
     return frozenset(cpu for cpu in processors if cpuset >> cpu & 1)
 
 
 def number_of(
     element: ET.Element, key: str, file: str | Path, most: int, default: int | None = None
 ) -> int:
-    """Return an attribute that is a whole number below `most`; where absent, `default`."""
+    """Return an attribute that is a whole number below `most`; `default` if absent."""
     text = element.get(key)
     if text is None and default is None:
         raise InputError(f"has a {element.get('type', '')[:20]} without {key}", file=file)
@@ -51,9 +51,9 @@ def number_of(
 
 
 def whole(text: str | None, what: str, file: str | Path, most: int) -> int:
-    """Return a text as a whole number below `most`; 0 where there is none.
+    """Convert a text to a whole number below `most`; 0 for None.
 
-    Raises InputError for other texts, with `what` they are.
+    Raises InputError for other texts; what: their name in errors.
     """
     if text is None:
         return 0
@@ -65,11 +65,11 @@ def whole(text: str | None, what: str, file: str | Path, most: int) -> int:
 
 
 def infos_of(element: ET.Element) -> dict[str, str]:
-    """Return the <info> elements of an object: their values by name."""
+    """Return the <info> elements of an object: values by name."""
     return {e.get("name", ""): e.get("value", "") for e in element if e.tag == "info"}
 
 
 def bus_address(text: str) -> str:
-    """Return a PCI address, hwloc's or nvidia-smi's, as "0000:3b:00.0"; "" where it is none."""
+    """Convert a PCI address of hwloc or nvidia-smi to "0000:3b:00.0"; "" if it is not one."""
     found = re.fullmatch(r"\s*([0-9a-fA-F]{4,8}):([0-9a-fA-F:.]{4,8})\s*", text)
     return f"{int(found[1], 16):04x}:{found[2].lower()}" if found else ""

@@ -13,7 +13,7 @@ from evener.platforms.topologies import KINDS, fat_tree_links, mesh_links, star_
 from evener.wording import nearest
 
 _NEEDED = {"mesh": "shape", "torus": "shape", "fat-tree": "arity"}
-SWITCH = "switch"  # what switches are called, with numbers in a fat tree
+SWITCH = "switch"  # name of switches, followed by numbers in a fat tree
 
 
 def names_of(table: Mapping[str, Any]) -> list[str]:
@@ -28,7 +28,7 @@ def links_of_networks(
     device_tables: Sequence[Mapping[str, Any]],
     names: Sequence[str],
 ) -> list[Connection]:
-    """Return the links of all networks; one without `devices` joins all, called `names`.
+    """Return the links of all networks; a network without `devices` joins all `names`.
 
     Raises TableError with the place of the mistake.
     """

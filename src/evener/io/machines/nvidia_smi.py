@@ -1,6 +1,6 @@
-"""Reads what `nvidia-smi -q -x` says of a computer's GPUs, and of the instances they are cut into.
+"""Reads a computer's GPUs and their MIG instances from the output of `nvidia-smi -q -x`.
 
-Of a GPU with MIG enabled its instances are the devices; without instances it can compute nothing.
+If MIG is enabled on a GPU, its instances are the devices; without instances it cannot compute.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UUID = re.compile(r"(GPU|MIG)-[0-9A-Za-z][0-9A-Za-z/-]{0,120}")
 
 
 class ListedGpus(NamedTuple):
-    """The GPUs of a computer, driver's version, and sentences on those that are left out."""
+    """The GPUs of a computer, the driver's version, and notes on GPUs that are left out."""
 
     gpus: tuple[ComputerGpu, ...]
     driver: str
@@ -31,9 +31,9 @@ class ListedGpus(NamedTuple):
 
 
 def gpus_of_nvidia_smi(content: bytes, file: str | Path) -> ListedGpus:
-    """Return the GPUs of the XML that nvidia-smi writes, none where it lists none.
+    """Return the GPUs in nvidia-smi's XML; none if it lists none.
 
-    Raises InputError for what is no such file, as the text of a driver's error.
+    Raises InputError for other content, such as a driver's error message.
     """
     if not content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
         said = content.decode("utf-8", "replace").strip().split("\n")[0][:80]
@@ -76,7 +76,7 @@ def _gpu(element: ET.Element, index: int, file: str | Path) -> ComputerGpu:
 
 
 def _instances(element: ET.Element, gpu: ComputerGpu, file: str | Path) -> list[ComputerGpu]:
-    """Return the compute instances of a GPU, with their share of its memory's bandwidth."""
+    """Return the compute instances of a GPU, with their share of the memory bandwidth."""
     found = []
     for one in element.findall("mig_devices/mig_device"):
         memory = _size(one, file, f"an instance of GPU {gpu.index}")
@@ -91,7 +91,7 @@ def _instances(element: ET.Element, gpu: ComputerGpu, file: str | Path) -> list[
 
 
 def _instance_uuid(one: ET.Element, gpu: ComputerGpu, file: str | Path) -> str:
-    """Return the name of an instance by which CUDA_VISIBLE_DEVICES chooses it."""
+    """Return the instance's name for CUDA_VISIBLE_DEVICES."""
     uuid = _text(one, "uuid")
     if _UUID.fullmatch(uuid):
         return uuid
@@ -105,7 +105,7 @@ def _instance_uuid(one: ET.Element, gpu: ComputerGpu, file: str | Path) -> str:
 
 
 def _size(element: ET.Element, file: str | Path, whose: str) -> float | None:
-    """Return the memory that is stated [B]; None where it is not, as "N/A"."""
+    """Return the stated memory [B]; None if it is not stated, as in "N/A"."""
     text = _text(element, "fb_memory_usage/total")
     found = _SIZE.fullmatch(text)
     if found is None and (not text or re.fullmatch(r"\[?N/?A\]?|\D*", text)):

@@ -1,4 +1,4 @@
-"""A Platform as plan files hold it: a dictionary that json.dumps takes, in SI units."""
+"""A Platform in the form that plan files store: a dictionary for json.dumps, in SI units."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _FIELD_OF = {"memory_bytes": "memory"}
 
 
 def platform_to_dict(platform: Platform) -> dict[str, Any]:
-    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out.
+    """Return a dictionary for json.dumps: devices, levels, links; in SI units, without defaults.
 
-    Speed curves stand in a list of their own, once each; devices say which is theirs.
+    Speed curves are in a separate list, once each; devices refer to them by number.
     """
     curves: dict[int, tuple[int, DeviceSpeeds]] = {}
     for device in platform.devices:
@@ -76,7 +76,7 @@ def platform_to_dict(platform: Platform) -> dict[str, Any]:
 
 
 def platform_from_dict(data: Mapping[str, Any]) -> Platform:
-    """Return the Platform of platform_to_dict. Raises InputError for anything else."""
+    """Convert the result of platform_to_dict back. Raises InputError for anything else."""
     try:
         checked = tables.checked(data, PLATFORM_DICT, "platform", 0)
         curves = [speeds_from_dict(table, i) for i, table in enumerate(checked.get("curves", []))]

@@ -1,4 +1,4 @@
-"""What the tables of a machine file may hold: keys, and the checks of their values."""
+"""The keys that tables of a machine file may contain, and the checks of their values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ NETWORK = {
 
 
 def stated(device: Device) -> dict[str, float]:
-    """Return a device's optional numbers (limits, costs, power) by key, those that are stated."""
+    """Return a device's optional numbers (limits, costs, power) that are stated, by key."""
     own = {key: getattr(device, key) for key in (*LIMITS, *OWN)}
     default = {"fixed_seconds": 0.0}
     return {key: value for key, value in own.items() if value != default.get(key)}

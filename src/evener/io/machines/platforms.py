@@ -1,7 +1,7 @@
-"""Reads and writes a Platform without loss as a machine file in TOML.
+"""Reads and writes a Platform as a machine file in TOML, without loss.
 
-Times and bandwidths stand in TOML as alpha_us and GB_per_s, inside as alpha [s] and
-beta [s/B]. Both are converted in decimal arithmetic, so every float comes back to the bit.
+TOML files state alpha_us and GB_per_s; Evener uses alpha [s] and beta [s/B] internally. Both are
+converted in decimal arithmetic, so every float is restored exactly.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BEHIND = "gpu_behind_host"
 
 
 def platform_to_toml(platform: Platform) -> str:
-    """Return the text of a machine file. Raises InputError for devices with speed curves."""
+    """Return the text of a machine file. Raises InputError if devices have speed curves."""
     if platform.has_curves:
         raise InputError("a machine file has one speed per device; store curves in a speeds file")
     parts = [f"name = {toml_text(platform.name)}\n"] if platform.name else []
@@ -62,10 +62,10 @@ def platform_to_toml(platform: Platform) -> str:
 
 
 def runs_of(devices: Sequence[Device]) -> list[tuple[Sequence[Device], str, int]]:
-    """Group neighbours that are equal but for where they are and their names name0, name1, ...
+    """Group consecutive devices that differ only in location and in their names name0, name1, ...
 
-    Returns (devices, name, how many) for each group; a device alone keeps its full name and has
-    count 0.
+    Returns (devices, name, count) for each group; a single device keeps its full name and has count
+    0.
     """
     runs, start = [], 0
     while start < len(devices):
@@ -128,7 +128,7 @@ def _shared(one: Level | Connection) -> list[str]:
 
 
 def _link(link: Link) -> list[str]:
-    """Return the lines of a link; unlimited bandwidth (beta 0) is left out."""
+    """Return the lines of a link; an unlimited bandwidth (beta 0) is left out."""
     lines = [f"alpha_us = {_decimal(Decimal(repr(float(link.alpha))).scaleb(6))}"]
     if link.beta > 0:
         lines.append(f"GB_per_s = {_gb_per_s(float(link.beta))}")
@@ -137,7 +137,7 @@ def _link(link: Link) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _gb_per_s(beta: float) -> str:
-    """Return the bandwidth [GB/s] with the fewest digits that is read as this beta [s/B]."""
+    """Return the shortest bandwidth [GB/s] that is read back as exactly this beta [s/B]."""
     s_per_gb = CONTEXT.multiply(Decimal(beta), 10**9)
     for digits in range(1, 26):
         text = _decimal(CONTEXT.divide(1, s_per_gb), digits)
@@ -151,7 +151,7 @@ def _real(value: float) -> str:
 
 
 def _decimal(value: Decimal, digits: int = 40) -> str:
-    """Return a number as TOML's float: 0.5, 16.0, 2.0e8."""
+    """Return a number in TOML's float notation: 0.5, 16.0, 2.0e8."""
     if value == 0:
         return "0.0"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -167,21 +167,21 @@ _FILE = TomlFile("machine file", "no [[device]] table", "Make one with `evener m
 
 
 def read_platform(path: str | Path) -> Platform:
-    """Read a machine file. Raises InputError with file, line and the key meant."""
+    """Read a machine file. Raises InputError with file, line and key."""
     text, data = read_toml(path, _FILE, parse_float=exact)
     with tables.placed(path, text):
         return _platform(data)
 
 
 def platform_of_tables(data: Mapping[str, Any]) -> Platform:
-    """Return the Platform of what tomllib makes of a machine file: a dict of its tables.
+    """Return the Platform of a machine file's tables, as tomllib parses them.
 
-    Raises InputError with the key meant.
+    Raises InputError with the key concerned.
     """
-    import tomli_w  # for tables alone: files are read without it
+    import tomli_w  # needed only for tables, not for files
 
     try:
-        # Through text, so that numbers are converted as those of a file.
+        # Via text, so that numbers are converted like those of a file.
         read = tomllib.loads(tomli_w.dumps(data), parse_float=exact)
     except (TypeError, ValueError) as error:
         raise InputError(f"these are not the tables of a machine file: {error}") from error
@@ -248,7 +248,7 @@ def _behind(platform: Platform) -> Platform:
 def _expanded(
     device_tables: Sequence[Mapping[str, Any]],
 ) -> tuple[list[Device], Callable[[int], int]]:
-    """Return the devices, counts expanded, and from which table the i-th of them came."""
+    """Return all devices, with counts expanded, and a function: device number -> table number."""
     total, starts = 0, []
     for index, table in enumerate(device_tables):
         starts.append(total)
@@ -277,7 +277,7 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
     traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * GIB
-    # One dictionary for all devices of the table: it is never written to.
+    # One dictionary for all devices of the table, because it is never modified.
     able = {key: table[key] for key in ABILITIES if key in table}
     traits["capabilities"] = {**table.get("capabilities", {}), **able}
     if "host_alpha_us" in table or "host_GB_per_s" in table:

@@ -1,12 +1,12 @@
-"""Process files: where each process of a parallel program runs, as TOML that a person edits.
+"""Process files: where each process of a parallel program runs, as editable TOML.
 
     [[process]]
     host = "node7"
-    rank = 0                    # among the processes of the host; by their order where left out
+    rank = 0                    # on this host; by file order if left out
     kind = "cuda"               # of its device: cpu (default) or cuda
     index = 1                   # of a CUDA device
     bind = "cpu3"               # cores, as cpu0-3 or cpu0,cpu4, or a socket, as socket1
-    memory_GiB = 4.0            # that its computation may take
+    memory_GiB = 4.0            # limit for its computation
     [process.options]           # of its computation
     block = 128
 
@@ -35,7 +35,7 @@ _WHOLE = "a whole number not below zero"
 
 
 def read_processes(path: str | Path) -> tuple[Process, ...]:
-    """Read a process file, in its order. Raises InputError with file, line and the key meant."""
+    """Read a process file, in file order. Raises InputError with file, line and key."""
     text, data = read_toml(path, _FILE)
     with tables.placed(path, text):
         tables.refuse_unknown(data, ("process",), "", 0)
@@ -43,12 +43,12 @@ def read_processes(path: str | Path) -> tuple[Process, ...]:
 
 
 def write_processes(path: str | Path, processes: Iterable[Process]) -> None:
-    """Write a process file, whole or not at all, that read_processes reads back as equal."""
+    """Write a process file, whole or not at all; read_processes reads back equal processes."""
     write_text(path, processes_to_toml(processes))
 
 
 def processes_to_toml(processes: Iterable[Process]) -> str:
-    """Return the text of a process file. Raises InputError for none, and for twins."""
+    """Return the text of a process file. Raises InputError if there are none, or duplicates."""
     given = tuple(processes)
     if not given:
         raise InputError("no processes: a process file needs at least one")
@@ -57,7 +57,7 @@ def processes_to_toml(processes: Iterable[Process]) -> str:
 
 
 def process_to_dict(process: Process) -> dict[str, Any]:
-    """Return what json.dumps takes, with the keys of a file's table."""
+    """Return a dictionary for json.dumps, with the keys of the file's table."""
     table: dict[str, Any] = {"host": process.host, "rank": process.rank, "kind": process.kind}
     if process.kind == "cuda":
         table["index"] = process.index

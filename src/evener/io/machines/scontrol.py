@@ -1,7 +1,7 @@
-"""Reads the text of `scontrol show node`: the computers of a Slurm cluster, as Slurm counts them.
+"""Reads the text of `scontrol show node`: the computers of a Slurm cluster.
 
-Slurm states sockets, cores and memory, and of GPUs a type; not how Linux numbers processors, no
-NUMA nodes, and no memory of GPUs. Nodes that take no work are left out, and said.
+Slurm states sockets, cores, memory and the type of GPUs, but not Linux's processor numbers, NUMA
+nodes, or the memory of GPUs. Nodes that accept no work are left out, with a note.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from evener.platforms.platform import MAX_DEVICES
 MOST_BYTES = 1 << 26  # a node takes about 1 KB
 MOST_NODE_GPUS = 1024
 MOST_SOCKETS = 1024
-MOST_NAMED = 20  # nodes left out that are named one by one
+MOST_NAMED = 20  # max. omitted nodes that are listed by name
 HIDDEN_MB = 1  # RealMemory of a node whose memory is not configured
 MIB, GIB = 2.0**20, 2.0**30
-# States in which a node takes no work; it does while it is powered down, as Slurm then starts it.
+# States in which a node accepts no work. A powered-down node does: Slurm starts it.
 OUT = frozenset(
     (
         *("DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "ERROR", "UNKNOWN"),
@@ -44,17 +44,16 @@ _GPU = re.compile(r"gpu(?::([^:()]{1,80}))?:(\d{1,9})(?:\(S:([\d,-]{1,80})\))?")
 
 
 class SlurmNodes(NamedTuple):
-    """The nodes of a cluster that take work, and sentences on those that are left out."""
+    """The nodes of a cluster that accept work, and notes on those that are left out."""
 
     computers: tuple[Computer, ...]
     notes: tuple[str, ...]
 
 
 def nodes_of_scontrol(content: bytes, file: str | Path, partition: str = "") -> SlurmNodes:
-    """Return the nodes that take work, in the order of the text; of one partition, if it is named.
+    """Return the nodes that accept work, in text order; only those of `partition` if given.
 
-    Raises InputError for what is no such text, for numbers that cannot be, and where no node is
-    left.
+    Raises InputError for other content, for impossible numbers, and if no node is left.
     """
     records = _records(content, file)
     if partition:
@@ -76,13 +75,13 @@ def nodes_of_scontrol(content: bytes, file: str | Path, partition: str = "") -> 
 
 
 def takes_work(state: str) -> bool:
-    """Return whether a node of this state, as "IDLE+CLOUD", is up or is started when needed."""
+    """Return whether a node in this state, such as "IDLE+CLOUD", is up or can be started."""
     words = {word.rstrip("*~#!%$@^-") for word in state.upper().split("+")}
     return bool(state) and "*" not in state and words.isdisjoint(OUT)
 
 
 def _records(content: bytes, file: str | Path) -> list[dict[str, str]]:
-    """Return the values of each node by key, NodeName among them; free text is left out."""
+    """Return the values of each node by key, including NodeName; free text is left out."""
     if b"\0" in content:
         raise InputError("is not UTF-8 text", file=file)
     text = content.decode("utf-8", "replace").removeprefix("\ufeff")
@@ -157,7 +156,7 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
 
 
 def _reserved(record: Mapping[str, str], n: int, threads: int, count: int) -> frozenset[int]:
-    """Return the cores that Slurm keeps for the system: those it lists, else the last ones."""
+    """Return the cores reserved for the system: the listed ones, else the last `count`."""
     if listed := cpus_in(record.get("CPUSpecList", "")):
         return frozenset(cpu // threads for cpu in listed)  # Slurm numbers processors core by core
     return frozenset(range(max(n - count, 0), n))
@@ -167,9 +166,9 @@ def _reserved(record: Mapping[str, str], n: int, threads: int, count: int) -> fr
 def _cores(
     sockets: int, per_socket: int, threads: int, reserved: frozenset[int]
 ) -> tuple[ComputerCore, ...]:
-    """Return the cores, numbered as Linux usually does: the first threads of all, then the next.
+    """Return the cores; processors are numbered in Linux's usual order: all first threads first.
 
-    Each socket is taken for a NUMA node.
+    Each socket is taken as a NUMA node.
     """
     n = sockets * per_socket
     return tuple(
@@ -199,7 +198,7 @@ def _gpus(gres: str, node: str, file: str | Path) -> tuple[ComputerGpu, ...]:
 
 
 def _share(model: str) -> float:
-    """Return the share of the whole GPU that a type of an instance has, as "a100_1g.5gb"."""
+    """Return an instance's share of the whole GPU, from its type, such as "a100_1g.5gb"."""
     instance = re.search(r"\d{1,2}g\.(\d{1,4})gb", model)
     whole = gpu_model(model)
     if instance is None or whole is None:

@@ -5,14 +5,14 @@
     samples = [[1000, 0.004], [2000, 0.0071]]    # [load in units, seconds]
     half_width = [0.0001, 0.0]                   # seconds, of each sample; these three
     repetitions = [5, 3]                         # and all below may be left out
-    status = ["ok", "slower"]                    # slower: stopped, it takes longer
+    status = ["ok", "slower"]                    # slower: stopped, because it takes longer
     capacity = 4000
-    fixed_seconds = 0.0002                       # what taking part costs, whatever the load
+    fixed_seconds = 0.0002                       # cost of taking part, at any load
     model = "akima"                              # or piecewise, shaped, time, constant
     [device.notes]
     kernel = "spmv"
 
-Numbers are written with all their digits: what is read back is equal to the bit.
+Numbers are written with all digits, so the same floats are read back.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PER_SAMPLE = ("half_width", "repetitions", "status")
 
 
 def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
-    """Read a speeds file. Raises InputError with file, line and the key meant."""
+    """Read a speeds file. Raises InputError with file, line and key."""
     text, data = read_toml(path, _FILE)
     if "surface" in data and "device" not in data:
         raise InputError(
@@ -50,12 +50,12 @@ def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
 
 
 def write_speeds(path: str | Path, devices: Iterable[DeviceSpeeds]) -> None:
-    """Write a speeds file, whole or not at all, that read_speeds reads back as equal devices."""
+    """Write a speeds file, whole or not at all; read_speeds reads back equal devices."""
     write_text(path, speeds_to_toml(devices))
 
 
 def speeds_to_toml(devices: Iterable[DeviceSpeeds]) -> str:
-    """Return the text of a speeds file. Raises InputError for none, or two of one name."""
+    """Return the text of a speeds file. Raises InputError for no devices, or equal names."""
     listed = tuple(devices)
     if not listed:
         raise InputError("no devices: a speeds file needs at least one")
@@ -67,7 +67,7 @@ def speeds_to_toml(devices: Iterable[DeviceSpeeds]) -> str:
 
 
 def speeds_to_dict(device: DeviceSpeeds) -> dict[str, Any]:
-    """Return what json.dumps takes, with the keys of a file's table."""
+    """Return a dictionary for json.dumps, with the keys of the file's table."""
     samples = device.samples
     table: dict[str, Any] = {"name": device.name, "model": device.model}
     if device.capacity < math.inf:
@@ -80,7 +80,7 @@ def speeds_to_dict(device: DeviceSpeeds) -> dict[str, Any]:
 
 
 def speeds_from_dict(table: Mapping[str, Any], index: int = 0) -> DeviceSpeeds:
-    """Return the device of speeds_to_dict. Raises InputError for anything else."""
+    """Convert the result of speeds_to_dict back. Raises InputError for anything else."""
     try:
         return _device(tables.checked(table, _DEVICE, "curve", index), index)
     except tables.TableError as error:
@@ -135,7 +135,7 @@ def _refuse_twins(devices: Sequence[DeviceSpeeds]) -> None:
 
 
 def _lines(device: DeviceSpeeds) -> list[str]:
-    """The lines of one table; what is default is left out."""
+    """Return the lines of one table; default values are left out."""
     samples = device.samples
     lines = ["[[device]]", f"name = {toml_text(device.name)}", f'model = "{device.model}"']
     if device.capacity < math.inf:
@@ -198,7 +198,7 @@ def name_of(value: Any) -> str | None:
 
 def capacity_of(value: Any) -> float | None:
     """Accept a number above zero."""
-    # An infinite capacity may be written out; it is the same as none.
+    # An explicit infinite capacity is the same as no capacity.
     return value if _is_number(value) and value > 0 else None
 
 

@@ -1,4 +1,4 @@
-"""Surface files: the time of rectangles of every height and width, as TOML that a person can edit.
+"""Surface files: the time of rectangles of every height and width, as editable TOML.
 
     [[surface]]
     name = "gpu"
@@ -7,8 +7,8 @@
     seconds = [[0.0021, 0.0054], [0.0060, 0.019], [0.022, 0.071]]    # one row for each height
     capacity = 40000                                   # units of area; may be left out
 
-Instead of seconds there may be speeds, in units of area per second. Those are what is written,
-with all their digits: the surface that is read back is equal to the bit.
+A file may state speeds, in units of area per second, instead of seconds. Evener writes speeds, with
+all digits, so the same surface is read back exactly.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from evener.io.machines.speeds import capacity_of, name_of, numbers
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_number, toml_text
 from evener.platforms.models.fitting import SpeedSurface
 
-LEAST, MOST = 1e-75, 1e75  # of every number: products of four of them are numbers still
+LEAST, MOST = 1e-75, 1e75  # of every number: products of four numbers do not overflow
 _FILE = TomlFile(
     "speeds file", "no [[device]] or [[surface]] table", "See docs/sizing.md.", 1 << 28
 )
 
 
 def read_surfaces(path: str | Path) -> dict[str, SpeedSurface]:
-    """Return the surfaces of a file by their devices' names, in its order.
+    """Return the surfaces of a file by device name, in file order.
 
-    Raises InputError with file, line and the key meant.
+    Raises InputError with file, line and key.
     """
     text, data = read_toml(path, _FILE)
     with tables.placed(path, text):
@@ -49,7 +49,7 @@ def write_surfaces(
     surfaces: Mapping[str, SpeedSurface],
     comments: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write a surface file, whole or not at all. Raises InputError for none.
+    """Write a surface file, whole or not at all. Raises InputError if there are no surfaces.
 
     comments: lines for people above a device's surface.
     """
@@ -63,7 +63,7 @@ def write_surfaces(
 
 
 def holds_surfaces(path: str | Path) -> bool:
-    """Whether a TOML file has [[surface]] tables, so that `read_surfaces` is the one to read it."""
+    """Return whether a TOML file has [[surface]] tables and thus belongs to `read_surfaces`."""
     return "surface" in read_toml(path, _FILE)[1]
 
 
@@ -114,7 +114,7 @@ def _surface(table: Mapping[str, Any], index: int) -> SpeedSurface:
 
 
 def _said(comments: Sequence[str]) -> list[str]:
-    """Return comments of TOML, which forbids control characters in them."""
+    """Return comment lines for TOML, without control characters, which it forbids."""
     return ["# " + "".join(c if c.isprintable() else " " for c in text) for text in comments]
 
 

@@ -1,7 +1,7 @@
-"""Reads TOML files, with the line of every table and key for error messages; writes values as TOML.
+"""Reads TOML files, with line numbers of tables and keys for errors; writes values as TOML.
 
-tomllib keeps no positions of well-formed values. Here the text is scanned for the n-th `[[kind]]`
-header and for a key below it, with comments and quoted texts masked.
+tomllib does not return positions of valid values. This module therefore searches the text for the
+n-th `[[kind]]` header and for a key below it, after masking comments and quoted texts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TomlLines:
         return line or self._nth(rf"\s*\[\s*{_word(kind)}\s*\]", 0) or self.top(kind)
 
     def key(self, kind: str, index: int, key: str) -> int | None:
-        """Line of a key of the index-th table of a kind; else the table's own line."""
+        """Line of a key in the index-th table of a kind; if it is not found, the table's line."""
         start = self.table(kind, index)
         if start is None:
             return None
@@ -78,13 +78,13 @@ def error_line(message: str, text: str) -> int:
 
 
 def long_key_line(text: str) -> int | None:
-    """Line of the first key of more than MOST_PARTS parts; None where there is none.
+    """Line of the first key with more than MOST_PARTS parts; None if there is none.
 
-    tomllib takes a time that grows with the square of their number, or worse.
+    tomllib's time grows with the square of the number of parts, or faster.
     """
     if _LONG_KEY.search(text) is None:
         return None
-    # Something looks like one; it may stand in a text or a comment.
+    # There is a candidate, but it may be inside a text or a comment.
     masked = _TEXT_OR_COMMENT.sub(_emptied, text)
     found = _LONG_KEY.search(masked)
     return None if found is None else masked.count("\n", 0, found.start()) + 1
@@ -107,7 +107,7 @@ def _masked(match: re.Match[str]) -> str:
 
 
 class TomlFile(NamedTuple):
-    """What a kind of file is called, what an empty one lacks, how to get one, its most bytes."""
+    """A kind of file: its name, the error if it is empty, how to get one, its maximum size [B]."""
 
     what: str
     empty: str
@@ -118,14 +118,14 @@ class TomlFile(NamedTuple):
 def read_toml(
     path: str | Path, kind: TomlFile, parse_float: Callable[[str], Any] = float
 ) -> tuple[str, dict[str, Any]]:
-    """Return a file's text, its lines ended by one newline each, and its parsed tables."""
+    """Return a file's text, with each line ended by one newline, and its parsed tables."""
     return parse_toml(_bytes_of(path, kind), path, kind, parse_float)
 
 
 def parse_toml(
     raw: bytes, path: str | Path, kind: TomlFile, parse_float: Callable[[str], Any] = float
 ) -> tuple[str, dict[str, Any]]:
-    """Return what `read_toml` does, of the content of the file at `path`."""
+    """Like `read_toml`, for the content `raw` of the file at `path`."""
     text = _text_of(raw, path, kind)
     if (line := long_key_line(text)) is not None:
         message = f"a dotted key of more than {MOST_PARTS} parts: no {kind.what} has one"
@@ -170,7 +170,7 @@ def _text_of(raw: bytes, path: str | Path, kind: TomlFile) -> str:
 
 
 def toml_number(value: float) -> str:
-    """Return a float with all its digits; a whole number without a point."""
+    """Return a float with all its digits; a whole number without a decimal point."""
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
@@ -192,5 +192,5 @@ def _escaped(character: str) -> str:
 
 
 def toml_key(key: str) -> str:
-    """Return a key, quoted where it has to be."""
+    """Return a key, quoted if necessary."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_text(key)

@@ -1,7 +1,7 @@
 """Checks the tables of TOML files and converts their values; errors state the line.
 
 Each check of a value returns the converted value, or None if it is wrong. Numbers with a unit are
-converted in decimal arithmetic, so that a float that is written and read again is the same.
+converted in decimal arithmetic, so that writing and reading a float restores it exactly.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _MICRO, _GIGA = Decimal("1e-6"), Decimal("1e9")
 
 
 def exact(text: str) -> Decimal | float:
-    """Parse a TOML float without rounding it; what no float reaches becomes infinity or zero."""
-    text = text.replace("_", "")  # TOML's separators of digits
+    """Parse a TOML float without rounding; numbers beyond all floats become infinity or zero."""
+    text = text.replace("_", "")  # TOML's digit separators
     rounded = float(text)
     if rounded == 0 or not math.isfinite(rounded):
         try:
@@ -38,7 +38,7 @@ def exact(text: str) -> Decimal | float:
 
 
 def beta_of(gb_per_s: Decimal) -> float:
-    """Return beta [s/B] of a bandwidth [GB/s]."""
+    """Convert a bandwidth [GB/s] to beta [s/B]."""
     return float(CONTEXT.divide(Decimal(1), CONTEXT.multiply(gb_per_s, _GIGA)))
 
 
@@ -53,7 +53,7 @@ def text(value: Any) -> str | None:
 
 
 def place(value: Any) -> str | None:
-    """Accept a place such as site/node, no part of it empty."""
+    """Accept a place such as site/node, without empty parts."""
     fine = isinstance(value, str) and all(part.strip() for part in value.split("/"))
     return value if fine else None
 
@@ -88,7 +88,7 @@ def memory_gib(value: Any) -> float | None:
 
 
 def count_up_to(most: int) -> Callable[[Any], int | None]:
-    """Return what accepts a whole number from 1 to `most`."""
+    """Return a check that accepts a whole number from 1 to `most`."""
 
     def count(value: Any) -> int | None:
         number = index(value)
@@ -120,7 +120,7 @@ def _as_decimal(value: Decimal | float) -> Decimal:
 
 
 def index(value: Any) -> int | None:
-    """Accept a whole number from zero to 2^53, which floating-point numbers hold, too."""
+    """Accept a whole number from 0 to 2^53, which a double represents exactly."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return value if is_whole and 0 <= value <= MOST_INDEX else None
 
@@ -164,7 +164,7 @@ def a_list(value: Any) -> list[Any] | None:
 
 
 def as_given(value: Any) -> Any:
-    """Accept a text, a whole number, or a list, that is not empty: what is in it, others check."""
+    """Accept a non-empty text or list, or a whole number; its content is checked later."""
     fine = text(value) or index(value) is not None or (isinstance(value, list) and value)
     return value if fine else None
 
@@ -198,7 +198,7 @@ class TableError(Exception):
 
 @contextmanager
 def placed(path: str | Path, text: str) -> Iterator[None]:
-    """Turn a TableError into an InputError with the file and the line."""
+    """Context manager: turn a TableError into an InputError with the file and the line."""
     try:
         yield
     except TableError as error:
@@ -215,7 +215,7 @@ def listed(data: Mapping[str, Any], kind: str, spec: Spec) -> list[dict[str, Any
 
 
 def checked(table: Mapping[str, Any], spec: Spec, kind: str, index: int) -> dict[str, Any]:
-    """Return the table's values, converted; refuse unknown, missing and wrong ones."""
+    """Return the table's values, converted; TableError for unknown, missing or wrong ones."""
     if not isinstance(table, Mapping):
         raise TableError(f"must be a table, not {shown(table)}", kind, index)
     refuse_unknown(table, spec, kind, index)
@@ -234,7 +234,7 @@ def checked(table: Mapping[str, Any], spec: Spec, kind: str, index: int) -> dict
 
 
 def refuse_unknown(table: Mapping[str, Any], allowed: Iterable[str], kind: str, index: int) -> None:
-    """Raise TableError for a key that is not allowed, with the one meant."""
+    """Raise TableError for a key that is not allowed, suggesting the most likely key."""
     known = list(allowed)
     for key in table:
         if key in known:
@@ -254,7 +254,7 @@ def titled(table: Mapping[str, Any], kind: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Write a value as TOML has it, short."""
+    """Return a value in TOML notation, shortened."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int) and abs(value) >= 10**30:
@@ -264,7 +264,7 @@ def shown(value: Any) -> str:
 
 
 def _culprit(key: str, value: Any) -> str:
-    """The capability that is wrong rather than the table of them."""
+    """Return the name of the wrong capability, or `key` if the table has other contents."""
     if key == "capabilities" and isinstance(value, dict):
         return next((name for name, entry in value.items() if real(entry) is None), key)
     return key

@@ -6,8 +6,8 @@ bytes_per_edge = 12          # at each end of an edge
 flops_per_vertex = 2
 flops_per_edge = 2
 bytes_per_value = 8          # of each value sent
-exchange = "faces"           # a value for each face between blocks, see Workload
-fixed_seconds = 5e-6         # of an iteration, whatever the load
+exchange = "faces"           # one value for each face between blocks, see Workload
+fixed_seconds = 5e-6         # of an iteration, at any load
 overlap = true               # interior vertices are computed during the exchange
 """
 
@@ -32,9 +32,9 @@ _KEYS = {
 
 
 def find_workload(name: str) -> Workload:
-    """Return a built-in workload, or that of a file.
+    """Return a built-in workload, or the workload in a file.
 
-    Raises UsageError where it is neither, and InputError for a file that holds none.
+    Raises UsageError if `name` is neither, and InputError if the file contains no workload.
     """
     if name in WORKLOADS:
         return WORKLOADS[name]
@@ -47,7 +47,7 @@ def find_workload(name: str) -> Workload:
 
 
 def read_workload_file(path: str | Path) -> Workload:
-    """Read a kernel file. Raises InputError with file, line and the key meant."""
+    """Read a kernel file. Raises InputError with file, line and key."""
     text, data = read_toml(path, _FILE)
     try:
         table = tables.checked(data, _KEYS, "kernel", 0)

@@ -1,5 +1,5 @@
-"""Formats of meshes, one a file.
+"""Formats of meshes, one per module.
 
-Each has recognises(source) and read(source); evener.io.formats lists them. rows.py drives the
-parsers of text; what is not here is read by meshlane in a process of its own (meshio.py).
+Each module has recognises(source) and read(source); evener.io.formats lists them. rows.py calls the
+text parsers; meshlane reads all other formats, in a separate process (meshio.py).
 """

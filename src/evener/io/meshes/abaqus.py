@@ -1,7 +1,7 @@
-"""Abaqus's and CalculiX's .inp: nodes and elements, also of parts and of their instances.
+""".inp files of Abaqus and CalculiX: nodes and elements, also of parts and of their instances.
 
-Nodes have numbers of their own in each part. What generates or includes further nodes and elements
-is refused. `block` is a field of the cells: the number, from 0, of the *ELEMENT keyword.
+Each part numbers its own nodes. Keywords that generate or include further nodes and elements are
+refused. `block` is a field of the cells: the number, from 0, of the *ELEMENT keyword.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _KEYWORD = re.compile(rb"^\*[ \t]*([A-Za-z][A-Za-z -]*)((?:,[ \t\r]*\n|[^\n])*)"
 _COMMENT = re.compile(rb"^\*\*[^\n]*", re.MULTILINE)
 _PARAMETER = re.compile(r",\s*([A-Z][A-Z ]*?)\s*(?:=\s*(\"[^\"]*\"|[^,]*?)\s*)?(?=,|\Z)", re.I)
 _MAKES_MORE = ("NGEN", "ELGEN", "NCOPY", "ELCOPY", "NFILL", "NMAP")
-# The types of elements: dimension, and the group that is their number of points.
+# Element types: dimension, and a pattern whose group is the number of points.
 _TYPES = [
     (2, re.compile(r"D?S(?:TRI)?([34689])(?:5|RT?|RSW?|R5|RHT?|T)?\Z")),  # S4R, STRI3, STRI65
     (2, re.compile(r"(?:S?F?M3D|R3D)([346789])R?\Z")),
@@ -42,7 +42,7 @@ _KINDS = {
 
 
 class _Keyword(NamedTuple):
-    """A keyword in capitals, its parameters, and where its lines begin and end."""
+    """A keyword in capitals, its parameters, and the offsets of its lines."""
 
     name: str
     given: dict[str, str]
@@ -53,7 +53,7 @@ class _Keyword(NamedTuple):
 
 @dataclass
 class _Piece:
-    """Nodes and elements that share numbers: of a part, an instance, or the model."""
+    """Nodes and elements with common numbering: of a part, an instance, or the model."""
 
     ids: list[Any] = field(default_factory=list)
     points: list[FloatArray] = field(default_factory=list)
@@ -68,7 +68,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the cells of the highest dimension. Raises InputError for types not known here."""
+    """Return the cells of the highest dimension. Raises InputError for unknown element types."""
     data = _COMMENT.sub(lambda match: b" " * len(match[0]), source.data)
     pieces = [piece for piece in _pieces(source, data) if piece.blocks]
     if not pieces:
@@ -121,7 +121,7 @@ def _keywords(source: Source, data: bytes) -> Iterator[_Keyword]:
 
 
 def _pieces(source: Source, data: bytes) -> list[_Piece]:
-    """Return the parts, each as often as it is an instance, and what belongs to no part."""
+    """Return what belongs to no part, then each instance, or each part if there are none."""
     model, parts, instances = _Piece(), dict[str, _Piece](), list[_Piece]()
     into, used, skipped, block = model, set[str](), 0, 0
     for word in _keywords(source, data):
@@ -150,7 +150,7 @@ def _pieces(source: Source, data: bytes) -> list[_Piece]:
 
 
 def _rows(source: Source, data: bytes, word: _Keyword) -> FileRows:
-    """Return the numbers below a keyword, which commas and blanks divide."""
+    """Return the numbers below a keyword, which are separated by commas and blanks."""
     body = data[word.start : word.stop]
     if (empty := re.search(rb",[ \t]*,", body)) is not None:
         raise source.error("a field is empty", offset=word.start + empty.start())
@@ -171,7 +171,7 @@ def _take_nodes(source: Source, into: _Piece, rows: FileRows, word: _Keyword) ->
 
 
 def _take_elements(source: Source, into: _Piece, rows: FileRows, word: _Keyword, block: int) -> int:
-    """Add the elements; return how many are no cells."""
+    """Add the elements to `into`; return the number of elements that are not cells."""
     name = word.given.get("TYPE", "").upper()
     if _NO_CELLS.match(name):
         return len(rows)
@@ -188,7 +188,7 @@ def _take_elements(source: Source, into: _Piece, rows: FileRows, word: _Keyword,
 
 
 def _kind(source: Source, name: str, word: _Keyword) -> tuple[int, int]:
-    """Return VTK's type and the number of points of elements of Abaqus's type."""
+    """Return VTK's type and the number of points for Abaqus's element type."""
     line = _LINES.match(name)
     if line is not None:
         return (21, 3) if line[1] == "2" else (3, 2)
@@ -206,7 +206,7 @@ def _kind(source: Source, name: str, word: _Keyword) -> tuple[int, int]:
 
 
 def _placed(part: _Piece, rows: FileRows) -> _Piece:
-    """Return a part moved, then turned, as an instance's lines say."""
+    """Return a part translated, then rotated, as the instance's lines state."""
     points = [piece.copy() for piece in part.points]
     if len(rows) > 0:
         shift = rows.values[rows.first[0] : rows.first[1]]
@@ -222,7 +222,7 @@ def _placed(part: _Piece, rows: FileRows) -> _Piece:
 
 
 def _turned(points: FloatArray, turn: FloatArray) -> FloatArray:
-    """Return points turned by an angle [degrees] about the axis from one point to another."""
+    """Return points rotated by an angle [degrees] about the axis through two points."""
     axis = (turn[3:6] - turn[:3]) / np.linalg.norm(turn[3:6] - turn[:3])
     angle, away = np.radians(turn[6]), points - turn[:3]
     along = np.outer(away @ axis, axis)

@@ -1,4 +1,4 @@
-"""Finds which cells the periodic faces of a mesh couple: by pairs of points, or by their places."""
+"""Finds the cells that periodic faces couple: by pairs of points, or by geometry."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray, IntVector
 from evener.graphs.mesh import Mesh
 
-MAX_CORNERS = 4  # of a face of a cell
-NEAR = 1e-6  # max. distance between a face moved and the face it meets, relative to their extent
+MAX_CORNERS = 4  # of a cell's face
+NEAR = 1e-6  # max. distance of a translated face from its match, relative to the extent
 
 
 class Boundary:
     """The faces of a mesh that belong to one cell, found by their corners.
 
-    owner (f,): the cell of each face. corners (f, MAX_CORNERS): its points, ascending, -1 before
-    them where they are fewer.
+    owner (f,): the cell of each face. corners (f, MAX_CORNERS): its points, ascending, preceded by
+    -1 if there are fewer.
     """
 
     def __init__(self, mesh: Mesh) -> None:
@@ -26,15 +26,15 @@ class Boundary:
         self.corners = rows_of(np.diff(faces.offsets), faces.corners)
 
     def paired_by_points(self, links: Iterable[tuple[IntVector, IntVector]]) -> IntArray:
-        """Return (p, 2) faces that pairs of points join: all corners of one with those of another.
+        """Return (p, 2) faces that pairs of points join: all corners with all corners.
 
-        links: for each surface its points and their images, places in the mesh's points.
+        links: for each surface its points and their images, as indices of the mesh's points.
         """
         found = [np.empty((0, 2), np.int64)]
         for points, images in links:
             image = np.full(len(self.points) + 1, -1, np.int64)
             image[points] = images
-            moved = image[self.corners]  # -1 takes the last entry, which is -1
+            moved = image[self.corners]  # index -1 selects the last entry, which is -1
             whole = ((moved >= 0) | (self.corners < 0)).all(axis=1)
             faces = np.flatnonzero(whole)
             others = self.places(np.sort(moved[faces], axis=1))
@@ -43,7 +43,7 @@ class Boundary:
         return once(np.concatenate(found))
 
     def places(self, corners: IntArray) -> IntVector:
-        """Return (r,) the face with each row of corners, ascending; -1 where there is none."""
+        """Return the face with each row of corners, ascending, (r,); -1 if there is none."""
         both = np.concatenate([self.corners, corners])
         _, code = np.unique(both, axis=0, return_inverse=True)
         place = np.full(len(both), -1, np.int64)
@@ -51,12 +51,15 @@ class Boundary:
         return np.asarray(place[code.ravel()[len(self.corners) :]])
 
     def paired_by_place(self, first: IntVector, second: IntVector) -> IntArray | None:
-        """Return (p, 2) faces of `first` and those of `second` that they meet when moved."""
+        """Return (p, 2) faces of `first` and those of `second` that they meet after a translation.
+
+        None if some face meets no face.
+        """
         met = met_when_moved(self._centres(first), self._centres(second))
         return None if met is None else np.column_stack([first, second[met]])
 
     def coupled(self, pairs: IntArray) -> IntArray:
-        """Return (p, 2) the cells of pairs of faces."""
+        """Return the cells of pairs of faces, (p, 2)."""
         return np.asarray(self.owner[pairs], np.int64).reshape(-1, 2)
 
     def _centres(self, faces: IntVector) -> FloatArray:
@@ -67,7 +70,7 @@ class Boundary:
 
 
 def rows_of(counts: IntArray, corners: IntArray) -> IntArray:
-    """Return (f, MAX_CORNERS) the corners of faces, ascending, with -1 before the fewer."""
+    """Return the corners of faces, ascending, (f, MAX_CORNERS), preceded by -1 if fewer."""
     rows = np.full((counts.size, MAX_CORNERS), -1, np.int64)
     face = np.repeat(np.arange(counts.size), counts)
     column = np.arange(corners.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -77,15 +80,16 @@ def rows_of(counts: IntArray, corners: IntArray) -> IntArray:
 
 
 def once(pairs: IntArray) -> IntArray:
-    """Return (p, 2) pairs without those that are listed before, in either order."""
+    """Return the pairs (p, 2) without repetitions in either order."""
     ordered = np.sort(pairs, axis=1)
     return np.asarray(np.unique(ordered, axis=0)) if len(pairs) else ordered
 
 
 def met_when_moved(first: FloatArray, second: FloatArray) -> IntVector | None:
-    """Return (m,) which of the points `second` each of `first` meets when all move alike.
+    """Return the index (m,) of the point in `second` that each point in `first` meets.
 
-    None where their numbers differ, or any meets none or not one alone.
+    All points of `first` are translated by the same vector. None if the numbers of points differ,
+    or if the points do not match one to one.
     """
     if not len(first) or first.shape != second.shape or not first.shape[1]:
         return None
@@ -102,9 +106,10 @@ def met_when_moved(first: FloatArray, second: FloatArray) -> IntVector | None:
 def paired_surfaces(
     boundary: Boundary, faces: dict[str, IntVector], names: Iterable[tuple[str, str]]
 ) -> tuple[IntArray, list[str]]:
-    """Return (p, 2) pairs of faces of surfaces that meet when moved, and surfaces left unpaired.
+    """Return (p, 2) pairs of faces of surfaces that match, and the names of unmatched surfaces.
 
-    faces: by a surface's name; names: of two surfaces that are to meet, which may be missing.
+    Surfaces match if a translation makes their faces meet. faces: by surface name; names: pairs of
+    surfaces to be matched, which may be missing.
     """
     pairs: list[IntArray] = [np.empty((0, 2), np.int64)]
     left = dict(faces)

@@ -1,4 +1,4 @@
-"""Dolfin's XML meshes: <vertex index x y z> and <triangle index v0 v1 v2>, or the like."""
+"""Dolfin's XML meshes: <vertex index x y z> and <triangle index v0 v1 v2> or similar."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _KINDS = {
     "quadrilateral": (QUAD, 4),
     "hexahedron": (HEXAHEDRON, 8),
 }
-# Dolfin counts the corners of a quad or hexahedron along its axes, VTK around it.
+# Dolfin numbers the corners of a quad or hexahedron along its axes, VTK around it.
 _ORDER = {QUAD: [0, 1, 3, 2], HEXAHEDRON: [0, 1, 3, 2, 4, 5, 7, 6]}
 _AXES = ("x", "y", "z")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the root's tag is <dolfin>."""
+    """Return whether the root element is <dolfin>."""
     return b"<dolfin" in source.head
 
 
 def read(source: Source) -> Mesh:
-    """Return the mesh; fields and boundaries in the same file are passed over."""
+    """Return the mesh; fields and boundaries in the same file are ignored."""
     parser = expat.ParserCreate()
     elements = _Elements(source, parser)
     parser.StartElementHandler = elements.start
@@ -64,7 +64,7 @@ class _Elements:
         self.cell_ids: list[int] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take in an opening tag."""
+        """Process an opening tag."""
         try:
             if name == "vertex":
                 self.points.append([float(attributes[axis]) for axis in self.axes])
@@ -94,7 +94,7 @@ class _Elements:
 
 
 def _placed(source: Source, rows: list[Any], ids: list[int], what: str, dtype: Any) -> Any:
-    """Return the rows in the order of their indices, which must be 0 to n - 1."""
+    """Return the rows sorted by their indices, which must be 0 to n - 1."""
     if not rows:
         raise source.error(f"has no {what}")
     try:

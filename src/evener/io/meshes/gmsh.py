@@ -1,7 +1,8 @@
-"""Gmsh's .msh, versions 2.x, 4.0 and 4.1; binary ones of 2.2 and 4.1, others go to meshlane.
+"""Gmsh's .msh, versions 2.x, 4.0 and 4.1; meshlane reads binary files of other versions.
 
-Each cell's physical group is the field `physical`, its partition, from 1, the field `partition`;
-0 where it has none. `read_elements` returns elements of all dimensions.
+Binary files of versions 2.2 and 4.1 are read here. Each cell's physical group is the field
+`physical`, its partition, from 1, the field `partition`; 0 if it has none. `read_elements` returns
+elements of all dimensions.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
 _MARK = re.compile(rb"^[ \t]*\$(\w+)[ \t\r]*$", re.MULTILINE)
-# Sections that GmshElements holds; those of the first line hold nothing that a mesh needs.
+# Sections that GmshElements stores; those in the first line contain nothing that a mesh needs.
 _HELD = {"Comments", "MeshFormat", "Entities", "PartitionedEntities", "GhostElements"}
 _HELD |= {"Nodes", "Elements", "PhysicalNames"}
 
@@ -77,12 +78,12 @@ def read_elements(source: Source) -> GmshElements | None:
 
 
 def sections_not_held(source: Source) -> list[str]:
-    """Return the names of the sections whose content GmshElements does not hold."""
+    """Return the names of the sections that GmshElements does not store."""
     return [name for name in _sections(source) if name not in _HELD]
 
 
 def _sections(source: Source) -> dict[str, tuple[int, int]]:
-    """Return the offsets of the content of each section, the first of each name."""
+    """Return the offsets of each section's content; for repeated names, of the first."""
     found: dict[str, tuple[int, int]] = {}
     name, start = "", 0
     for match in _MARK.finditer(source.data):
@@ -113,7 +114,7 @@ def _format(source: Source, sections: dict[str, tuple[int, int]]) -> tuple[float
 
 
 def _read_2(source: Source, sections: dict[str, tuple[int, int]], names: bytes) -> GmshElements:
-    """Return the elements of lines `id x y z` and `id type n_tags tags... corners...`."""
+    """Return the elements from lines `id x y z` and `id type n_tags tags... corners...`."""
     nodes = _counted(scan(source, *sections["Nodes"]), "points")
     points = nodes.columns(1, 4)
     ids = nodes.integers(nodes.first[:-1], "the number of a point")
@@ -137,13 +138,13 @@ def _read_2(source: Source, sections: dict[str, tuple[int, int]], names: bytes) 
         tags=rows.integers(rows.first[:-1], "the number of a cell"),
         entities=_tag(rows, n_tags, 1),
         groups=_tag(rows, n_tags, 0),
-        partitions=_tag(rows, n_tags, 3),  # the tag before is how many partitions it is in
+        partitions=_tag(rows, n_tags, 3),  # the previous tag is the number of its partitions
         names=names,
     )
 
 
 def _tag(rows: FileRows, n_tags: IntVector, place: int) -> IntVector:
-    """Return each element's tag at a place, 0 where it has fewer."""
+    """Return each element's tag number `place`, 0 if it has fewer tags."""
     out = np.zeros(len(rows), np.int64)
     tagged = n_tags > place
     out[tagged] = rows.integers(rows.first[:-1][tagged] + 3 + place, "a tag")

@@ -15,13 +15,13 @@ from evener.io.sources import Source
 
 
 class _Reader:
-    """Takes numbers from a section, one after the other."""
+    """Reads numbers from a section, one after the other."""
 
     def __init__(self, source: Source, name: str, place: tuple[int, int]):
         self.source, self.name, (self.at, self.stop) = source, name, place
 
     def skip_line(self) -> int:
-        """Take a line of text with a number, as stands before the numbers of version 2."""
+        """Read a line of text with a number, which precedes the binary data in version 2."""
         line = self.source.data[self.at : self.stop].split(b"\n", 1)[0]
         if not line.strip().isdigit() or len(line) > 20:
             raise self.source.error(f"${self.name} does not begin with a number")
@@ -37,7 +37,7 @@ class _Reader:
         return [int(one) for one in self.take(kind, count)]
 
     def table(self, row: np.dtype[Any], count: int) -> npt.NDArray[Any]:
-        """Return the next rows, each of some fields."""
+        """Return the next rows, structured by the dtype `row`."""
         width = count * row.itemsize
         if count < 0 or self.at + width > self.stop:
             raise self.source.error(
@@ -51,7 +51,7 @@ class _Reader:
 def read_binary(
     source: Source, sections: dict[str, tuple[int, int]], version: float, names: bytes
 ) -> GmshElements | None:
-    """Return the elements of a binary file; None where the version is another than 2.2 or 4.1."""
+    """Return the elements of a binary file; None if the version is not 2.2 or 4.1."""
     start, stop = sections["MeshFormat"]
     text, _, one = source.data[start:stop].lstrip(b"\r\n").partition(b"\n")
     if text.split()[2:] != [b"8"] or one[:4] != np.int32(1).tobytes():
@@ -91,7 +91,7 @@ def opened(source: Source, name: str, sections: dict[str, tuple[int, int]]) -> _
 
 
 def _count_of_blocks(reader: _Reader, least: int) -> int:
-    """Return how many blocks follow, each of so many bytes at least."""
+    """Return the number of blocks, after checking it; each has at least `least` bytes."""
     count = reader.numbers("q", 4)[0]
     if not 0 <= count <= (reader.stop - reader.at) // least:
         raise reader.source.error(f"${reader.name} declares {count:,} blocks, but ends early")
@@ -120,7 +120,7 @@ def _finite(source: Source, points: FloatArray) -> FloatArray:
 
 def _take_entities(said: GmshEntities, reader: _Reader, *, divided: bool) -> None:
     for dim, count in enumerate(reader.numbers("q", 4)):
-        for _ in range(count):  # which ends where the section does
+        for _ in range(count):  # a wrong count ends at the section's end
             tag, parent, parts = reader.numbers("i", 1)[0], None, []
             if divided:
                 parent_dim, parent_tag = reader.numbers("i", 2)
@@ -174,7 +174,7 @@ def _read_2(source: Source, sections: dict[str, tuple[int, int]], names: bytes) 
 
 
 def _tags_at(place: int, rows: list[tuple[IntVector, npt.NDArray[Any], int]]) -> IntVector:
-    """Return each element's tag at a place, 0 where it has fewer."""
+    """Return each element's tag number `place`, 0 if it has fewer tags."""
     found = [
         table[:, 1 + place] if n_tags > place else np.zeros(len(table), np.int64)
         for _, table, n_tags in rows

@@ -1,4 +1,4 @@
-"""Gmsh's .msh in text of versions 4.0 and 4.1: blocks of points and elements, one an entity."""
+"""Gmsh's .msh in text, versions 4.0 and 4.1: blocks of points and elements, one per entity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evener.io.sources import Source
 
 
 class MshBlocks:
-    """A file's sections, by name the offsets of their content, read number by number."""
+    """A file's sections, with the offsets of their content by name, read number by number."""
 
     def __init__(self, source: Source, sections: dict[str, tuple[int, int]], version: float):
         self.source, self.sections, self.is_40 = source, sections, version < 4.1
@@ -39,7 +39,7 @@ class MshBlocks:
         return elements_in(self.source, nodes, said, blocks, names)
 
     def _open(self, name: str, what: str) -> tuple[FileRows, int, int]:
-        """Return a section's numbers, and where those after its first line begin and end."""
+        """Return a section's numbers, and the range of those after its first line."""
         rows = scan(self.source, *self.sections[name])
         if not len(rows) or rows.counts[0] < 2:
             raise self.source.error(f"${name} must begin with the numbers of blocks and {what}")
@@ -84,7 +84,7 @@ class MshBlocks:
         return said
 
     def _take_divided(self, said: GmshEntities) -> None:
-        """Add what $PartitionedEntities says: their number, ghosts, then entities."""
+        """Add the data of $PartitionedEntities: their number, ghosts, then entities."""
         rows = scan(self.source, *self.sections["PartitionedEntities"])
         end, at = int(rows.first[-1]), 0
         numbers = self._list(rows, at, 2, end)

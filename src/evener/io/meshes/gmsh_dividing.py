@@ -1,4 +1,4 @@
-"""Divides a Gmsh mesh: the partition of every element, from the blocks of its cells."""
+"""Divides a Gmsh mesh: sets the partition of every element from the blocks of its cells."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _NONE = np.iinfo(np.int64).max  # above all blocks
 
 
 def divided(elements: GmshElements, part: Part) -> tuple[GmshElements, int]:
-    """Return the elements with their partitions, from 1, and how many got one by default.
+    """Return the elements with partitions, from 1, and the number that got one by default.
 
-    part: the block of each cell, from 0. An element of lower dimension, as on a boundary, gets the
-    partition of the cell that it bounds, the lowest of several; 1 where it has no point of a cell.
+    part: the block of each cell, from 0. An element of lower dimension, such as on a boundary, gets
+    the partition of the cell that it bounds, the lowest if there are several; 1 if it shares no
+    point with a cell.
     """
     cells = elements.is_cell
     partitions = np.ones(elements.types.size, np.int64)
@@ -44,7 +45,10 @@ def _points_of(elements: GmshElements, some: IntVector) -> csr_array:
 
 
 def _take_lowest(partitions: IntVector, some: IntVector, shared: csr_array, part: Part) -> int:
-    """Set the partitions of some elements, from the points that each shares with each cell."""
+    """Set the partitions of some elements, given the number of points shared with each cell.
+
+    Returns the number of elements that share no point with a cell.
+    """
     touched = np.flatnonzero(np.diff(shared.indptr))
     begins = shared.indptr[touched]
     if touched.size:

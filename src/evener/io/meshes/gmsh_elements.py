@@ -41,7 +41,7 @@ KINDS: dict[int, tuple[int, int]] = {
     29: (71, 20),
     36: (70, 16),
     14: (74, 14),
-    # Of higher order: VTK's Lagrange cells, of any number of points, the corners first.
+    # Higher orders: VTK's Lagrange cells, with any number of points, corners first.
     **dict(zip((27, 28, 62, 63, 64, 65, 66), ((68, n) for n in range(5, 12)), strict=True)),
     23: (69, 15),
     25: (69, 21),
@@ -93,18 +93,18 @@ VTK_KINDS, SIZES, DIMS = (np.zeros(256, np.int64) for _ in range(3))
 for _type, (_kind, _size) in KINDS.items():
     VTK_KINDS[_type], SIZES[_type], DIMS[_type] = _kind, _size, DIM[_kind]
 
-Entity = tuple[int, int]  # its dimension and its tag
+Entity = tuple[int, int]  # dimension and tag
 
 
 @dataclass(frozen=True, eq=False)
 class GmshElements:
-    """The nodes and elements of a Gmsh mesh, of all dimensions, in the order of the file.
+    """The nodes and elements of a Gmsh mesh, of all dimensions, in file order.
 
-    node_tags (p,), points (p, 3). types (e,) Gmsh's types; corners: the nodes of all elements, as
-    places in points from 0 on, SIZES[types[i]] of element i, in Gmsh's order. tags (e,). entities
-    (e,): tag of the geometric entity that each lies on. groups (e,): its physical group, the first
-    of several, 0 for none. partitions (e,): its partition, counted from 1, 0 for none. physical:
-    all physical groups of an entity, signs kept. names: the file's section $PhysicalNames.
+    node_tags (p,), points (p, 3). types (e,): Gmsh's types. corners: the nodes of all elements, as
+    indices of points from 0, SIZES[types[i]] of element i, in Gmsh's order. tags (e,). entities
+    (e,): tag of each element's geometric entity. groups (e,): its physical group, the first of
+    several, 0 for none. partitions (e,): its partition, from 1, 0 for none. physical: all physical
+    groups of an entity, with signs. names: the file's section $PhysicalNames.
     """
 
     node_tags: IntVector
@@ -120,24 +120,24 @@ class GmshElements:
 
     @property
     def dims(self) -> IntVector:
-        """(e,) the dimension of each element."""
+        """The dimension of each element, (e,)."""
         return DIMS[self.types]
 
     @property
     def is_cell(self) -> Any:
-        """(e,) whether an element is of the highest dimension: a cell of the Mesh, in order."""
+        """Whether each element is of the highest dimension, (e,): a cell of the Mesh, in order."""
         return self.dims == self.dims.max()
 
     @property
     def starts(self) -> IntVector:
-        """(e + 1,) where the corners of each element begin."""
+        """The offset of each element's corners, (e + 1,)."""
         starts = np.zeros(self.types.size + 1, np.int64)
         np.cumsum(SIZES[self.types], out=starts[1:])
         return starts
 
 
 def once(source: Source, elements: GmshElements) -> GmshElements:
-    """Return the elements without cells that stand again, as in version 2 for a second group."""
+    """Return the elements without repeated cells, as version 2 lists them for a second group."""
     keep = np.ones(elements.types.size, np.bool_)
     starts = elements.starts
     for number in np.unique(elements.types[elements.is_cell]):
@@ -160,15 +160,15 @@ def once(source: Source, elements: GmshElements) -> GmshElements:
 
 
 def _mixed(width: int) -> npt.NDArray[np.uint64]:
-    """Return factors that make a number of each row of corners."""
+    """Return factors for a hash of each row of corners."""
     return np.random.default_rng(1).integers(2**63, size=width, dtype=np.uint64) * 2 + 1
 
 
 def elements_of(mesh: Mesh) -> GmshElements:
-    """Return a mesh's cells as elements of one entity, numbered from 1 on as its points are.
+    """Return a mesh's cells as elements of one entity; tags of cells and points count from 1.
 
-    Raises InputError where a cell is of a kind that Gmsh has not, such as a polygon, and where the
-    points have no coordinates.
+    Raises InputError if a cell is of a kind that Gmsh lacks, such as a polygon, or if the points
+    have no coordinates.
     """
     if not mesh.has_coordinates:
         raise InputError("the mesh has no coordinates, which Gmsh's files need")
@@ -205,12 +205,12 @@ def _types_of(mesh: Mesh) -> IntVector:
 
 
 def in_vtk_order(corners: IntArray, types: IntVector) -> IntVector:
-    """Return the corners of cells of these types, in Gmsh's order, in VTK's."""
+    """Convert the corners of cells of these types from Gmsh's order to VTK's."""
     return _reordered(corners, types, {number: np.array(order) for number, order in ORDER.items()})
 
 
 def in_gmsh_order(corners: IntArray, types: IntVector) -> IntVector:
-    """Return the corners of cells of these types, in VTK's order, in Gmsh's."""
+    """Convert the corners of cells of these types from VTK's order to Gmsh's."""
     return _reordered(
         corners, types, {number: np.argsort(order) for number, order in ORDER.items()}
     )

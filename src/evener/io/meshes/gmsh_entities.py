@@ -1,4 +1,4 @@
-"""Blocks of Gmsh's version 4, one a geometric entity, put together as elements."""
+"""Combines blocks of Gmsh's version 4, one per geometric entity, into elements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evener.io.sources import Source
 
 
 class GmshEntities(NamedTuple):
-    """What is said of entities: physical groups; of those of one partition, it and their parent."""
+    """Data of entities: physical groups; for parts of divided entities, partition and parent."""
 
     physical: dict[Entity, list[int]]
     partition: dict[Entity, int]
@@ -23,7 +23,7 @@ class GmshEntities(NamedTuple):
     def add(
         self, entity: Entity, groups: list[int], parent: Entity | None, parts: list[int]
     ) -> None:
-        """Add an entity; parent and parts are of one that is part of another."""
+        """Add an entity; parent and parts: for an entity that is part of another one."""
         if groups:
             self.physical[entity] = groups
         if parent is not None:
@@ -77,6 +77,6 @@ def elements_in(
 
 
 def _group(said: GmshEntities, entity: Entity, parent: Entity) -> int:
-    """Return the first physical group of an entity, or else of what it is part of; 0 for none."""
+    """Return the first physical group of an entity, else of its parent; 0 for none."""
     listed = said.physical.get(entity) or said.physical.get(parent) or [0]
     return abs(listed[0])

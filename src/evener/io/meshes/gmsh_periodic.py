@@ -1,4 +1,4 @@
-"""Couplings that a .msh file states, in $Periodic or by PyFR's groups periodic_NAME_l and _r."""
+"""Couplings stated in a .msh file: by $Periodic or PyFR's groups periodic_NAME_l and _r."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from evener.io.meshes.rows import ragged
 from evener.io.sources import Source
 
 _NAME = re.compile(rb'^\s*(\d)\s+(\d{1,10})\s+"([^"\r\n]*)"', re.MULTILINE)
-_PYFR = re.compile(r"periodic[ _-]([a-z0-9]+)[ _-]([lr])")  # as PyFR's reader has it
-_PYFR_CELLS = "fluid"  # the group that PyFR asks for
+_PYFR = re.compile(r"periodic[ _-]([a-z0-9]+)[ _-]([lr])")  # as in PyFR's reader
+_PYFR_CELLS = "fluid"  # the group that PyFR requires
 
 Links = list[tuple[IntVector, IntVector]]
 
@@ -29,9 +29,9 @@ Links = list[tuple[IntVector, IntVector]]
 def with_couplings(
     source: Source, mesh: Mesh, found: GmshElements, sections: dict[str, tuple[int, int]]
 ) -> Mesh:
-    """Return the mesh with the cells that periodic faces couple; notes say which are not found.
+    """Return the mesh with the cells that periodic faces couple; notes report missing ones.
 
-    sections: where the file's sections begin and end, by name.
+    sections: offsets of the file's sections, by name.
     """
     links = _links(source, found, sections, mesh.dim - 1) if "Periodic" in sections else []
     surfaces = _pyfr_surfaces(found, mesh.dim - 1)
@@ -54,7 +54,7 @@ def with_couplings(
 
 
 def is_for_pyfr(found: GmshElements) -> bool:
-    """Whether cells are in a physical group `fluid`, as PyFR asks."""
+    """Return whether a physical group is called `fluid`, as PyFR requires for the cells."""
     names = _names(found)
     dim = int(found.dims.max())
     return any(d == dim and name.lower() == _PYFR_CELLS for (d, _), name in names.items())
@@ -79,7 +79,7 @@ def _names(found: GmshElements) -> dict[tuple[int, int], str]:
 
 
 def _pyfr_surfaces(found: GmshElements, dim: int) -> dict[str, Any]:
-    """Return which elements (e,) are of each group that PyFR takes for periodic, by its name."""
+    """Return the elements (e,) of each group that PyFR treats as periodic, by name."""
     surfaces = {}
     for (d, tag), name in _names(found).items():
         if d == dim and _PYFR.fullmatch(name.lower()):
@@ -88,7 +88,7 @@ def _pyfr_surfaces(found: GmshElements, dim: int) -> dict[str, Any]:
 
 
 def _corners(found: GmshElements, which: Any) -> IntArray:
-    """Return the rows of corners of some elements, those of their linear shape."""
+    """Return rows with the corners of some elements, only those of their linear shape."""
     sizes = CORNERS[BASE[VTK_KINDS[found.types[which]]]]
     index = ragged(found.starts[:-1][which], sizes)
     return rows_of(sizes, found.corners[index])
@@ -97,11 +97,11 @@ def _corners(found: GmshElements, which: Any) -> IntArray:
 def _links(
     source: Source, found: GmshElements, sections: dict[str, tuple[int, int]], dim: int
 ) -> Links:
-    """Return the links of entities of a dimension: points and their images, as places."""
+    """Return the links of entities of a dimension: points and their images, as indices."""
     words = source.data[slice(*sections["MeshFormat"])].split(maxsplit=2)
     if words[1] == b"1" and float(words[0]) >= 4:
         pairs = _binary_links(source, sections, dim)
-    else:  # version 2 has text here in binary files, too
+    else:  # in version 2, this section is text even in binary files
         pairs = _text_links(source, sections["Periodic"], float(words[0]), dim)
     return [
         (places(source, found.node_tags, pair[:, 0]), places(source, found.node_tags, pair[:, 1]))
@@ -114,7 +114,7 @@ def _binary_links(
 ) -> list[IntVector]:
     reader = opened(source, "Periodic", sections)
     kept: list[IntVector] = []
-    for _ in range(reader.numbers("q", 1)[0]):  # which ends where the section does
+    for _ in range(reader.numbers("q", 1)[0]):  # a wrong count ends at the section's end
         entity = reader.numbers("i", 3)
         reader.take("d", reader.numbers("q", 1)[0])
         n = reader.numbers("q", 1)[0]
@@ -127,9 +127,9 @@ def _binary_links(
 def _text_links(
     source: Source, place: tuple[int, int], version: float, dim: int
 ) -> list[IntVector]:
-    """Return the pairs of nodes of each link, of the lines `dim tag tag`, transform, count, pairs.
+    """Return the pairs of nodes of each link, from lines `dim tag tag`, transform, count, pairs.
 
-    A transform is `Affine` and its numbers, or from version 4.1 on their count and they.
+    A transform is `Affine` and its numbers; from version 4.1 on, their count and the numbers.
     """
     lines = source.data[slice(*place)].split(b"\n")
     rows = [words for line in lines if (words := line.split())]

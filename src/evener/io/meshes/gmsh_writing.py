@@ -11,11 +11,11 @@ import numpy as np
 from evener.arrays import FloatArray, IntVector
 from evener.io.meshes.gmsh_elements import DIMS, SIZES, Entity, GmshElements
 
-_AT_ONCE = 2**16  # elements or points that become text at a time
+_AT_ONCE = 2**16  # elements or points converted to text at a time
 
 
 def msh_2(elements: GmshElements) -> Iterator[bytes]:
-    """Yield the file in version 2.2: elements in their order, each with its partition."""
+    """Yield the file in version 2.2: elements in order, each with its partition."""
     yield b"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n" + _names(elements)
     yield b"$Nodes\n%d\n" % len(elements.points)
     for first in range(0, len(elements.points), _AT_ONCE):
@@ -40,7 +40,7 @@ def msh_2(elements: GmshElements) -> Iterator[bytes]:
 
 
 def _nodes(elements: GmshElements, starts: IntVector, some: IntVector) -> IntVector:
-    """Return the tags of the nodes of elements of one type, a row for each element."""
+    """Return the tags of the nodes of elements of one type, one row per element."""
     index = starts[some][:, None] + np.arange(SIZES[elements.types[some[0]]])
     return elements.node_tags[elements.corners[index]]
 
@@ -57,9 +57,9 @@ def _names(elements: GmshElements) -> bytes:
 
 
 class _Pieces(NamedTuple):
-    """The parts of entities in one partition: tag is new, one for each (dim, parent, partition).
+    """The parts of entities in one partition; each (dim, parent, partition) has a new tag.
 
-    Arrays (q,). which (e,): the piece that each element belongs to.
+    Arrays (q,). which (e,): the piece to which each element belongs.
     """
 
     dim: IntVector
@@ -70,10 +70,10 @@ class _Pieces(NamedTuple):
 
 
 def msh_4(elements: GmshElements, k: int) -> Iterator[bytes]:
-    """Yield the file in version 4.1: an entity of each partition for each geometric entity.
+    """Yield the file in version 4.1: each geometric entity gets one entity per partition.
 
-    k: number of partitions, empty ones included. Elements of one entity, partition and type stand
-    together, with their own tags and in order.
+    k: number of partitions, including empty ones. Elements of the same entity, partition and type
+    are consecutive, with their own tags and in order.
     """
     elements = _with_entities(elements)
     pieces = _pieces(elements)
@@ -85,7 +85,7 @@ def msh_4(elements: GmshElements, k: int) -> Iterator[bytes]:
 
 
 def _with_entities(elements: GmshElements) -> GmshElements:
-    """Give the elements that name no entity one of their own, which version 4 requires."""
+    """Assign new entities to elements that state none, because version 4 requires one."""
     entities, dims = elements.entities.copy(), elements.dims
     for dim in np.unique(dims[entities < 1]):
         entities[(entities < 1) & (dims == dim)] = entities[dims == dim].max(initial=0) + 1
@@ -103,7 +103,7 @@ def _pieces(elements: GmshElements) -> _Pieces:
 
 
 def _distinct(*columns: IntVector) -> tuple[IntVector, IntVector]:
-    """Return the distinct rows, sorted, and which of them each row is."""
+    """Return the distinct rows, sorted, and the index of each row among them."""
     order = np.lexsort(columns[::-1])
     rows = np.column_stack(columns)[order]
     is_first = np.ones(len(rows), np.bool_)
@@ -114,7 +114,7 @@ def _distinct(*columns: IntVector) -> tuple[IntVector, IntVector]:
 
 
 def _known(elements: GmshElements) -> dict[Entity, list[int]]:
-    """Return the physical groups of every entity: those it was read with, or its elements'."""
+    """Return the physical groups of every entity: those from the file, and its elements'."""
     known = {entity: list(groups) for entity, groups in elements.physical.items()}
     found, _ = _distinct(elements.dims, elements.entities, elements.groups)
     for dim, tag, group in found.tolist():
@@ -125,7 +125,7 @@ def _known(elements: GmshElements) -> dict[Entity, list[int]]:
 
 
 def _boxes(elements: GmshElements, of: IntVector, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return (count, 3) the least and largest coordinates of the elements of each number."""
+    """Return the bounding boxes of the elements of each number: lowest and highest (count, 3)."""
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     each = np.repeat(of, SIZES[elements.types])
     where = elements.points[elements.corners]
@@ -172,14 +172,15 @@ def _listed(groups: list[int]) -> str:
 
 
 def _node_blocks(elements: GmshElements, pieces: _Pieces) -> Iterator[bytes]:
-    """Yield $Nodes: a node belongs to the piece of least dimension and partition that uses it."""
+    """Yield $Nodes: a node belongs to the piece of lowest dimension and partition that uses it."""
     count = len(elements.points)
-    home = np.full(count, pieces.tag.size - 1)  # of points that no element has
+    home = np.full(count, pieces.tag.size - 1)  # default, for points without an element
     order = np.argsort(-pieces.which, kind="stable")  # pieces are sorted by dimension
     sizes, starts = SIZES[elements.types[order]], elements.starts[order]
     ends = np.cumsum(sizes)
     index = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1])
-    home[elements.corners[index]] = np.repeat(pieces.which[order], sizes)  # the last one counts
+    # If a corner is assigned several times, the last one counts.
+    home[elements.corners[index]] = np.repeat(pieces.which[order], sizes)
     tags = elements.node_tags
     used = np.unique(home)
     yield b"$Nodes\n%d %d %d %d\n" % (used.size, count, tags.min(), tags.max())

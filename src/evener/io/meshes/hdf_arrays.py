@@ -1,7 +1,7 @@
-"""Meshes in HDF5 and netCDF, for the program of `meshio_child`: CGNS, Exodus, MPAS, UGRID.
+"""Reads meshes in HDF5 and netCDF for the program `meshio_child`: CGNS, Exodus, MPAS, UGRID.
 
-Loaded by its path, so that nothing but NumPy, SciPy and h5py needs to be found. A mesh is returned
-as meshlane has them; the type of a block of cells is VTK's number.
+Loaded by its path, so that only NumPy, SciPy and h5py need to be importable. A mesh is returned in
+meshlane's form; the type of a block of cells is VTK's number.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KINDS = {
     "hexa": {8: 12, 20: 25, 27: 29},
 }
 _LAGRANGE = dict(zip(list(_KINDS)[1:], (68, 69, 70, 71, 74, 73, 72), strict=True))
-# VTK's order of the points, where that of CGNS and Exodus differs: there edges at the top are last.
+# VTK's order of the points if it differs from CGNS and Exodus, which list top edges last.
 _ORDER = {
     26: [*range(9), 12, 13, 14, 9, 10, 11],
     32: [*range(9), 12, 13, 14, 9, 10, 11, 15, 16, 17],
@@ -35,7 +35,10 @@ _ORDER = {
 
 
 class HdfUnreadError(Exception):
-    """The file holds what is not read; the text completes `the file ...`, `way` is a hint."""
+    """The file contains something that is not read; `way` is a hint.
+
+    The text completes the sentence `the file ...`.
+    """
 
     def __init__(self, text: str, way: str = ""):
         super().__init__(text)
@@ -57,7 +60,7 @@ def _mesh(points: Any, cells: list[Any], cell_data: dict[str, Any], notes: list[
 
 
 class _Variables(NamedTuple):
-    """The variables of a netCDF file: their names, values, and attributes as text or numbers."""
+    """A netCDF file: names of variables, and functions for their values and attributes."""
 
     names: list[str]
     values: Callable[[str], Any]
@@ -65,7 +68,7 @@ class _Variables(NamedTuple):
 
 
 def _netcdf(path: str) -> _Variables:
-    """Open a netCDF file: classic by SciPy, of version 4 by h5py."""
+    """Open a netCDF file: classic files by SciPy, version 4 by h5py."""
     with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
         head = file.read(4)
     if head == b"CDF\x05":
@@ -102,7 +105,7 @@ def _text(value: Any) -> Any:
 _EXODUS = {
     "point": ("SPHERE", "CIRCLE", "POINT", "NODE"),
     "line": ("BAR", "BEAM", "TRUSS", "ROD", "EDGE", "LINE"),
-    "triangle": ("TRI",),  # TRIANGLE, TRISHELL, too
+    "triangle": ("TRI",),  # also TRIANGLE, TRISHELL
     "quad": ("QUAD", "SHELL"),
     "tetra": ("TET",),
     "pyramid": ("PYR",),
@@ -112,7 +115,7 @@ _EXODUS = {
 
 
 def exodus(path: str) -> Any:
-    """Return the blocks of an Exodus file; `block` is a field: the number of each cell's block."""
+    """Return the blocks of an Exodus file; the field `block` holds each cell's block number."""
     file = _netcdf(path)
     if "coord" in file.names:
         points = file.values("coord").T
@@ -146,7 +149,7 @@ def exodus(path: str) -> Any:
 
 
 def _exodus_fields(file: _Variables, sizes: list[int], notes: list[str]) -> dict[str, Any]:
-    """Return the element variables that all blocks have, at the last time."""
+    """Return the element variables that all blocks have, at the last time step."""
     if "name_elem_var" not in file.names:
         return {}
     fields: dict[str, Any] = {}
@@ -170,7 +173,7 @@ def _exodus_fields(file: _Variables, sizes: list[int], notes: list[str]) -> dict
 
 
 def _polygons(nodes: Any, counts: Any) -> SimpleNamespace:
-    """Return cells of these numbers of corners, which stand one after another in nodes."""
+    """Return polygons with these numbers of corners, which are consecutive in nodes."""
     ends = np.cumsum(counts)
     if counts.size == 0 or counts.min() < 3 or ends[-1] != nodes.size:
         raise HdfUnreadError("has polygons with another number of corners than declared")
@@ -195,7 +198,7 @@ def netcdf(path: str) -> Any:
 
 
 def _ugrid(file: _Variables, name: str) -> Any:
-    """Return the faces of the topology of this name."""
+    """Return the faces of the topology called `name`."""
     if file.attribute(name, "volume_node_connectivity"):
         raise HdfUnreadError("has a UGRID topology of volumes; Evener reads only faces")
     faces = file.attribute(name, "face_node_connectivity")
@@ -209,7 +212,7 @@ def _ugrid(file: _Variables, name: str) -> Any:
         and str(file.attribute(name, "face_dimension") or "")
         and (table.shape[0] < table.shape[1] and table.shape[0] <= 8)
     ):
-        table = table.T  # the nodes of a face stand in columns
+        table = table.T  # the nodes of a face are in columns
     start, fill = file.attribute(faces, "start_index"), file.attribute(faces, "_FillValue")
     base = 0 if start is None else int(start)
     inside = (table >= base) & (table < base + len(points))
@@ -218,7 +221,7 @@ def _ugrid(file: _Variables, name: str) -> Any:
     return _mesh(points, [_polygons(table[inside] - base, inside.sum(axis=1))], {}, [])
 
 
-# CGNS: elements of one type have a shape and a number of points.
+# CGNS: the shape and number of points of each element type.
 _CGNS = {
     2: ("point", 1), 3: ("line", 2), 4: ("line", 3), 24: ("line", 4), 40: ("line", 5),
     5: ("triangle", 3), 6: ("triangle", 6), 25: ("triangle", 9), 26: ("triangle", 10),
@@ -238,7 +241,7 @@ _WAY = "ParaView or Gmsh (gmsh x.cgns -save -o x.msh) may read it, and write wha
 def cgns(path: str) -> Any:
     """Return the zones of a CGNS base; None for a file without CGNS's labels.
 
-    Points that 1-to-1 connections of zones name on both sides are one. `zone` is a field.
+    Points that zones' 1-to-1 connections identify are merged. `zone` is a field.
     """
     with open(path, "rb") as file:  # noqa: PTH123 - as h5py opens it
         if b"ADF Database" in file.read(64):
@@ -284,7 +287,7 @@ def cgns(path: str) -> Any:
 
 
 def _children(node: Any, label: str) -> Iterator[tuple[str, Any]]:
-    """Yield names and nodes of this label below a node."""
+    """Yield names and nodes of the children with this label."""
     for name in node:
         child = node[name]
         if hasattr(child, "keys") and _text(child.attrs.get("label")) == label:
@@ -296,7 +299,7 @@ def _data(node: Any) -> Any:
 
 
 def _word(node: Any) -> str:
-    """Return the text that a node holds as characters."""
+    """Return the text in a node that stores characters."""
     return bytes(_data(node).astype(np.uint8).ravel()).decode("latin-1").strip("\0 ")
 
 
@@ -328,7 +331,7 @@ def _zone(zone: Any) -> tuple[Any, list[Any]]:
 
 
 def _grid(shape: Any, n: int) -> SimpleNamespace:
-    """Return the cells of a structured zone with so many points along each axis."""
+    """Return the cells of a structured zone, which has shape[i] points along axis i."""
     if shape.size not in (2, 3) or int(np.prod(shape)) != n or shape.min() < 2:
         raise HdfUnreadError(f"has a structured zone of {shape.tolist()} points")
     numbers = np.arange(n).reshape(shape[::-1])
@@ -360,7 +363,7 @@ def _section(section: Any) -> list[Any]:
 
 
 def _mixed(nodes: Any, n: int) -> list[Any]:
-    """Return blocks of the elements of a mixed section, in their order."""
+    """Return blocks of the elements of a mixed section, in order."""
     blocks, at = [], 0
     shape, rows = ("", 0), list[Any]()
     for _ in range(n):
@@ -377,7 +380,7 @@ def _mixed(nodes: Any, n: int) -> list[Any]:
 
 
 def _connections(zones: list[Any], names: list[str], first: list[int]) -> tuple[Any, int]:
-    """Return (2, s) points that are the same, and how many connections are periodic."""
+    """Return (2, s) points that are identical, and the number of periodic connections."""
     same, periodic = [np.empty((2, 0), np.int64)], 0
     for i, zone in enumerate(zones):
         for _, group in _children(zone, "ZoneGridConnectivity_t"):
@@ -408,7 +411,7 @@ def _is_periodic(link: Any) -> bool:
 
 
 def _lists(link: Any) -> Any:
-    """Return the points of both sides that a connection lists; None where it is of faces."""
+    """Return the points of both sides that a connection lists; None if it lists faces."""
     kinds = [_word(one) for _, one in _children(link, "GridConnectivityType_t")]
     places = [_word(one) for _, one in _children(link, "GridLocation_t")]
     if kinds[:1] != ["Abutting1to1"] or places[:1] not in ([], ["Vertex"]):
@@ -446,16 +449,16 @@ def _ranges(link: Any, zone: Any, other: Any) -> Any:
 
 
 def _number(at: Any, shape: Any) -> Any:
-    """Return the numbers of points at (dim, s) of a grid, along the first axis first."""
+    """Return the numbers of points at indices (dim, s) of a grid, with the first axis fastest."""
     if (at < 0).any() or (at >= shape[:, None]).any():
         raise HdfUnreadError("connects points that do not exist in a zone")
     return np.cumprod([1, *shape[:-1]]) @ at
 
 
 def _one_for_all(points: Any, cells: list[Any], same: Any) -> int:
-    """Give cells one number for points that are the same; return how many such points there are.
+    """Give identical points one number in all cells; return how many points are merged.
 
-    Connections of points that do not lie together are left out.
+    Connections of points at different places are ignored.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

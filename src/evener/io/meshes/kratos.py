@@ -1,6 +1,6 @@
-"""Kratos Multiphysics' .mdpa: nodes and elements in blocks, the shape in the element's name.
+"""Kratos Multiphysics' .mdpa: blocks of nodes and elements; element names state the shape.
 
-Elements are the cells; conditions are not, unless there are no elements. The number of each
+Elements are the cells; conditions are used only if there are no elements. The number of each
 element's properties is the field `properties`.
 """
 
@@ -34,7 +34,7 @@ _ORDER = {
     25: [*range(12), 16, 17, 18, 19, 12, 13, 14, 15],
     29: [*range(12), 16, 17, 18, 19, 12, 13, 14, 15, *range(20, 27)],
 }
-# Parts of the names of elements and geometries, and the dimension that they tell.
+# Parts of element and geometry names, by the dimension that they imply.
 _NAMED = {
     1: re.compile(r"Line|Truss|Beam|Cable|Spring|Edge"),
     2: re.compile(r"Triangle|Quadrilateral|Shell|Membrane|Plate|Surface"),
@@ -49,7 +49,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the elements. Raises InputError for those whose shape the name does not tell."""
+    """Return the elements. Raises InputError if a name does not determine the shape."""
     data = _COMMENT.sub(lambda match: b" " * len(match[0]), source.data)
     blocks: dict[bytes, list[tuple[str, FileRows]]] = {}
     for match in _BLOCK.finditer(data):
@@ -72,7 +72,7 @@ def read(source: Source) -> Mesh:
     for name, rows in blocks[present[0]]:
         if not len(rows):
             continue
-        before = 1 if present[0] == b"Geometries" else 2  # the properties stand behind the number
+        before = 1 if present[0] == b"Geometries" else 2  # the properties follow the number
         size = int(rows.counts[0]) - before
         table = rows.whole_columns(0, before + size, "a number of an element")
         kind = _kind(rows, name, size)
@@ -99,7 +99,7 @@ def _any(blocks: dict[bytes, list[tuple[str, FileRows]]], name: bytes) -> bool:
 
 
 def _kind(rows: FileRows, name: str, size: int) -> int:
-    """Return VTK's type of the elements of this name."""
+    """Return VTK's type for elements of this name."""
     told = _SIZE.search(name)
     if told is not None and told[2] and int(told[2]) != size:
         rows.refuse(0, f"{name[:60]} has {told[2]} points, not {size}")
@@ -107,7 +107,7 @@ def _kind(rows: FileRows, name: str, size: int) -> int:
     if size == 1:
         return 1
     if not dims and told is not None:
-        # Elements of Kratos itself: of two points lines, in space of three triangles.
+        # Kratos's own elements: 2 points are lines, 3 points in space are triangles.
         dims = [1] if size == 2 else [2] if size == 3 else [int(told[1])]
     kind = _KINDS[dims[0]].get(size, 0) if len(dims) == 1 else 0
     if not kind:
@@ -120,7 +120,7 @@ def _kind(rows: FileRows, name: str, size: int) -> int:
 
 
 def _refuse_flat(rows: FileRows, name: str, corners: Any) -> None:
-    """Raise InputError for tetrahedra of which none has a volume: they are something else."""
+    """Raise InputError if no tetrahedron has a volume: the elements are something else."""
     edges = corners[:, 1:] - corners[:, :1]
     extent = np.abs(edges).max()
     if (np.abs(np.linalg.det(edges)) <= 1e-12 * extent**3).all():

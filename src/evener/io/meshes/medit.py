@@ -1,6 +1,6 @@
-"""Medit's .mesh (INRIA) in text: keywords, each followed by a number of entries and the entries.
+"""Medit's .mesh (INRIA) in text: keywords, each followed by a count and the entries.
 
-Each entry ends with a reference, kept as the field `ref`. Binary .meshb goes to meshlane.
+Each entry ends with a reference, stored as the field `ref`. Meshlane reads binary .meshb.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read(source: Source) -> Mesh:
 
 
 def _sections(source: Source) -> dict[str, tuple[int, int]]:
-    """Return where the content of each keyword begins and ends."""
+    """Return the offsets of each keyword's content."""
     matches = list(_KEY.finditer(source.data))
     if not matches:
         raise source.error("has no keyword of Medit such as Vertices")
@@ -87,7 +87,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
 
 
 def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[FileRows, int]:
-    """Return a section's numbers, of which the first counts its entries, and that count."""
+    """Return a section's numbers, the first of which counts its entries, and that count."""
     rows = scan(source, *sections[key], comment=b"#")
     if not len(rows):
         raise source.error(f"{key} ends without a number", offset=sections[key][0])

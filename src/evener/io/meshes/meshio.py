@@ -1,4 +1,4 @@
-"""Reads all other mesh formats, known by suffix, through meshlane in a process of its own."""
+"""Reads all other mesh formats, detected by suffix, using meshlane in a separate process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evener.io.meshes.polyhedra import is_polyhedral, make_polymesh
 from evener.io.meshes.rows import make_mesh
 from evener.io.sources import Source
 
-# meshlane's name of the format by suffix; formats with a reader of ours are not listed.
+# meshlane's format name by suffix; formats that Evener reads itself are not listed.
 FORMATS = {
     ".vtk": "vtk",
     ".vtu": "vtu",
@@ -54,24 +54,24 @@ FORMATS = {
     ".wkt": "wkt",
     ".msh": "ansys",
 }
-# Beginnings of the content required of suffixes that other formats use, too.
+# Required beginnings of the content for suffixes that other formats use, too.
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
-# The first line of an AVS UCD file, whose suffix may be Abaqus's: five counts.
+# The first line of an AVS UCD file, whose suffix Abaqus also uses: five counts.
 _UCD = re.compile(rb"(?:#[^\n]*\n|\s)*\d+(?:[ \t]+\d+){4}[ \t\r]*\n")
 
 # Where the numbers of an XDMF file are: FILE:/DATA between two tags.
 _HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
 
-# What the process may take: far more than meshlane needs for the slowest format of text.
-# Seconds are of CPU; by the clock it may take so many times as long, on a busy computer.
+# Limits of the process: far more than meshlane needs for the slowest text format.
+# Seconds are CPU time; wall-clock time may be _PATIENCE times as long, on a busy computer.
 _SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
 _ROOM, _ROOM_PER_BYTE = 2**30, 100
-_TOO_LONG = -int(getattr(signal, "SIGXCPU", 24))  # what the system ends it with
+_TOO_LONG = -int(getattr(signal, "SIGXCPU", 24))  # exit code if the system ends it for its CPU time
 _HINT = "The file may be damaged, or in another format than its suffix."
 
 
 def recognises(source: Source) -> bool:
-    """Return whether meshlane reads the suffix."""
+    """Return whether meshlane reads files with this suffix."""
     if source.folder or source.suffix not in FORMATS:
         return False
     if source.suffix == ".inp":
@@ -100,7 +100,7 @@ def _open_heavy(source: Source) -> None:
 
 
 def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
-    """Return the Mesh of a meshio mesh that is in memory, and what was odd or left out."""
+    """Convert a meshio mesh in memory to a Mesh; also return notes on what is left out."""
     source = Source(Path("meshio mesh"), "meshio mesh", b"", "")
     try:
         arrays, facts = meshio_child.extract(found)
@@ -112,7 +112,7 @@ def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
 
 
 def read_as(source: Source, name: str) -> Mesh | PolyMesh:
-    """Return the mesh that meshlane's reader of this name finds."""
+    """Return the mesh, as read by meshlane's reader `name`."""
     with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
@@ -131,7 +131,7 @@ def read_as(source: Source, name: str) -> Mesh | PolyMesh:
 
 
 def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh | PolyMesh:
-    """Return the Mesh of what the child's `extract` found, and note what it left out."""
+    """Return the Mesh from the result of the child's `extract`, and note what was left out."""
     source.notes.extend(facts["notes"])
     kinds = arrays["kinds"]
     known = (BASE[np.clip(kinds, 0, 255)] > 0) | is_polyhedral(kinds)
@@ -153,19 +153,19 @@ def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh
 
 
 def _run(source: Source, name: str, folder: Path) -> int:
-    """Let meshlane read the file within its limits; returns its exit code, or _TOO_LONG."""
+    """Let meshlane read the file within its limits; return its exit code, or _TOO_LONG."""
     path = source.path.resolve()
-    if source.path.name != source.name:  # packed or piped, and meshlane takes paths
+    if source.path.name != source.name:  # packed or piped, but meshlane needs a path
         path = folder / f"mesh{source.suffix}"
         path.write_bytes(source.data)
     size = len(source.data)
     seconds = _SECONDS + _SECONDS_PER_BYTE * size
-    # -P keeps the script's folder, with our module names, out of its path.
+    # -P keeps the script's folder, which contains Evener's modules, out of its path.
     command = [sys.executable, "-P", meshio_child.__file__, str(path), name, str(folder)]
     command += [str(int(seconds)), str(_ROOM + _ROOM_PER_BYTE * size)]
     with subprocess.Popen(
         command,
-        stdin=subprocess.PIPE,  # never written to: the process notices that it closes
+        stdin=subprocess.PIPE,  # never written to: the process notices when it closes
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         # NumPy's linear algebra would reserve memory for a thread per core.

@@ -1,8 +1,8 @@
-"""A program of its own: lets meshlane read a mesh and leaves the arrays in a file.
+"""A separate program, which lets meshlane read a mesh and writes the arrays to a file.
 
-On bad files meshlane's readers raise any exception, exit, print, wait for ever at the end of a
-file, or reserve as much memory as a header asks for. Within limits, that harms only this process.
-Run as a script, so that nothing but NumPy and meshlane needs to be found; arguments: the mesh file,
+For bad files, meshlane's readers may raise any exception, exit, print, wait forever at the end of a
+file, or reserve as much memory as a header states. With limits, this harms only this process. Run
+as a script, so that only NumPy and meshlane need to be importable; arguments: the mesh file,
 meshlane's name of its format, the folder for arrays.npz and facts.json, seconds of CPU, bytes of
 memory.
 """
@@ -26,10 +26,10 @@ import numpy as np
 
 _POLYGON = 7  # VTK's type
 _REMARK = "Warning:"
-_EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
+_EXTRAS = {"h5py": "meshes"}  # packages that belong to an extra of Evener
 
 
-# Readers of ours, by the module that holds them; None of one leaves the file to meshlane.
+# Evener's readers, by module; if a reader returns None, meshlane reads the file.
 _OWN = {
     **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
     **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
@@ -38,7 +38,10 @@ _WAY = "ParaView or Gmsh may convert it to .vtk or .msh, unless it is damaged."
 
 
 class RefusedError(Exception):
-    """What was read is no mesh for us; its text completes `the file ...`, `way` is a hint."""
+    """What was read is not a usable mesh; `way` is a hint.
+
+    The text completes the sentence `the file ...`.
+    """
 
     way = _WAY
 
@@ -66,7 +69,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _refused(error: BaseException, reader: str) -> dict[str, Any]:
-    """Return the error of what is not read: in the words of our readers, or with meshlane's."""
+    """Return the error for an unreadable file: Evener's own text, or one that quotes meshlane."""
     if hasattr(error, "way"):
         return {"error": str(error), "hint": error.way or _WAY}
     reason = " ".join(str(error).split())[:160] or type(error).__name__
@@ -77,39 +80,39 @@ def _refused(error: BaseException, reader: str) -> dict[str, Any]:
 
 
 def _limit(seconds: int, room: int) -> None:
-    """Let the system end this process, should its parent be gone before it can."""
+    """Set resource limits, so that the system ends this process even without its parent."""
     try:
         import resource
-    except ImportError:  # Windows has none; the parent's clock remains
+    except ImportError:  # missing on Windows, where only the parent's timeout applies
         return
-    # Of seconds one more at the hard limit: at the soft one the signal says why.
+    # The hard limit is one second higher: at the soft limit, the signal shows the reason.
     limits = ((resource.RLIMIT_CPU, seconds, seconds + 1), (resource.RLIMIT_AS, room, room))
     for kind, soft, hard in limits:
-        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
+        with contextlib.suppress(ValueError, OSError):  # macOS has no memory limit
             resource.setrlimit(kind, (soft, hard))
 
 
 def _leave_with_parent(folder: str) -> None:
-    """Wait until the pipe from the parent closes: it is gone, and cleans up no more."""
+    """Wait until the pipe from the parent closes, because it has ended; then clean up for it."""
     sys.stdin.buffer.read()
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
 def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse what is not a regular file: a mesh may name a pipe, which would never end."""
+    """Refuse to open anything but regular files: a mesh may name a pipe, which would block."""
     if event != "open" or not isinstance(arguments[0], str | bytes):
         return
     try:
         mode = os.stat(arguments[0]).st_mode  # noqa: PTH116
     except (OSError, ValueError):
-        return  # whoever opens it says so
+        return  # opening it will raise the error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise PermissionError(f"{os.fsdecode(arguments[0])} is not a regular file")
 
 
 def _read(path: str, reader: str) -> Any:
-    """Return what our reader of this name finds, or meshlane's where there is none."""
+    """Return the result of Evener's reader of this name, or of meshlane's if there is none."""
     sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -125,7 +128,7 @@ def _read(path: str, reader: str) -> Any:
 
 
 def _own(name: str) -> Any:
-    """Return a module of our readers, which lie beside this program."""
+    """Return a module of Evener's readers in the same folder."""
     place = Path(__file__).with_name(f"{name}.py")
     spec = importlib.util.spec_from_file_location(name, place)
     assert spec is not None
@@ -136,13 +139,13 @@ def _own(name: str) -> Any:
 
 
 def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return plain arrays of a meshio mesh, and the names of the fields among them in order.
+    """Return a meshio mesh as plain arrays, and the names of the fields among them in order.
 
-    Raises RefusedError for cells that no reader here knows.
+    Raises RefusedError for unknown kinds of cells.
     """
     notes: list[str] = list(getattr(found, "notes", ()))
     arrays: dict[str, Any] = {}
-    if hasattr(found, "kinds"):  # as our readers of VTK return it
+    if hasattr(found, "kinds"):  # as returned by Evener's readers of VTK
         kinds, counts, corners, cell_data = (
             found.kinds, found.counts, found.corners, found.cell_data
         )  # fmt: skip
@@ -169,7 +172,7 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _cells(found: Any) -> tuple[Any, Any, Any]:
-    """VTK types, numbers of corners, and corners of all cells."""
+    """Return VTK types, numbers of corners, and corners of all cells."""
     kinds, counts, corners = [], [], []
     for block in found.cells:
         kind = block.type if isinstance(block.type, int) else _kind(block.type)
@@ -197,7 +200,7 @@ def _cells(found: Any) -> tuple[Any, Any, Any]:
 
 
 def _kind(name: str) -> int:
-    """Return VTK's type of meshlane's type of cells; 0 for those that are not known."""
+    """Return VTK's type for meshlane's type of cells; 0 if it is not known."""
     from meshlane._vtk_common import meshio_to_vtk_type
 
     if name.startswith("polyhedron"):
@@ -206,7 +209,7 @@ def _kind(name: str) -> int:
 
 
 def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Fields with the same numbers for all cells; a note names the others."""
+    """Return the fields with the same shape for all cells; a note names the others."""
     joined: dict[str, Any] = {}
     for name, blocks in found.items():
         try:
@@ -217,7 +220,7 @@ def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _numeric(fields: dict[str, Any], n: int, notes: list[str]) -> dict[str, Any]:
-    """Fields of numbers with one row for each of n; a note names the others."""
+    """Return the numeric fields with n rows; a note names the others."""
     arrays = {str(name): np.asarray(values) for name, values in fields.items()}
     kept = {
         name: values
@@ -229,7 +232,7 @@ def _numeric(fields: dict[str, Any], n: int, notes: list[str]) -> dict[str, Any]
 
 
 def _lacking(error: ImportError, reader: str) -> dict[str, Any]:
-    """Say which package meshlane's reader needs, and how to get it."""
+    """Return an error that says which package meshlane's reader needs, and how to get it."""
     if not error.name:
         return {"error": f"cannot be read: {error}"}
     package = error.name.partition(".")[0]
@@ -241,7 +244,7 @@ def _lacking(error: ImportError, reader: str) -> dict[str, Any]:
 
 
 def _remarks(text: str) -> list[str]:
-    """What meshlane warned of, at most three sentences."""
+    """Return meshlane's warnings, at most three sentences."""
     pieces = " ".join(text.split()).split(_REMARK)[1:]
     return [f"meshlane: {piece.strip()[:160]}" for piece in pieces if piece.strip()][:3]
 

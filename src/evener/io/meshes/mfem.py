@@ -1,6 +1,6 @@
-"""MFEM's own meshes, versions 1.0 to 1.3: elements, their boundary, and vertices or nodes.
+"""MFEM's own meshes, versions 1.0 to 1.3: elements, boundary elements, and vertices or nodes.
 
-Each element's attribute is the field `attribute`. Of a curved mesh the vertices are read.
+Each element's attribute is the field `attribute`. For a curved mesh, only the vertices are read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the elements; the boundary's are left out, with a note."""
+    """Return the elements; boundary elements are left out, with a note."""
     head = _HEAD.match(source.head)
     if head is None:
         raise source.error("does not begin with `MFEM mesh v1.0`", line=1)
@@ -64,7 +64,7 @@ def read(source: Source) -> Mesh:
 
 
 def _sections(source: Source) -> dict[str, tuple[int, int]]:
-    """Return where the content of each section begins and ends, by its keyword."""
+    """Return the offsets of each section's content, by keyword."""
     matches = list(_KEY.finditer(source.data))
     stops = [*(match.start() for match in matches[1:]), len(source.data)]
     found: dict[str, tuple[int, int]] = {}
@@ -80,7 +80,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
 
 
 def _cells(source: Source, sections: dict[str, tuple[int, int]]) -> tuple[Any, ...]:
-    """Return counts, corners, kinds, attributes and places of the elements and the boundary's."""
+    """Return counts, corners, kinds, attributes and places of elements and boundary elements."""
     dimension = scan(source, *sections["dimension"], comment=b"#").values
     if dimension.size != 1 or dimension[0] not in (1, 2, 3):
         raise source.error("dimension must be 1, 2 or 3", offset=sections["dimension"][0])
@@ -118,7 +118,7 @@ def _counted(source: Source, where: tuple[int, int], what: str) -> FileRows:
 
 
 def _points(source: Source, sections: dict[str, tuple[int, int]]) -> Any:
-    """Return (p, 2) or (p, 3) coordinates of the vertices; (p, 0) where the nodes do not say."""
+    """Return the vertices' coordinates, (p, 2) or (p, 3); (p, 0) if the nodes do not state them."""
     rows = scan(source, *sections["vertices"], comment=b"#")
     if not len(rows) or rows.counts[0] != 1:
         raise source.error("the number of vertices is missing", offset=sections["vertices"][0])
@@ -135,9 +135,9 @@ def _points(source: Source, sections: dict[str, tuple[int, int]]) -> Any:
 
 
 def _of_nodes(source: Source, start: int, stop: int, n: int) -> Any:
-    """Return the coordinates of vertices from those of a curved mesh's nodes.
+    """Return the coordinates of vertices from the nodes of a curved mesh.
 
-    In spaces of continuous functions (H1) the nodes at vertices come first, in their order.
+    In spaces of continuous functions (H1), the nodes at vertices come first, in vertex order.
     """
     match = _SPACE.match(source.data, start, stop)
     if match is None:
@@ -160,5 +160,5 @@ def _of_nodes(source: Source, start: int, stop: int, n: int) -> Any:
 
 
 def _padded(points: Any) -> Any:
-    """Return points of one coordinate with a second, zero."""
+    """Return points; those with one coordinate get a second coordinate, zero."""
     return np.column_stack([points, np.zeros(len(points))]) if points.shape[1] == 1 else points

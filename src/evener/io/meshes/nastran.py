@@ -1,6 +1,6 @@
-"""Nastran's bulk data (.bdf, .nas, .fem): fields of 8 or 16 columns, or with commas; tabs, too.
+"""Nastran's bulk data (.bdf, .nas, .fem): fields of 8 or 16 columns, or separated by commas.
 
-The number of each element's property is the field `property`.
+Tabs are accepted, too. The number of each element's property is the field `property`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evener.wording import plural
 SUFFIXES = (".bdf", ".nas", ".fem")
 _BULK = re.compile(rb"^[ \t]*BEGIN[ \t]+(?:BULK|\w+[ \t]*=)[^\n]*\n", re.MULTILINE | re.IGNORECASE)
 _REAL = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))(?:E|D)?([-+]?\d+)?\Z")
-# Elements: VTK's type, points, and VTK's type and points with those amid edges, 0 for none.
+# Elements: VTK's type and points; VTK's type and points with mid-edge nodes, 0 for none.
 _CELLS = {
     **dict.fromkeys(("CTRIA3", "CTRIAR", "CPLSTN3", "CPLSTS3", "CTRAX3"), (5, 3, 0, 0)),
     **dict.fromkeys(("CQUAD4", "CQUADR", "CSHEAR", "CPLSTN4", "CPLSTS4", "CQUADX4"), (9, 4, 0, 0)),
@@ -34,7 +34,7 @@ _CELLS = {
 # VTK's order of the points, where it differs.
 _ORDER = {26: [*range(9), 12, 13, 14, 9, 10, 11], 25: [*range(12), *range(16, 20), *range(12, 16)]}
 _SOLID = re.compile(r"C(TRI|TRA|QUAD|TET|HEX|PEN|PYR|PLST|AXIF|RAC|AABSF|ACINF)")
-Card = tuple[int, str, list[str]]  # its line, its name, its fields
+Card = tuple[int, str, list[str]]  # line, name, fields
 
 
 def recognises(source: Source) -> bool:
@@ -43,7 +43,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the cells of the highest dimension. Raises InputError for elements not known here."""
+    """Return the cells of the highest dimension. Raises InputError for unknown elements."""
     ids, points, sizes, kinds, corners, properties = [], [], [], [], list[int](), []
     systems = 0
     for line, name, fields in _cards(source):
@@ -87,7 +87,7 @@ def read(source: Source) -> Mesh:
 
 
 def _cell(source: Source, line: int, name: str, fields: list[str]) -> tuple[int, list[int]]:
-    """Return VTK's type and the nodes; those amid edges only where all are stated."""
+    """Return VTK's type and the nodes; mid-edge nodes only if all are stated."""
     kind, size, higher, most = _CELLS[name]
     given = [_whole(source, line, fields, 2 + i, 0) for i in range(max(size, most))]
     if 0 in given[:size]:
@@ -96,7 +96,7 @@ def _cell(source: Source, line: int, name: str, fields: list[str]) -> tuple[int,
 
 
 def _cards(source: Source) -> Iterator[Card]:
-    """Yield the cards with the fields of their continuations."""
+    """Yield the cards, including the fields of their continuation lines."""
     start = _BULK.search(source.data)
     first = start.end() if start is not None else 0
     line = source.data.count(b"\n", 0, first)
@@ -120,7 +120,7 @@ def _cards(source: Source) -> Iterator[Card]:
 
 
 def _fields(text: str) -> tuple[str, list[str]]:
-    """Return the first field of a line, and its other fields: 8, or 4 of a wide card."""
+    """Return the first field of a line, and the other fields: 8, or 4 for a wide card."""
     if text.startswith("INCLUDE"):
         return "INCLUDE", []
     if "," in text:
@@ -146,7 +146,7 @@ def _whole(
 
 
 def _real(source: Source, line: int, text: str) -> float:
-    """Return a number, also as Nastran shortens it: 1.5-3 is 0.0015."""
+    """Return a number, also in Nastran's short form: 1.5-3 is 0.0015."""
     match = _REAL.match(text) if text else None
     if match is None:
         if not text:

@@ -1,4 +1,7 @@
-"""Wavefront's .obj: lines `v x y z` and `f a b c ...`, from 1 on or, if negative, from the end."""
+"""Wavefront's .obj: lines `v x y z` and `f a b c ...`.
+
+Vertex numbers count from 1 or, if negative, back from the last vertex.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ _TEXTURE = re.compile(rb"(?<=\d)/[^ \t\r\n]*")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the suffix is .obj and a vertex is among the first lines."""
+    """Return whether the suffix is .obj and the first lines contain a vertex."""
     return source.suffix == ".obj" and _VERTEX.search(source.head) is not None
 
 
 def read(source: Source) -> Mesh:
-    """Return the faces; textures, normals, groups, lines and colours are passed over."""
-    # Neither changes the length of the file, so that offsets stay valid.
+    """Return the faces; textures, normals, groups, lines and colours are ignored."""
+    # Both replacements keep the length of the file, so that offsets stay valid.
     data = source.data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
     if b"/" in data:
         data = _TEXTURE.sub(lambda match: b" " * len(match[0]), data)
@@ -44,7 +47,7 @@ def read(source: Source) -> Mesh:
 
 
 def _lines(source: Source, data: bytes, key: bytes) -> FileRows:
-    """Return the numbers of the lines with this key; all others are blanked."""
+    """Return the numbers of the lines with this key; other lines are blanked."""
     from evener.io import text_kernels as kernels
 
     kept = np.empty(len(data), np.uint8)

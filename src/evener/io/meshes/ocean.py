@@ -1,9 +1,9 @@
-"""Meshes of ocean models, ADCIRC, SCHISM and FESOM: points by number, then the points of a cell.
+"""Meshes of ocean models, ADCIRC, SCHISM and FESOM: numbered points, then each cell's points.
 
-ADCIRC's grids, fort.14, and SCHISM's, hgrid.gr3: title; cells and points; `id x y depth`; `id 3 a b
-c`, of quadrilaterals `id 4 a b c d`; boundaries. The depth is a field of the points, no third
-coordinate. FESOM has two files, each headed by a count: nod2d.out (id, longitude, latitude, flag)
-and elem2d.out (three points).
+ADCIRC's grids, fort.14, and SCHISM's, hgrid.gr3: title; numbers of cells and points; `id x y
+depth`; `id 3 a b c`, or `id 4 a b c d` for quadrilaterals; boundaries. The depth is a field of the
+points, not a third coordinate. FESOM has two files, each beginning with a count: nod2d.out (id,
+longitude, latitude, flag) and elem2d.out (three points).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _POINTS, _CELLS = "nod2d.out", "elem2d.out"  # of FESOM
 
 
 def recognises_fort14(source: Source) -> bool:
-    """Return whether line 2 has two counts and line 3 four numbers; or by part of the name."""
+    """Return whether line 2 has two counts and line 3 four numbers, and name or title fit."""
     name = source.name.lower()
     named = name.endswith((".14", ".grd", ".gr3")) or "fort.14" in name
     title = re.match(rb"[^\n%#]*[A-Za-z][^\n]*\n", source.head)
@@ -66,12 +66,12 @@ def read_fort14(source: Source) -> Mesh:
 
 
 def recognises_fesom(source: Source) -> bool:
-    """Return whether the name is that of either file."""
+    """Return whether the name is that of one of FESOM's two files."""
     return source.name.endswith((_POINTS, _CELLS))
 
 
 def read_fesom(source: Source) -> Mesh:
-    """Return the triangles, with `flag` as a field of the points; either file finds the other."""
+    """Return the triangles, with `flag` as a field of the points; reads both files."""
     mine, other = (_POINTS, _CELLS) if source.name.endswith(_POINTS) else (_CELLS, _POINTS)
     name = source.name.removesuffix(mine) + other
     beside = source.open_beside(name)
@@ -107,7 +107,7 @@ def _cells(
     sizes: IntArray,
     fields: Fields,
 ) -> Mesh:
-    """Return the mesh of cells whose points stand from `column` on; ids (p,) name the points."""
+    """Return the mesh of cells whose points begin at `column`; ids (p,) number the points."""
     index = ragged(cells.first[:-1] + column, sizes)
     if (ids == np.arange(1, ids.size + 1)).all():
         corners = cells.corners(index, 1, ids.size)
@@ -119,7 +119,7 @@ def _cells(
 
 
 def _around_the_globe(source: Source, mesh: Mesh) -> Mesh:
-    """Return the mesh with a period of 360 where it is in degrees, and cells lie across its end."""
+    """Set a period of 360 if coordinates are in degrees and cells extend across 360."""
     extent, far = np.ptp(mesh.points[:, 0]), np.abs(mesh.points[:, 1]).max()
     across = mesh.cells_across(360.0).size if 180 < extent <= 360 and far <= 90 else 0
     if not across:

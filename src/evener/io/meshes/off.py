@@ -1,4 +1,4 @@
-"""OFF and its kin (COFF, NOFF): points, then faces of any number of corners."""
+"""OFF and its variants (COFF, NOFF): points, then faces with any number of corners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenFOAM's polyMesh: the files points, faces, owner, neighbour and boundary of one folder."""
+"""OpenFOAM's polyMesh: a folder with the files points, faces, owner, neighbour and boundary."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PARENTHESES = bytes.maketrans(b"()", b"  ")
 
 @dataclass(frozen=True)
 class _List:
-    """An OpenFOAM list in text: n entries, and what stands between its parentheses."""
+    """An OpenFOAM list in text: n entries, and the text between its parentheses."""
 
     source: Source
     n: int
@@ -44,18 +44,18 @@ class _List:
     uniform: bool
 
     def rows(self) -> FileRows:
-        """Return the numbers of the list without its inner parentheses."""
+        """Return the numbers in the list, ignoring inner parentheses."""
         flat = self.body.translate(_PARENTHESES)
         return scan(self.source, self.start, self.stop, data=flat)
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is a folder with a mesh, or one of its files."""
+    """Return whether the source is a folder with a mesh, or one of its files."""
     return source.folder or (source.name in FILES and b"FoamFile" in source.head)
 
 
 def read(source: Source) -> PolyMesh:
-    """Return the mesh of the folder that `source` is or lies in."""
+    """Return the mesh in the folder that `source` is, or that contains it."""
     lists = {name: _list_in(source, name) for name in FILES}
     points = _points(lists["points"])
     first, corners = _faces(lists["faces"], len(points))
@@ -95,12 +95,12 @@ def _list_in(folder: Source, name: str) -> _List | BinaryFile:
 
 
 def _without_comments(data: bytes) -> bytes:
-    """Return text with blanks in place of comments."""
+    """Return the text with comments replaced by blanks."""
     return _COMMENT.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), data)
 
 
 def _points(points: _List | BinaryFile) -> Any:
-    """Return (p, 3) coordinates."""
+    """Return the coordinates (p, 3)."""
     if isinstance(points, BinaryFile):
         return points.points()
     rows = points.rows()
@@ -134,7 +134,7 @@ def _faces(faces: _List | BinaryFile, n_points: int) -> tuple[Any, Any]:
 
 
 def _cells(numbers: _List | BinaryFile) -> Any:
-    """Return the number of a cell for each face."""
+    """Return the cell number of each face."""
     if isinstance(numbers, BinaryFile):
         return numbers.labels()
     rows = numbers.rows()
@@ -169,16 +169,16 @@ class _Patch(NamedTuple):
         return self.entries["type"]
 
     def half(self, second: bool) -> IntArray:
-        """Return a half of the faces, which old versions couple within one patch."""
+        """Return the first or second half of the faces; old versions couple the two halves."""
         middle = self.faces.size // 2
         return self.faces[middle : 2 * middle] if second else self.faces[:middle]
 
 
 def _with_couplings(folder: Source, mesh: PolyMesh) -> PolyMesh:
-    """Return the mesh with the cells on both sides of cyclic faces; notes name patches left out.
+    """Return the mesh with cells coupled by cyclic faces; notes name patches left out.
 
-    Faces of `cyclic` patches are listed in the order of those they couple with; those of cyclicAMI
-    and the like are coupled where each meets one other when all are moved alike.
+    Faces of `cyclic` patches have the same order as those they are coupled with; those of cyclicAMI
+    and similar types are coupled if, after a translation, each meets one other face.
     """
     source = folder if folder.name == "boundary" else folder.open_beside("boundary")
     patches = {} if source is None else _patches(source, mesh)
@@ -205,7 +205,7 @@ def _with_couplings(folder: Source, mesh: PolyMesh) -> PolyMesh:
 
 
 def _sides(source: Source, patch: _Patch, other: _Patch | None) -> tuple[IntArray, IntArray]:
-    """Return the faces of a cyclic patch and those that they couple with, in the same order."""
+    """Return the faces of a cyclic patch and the faces coupled with them, in the same order."""
     if other is None and "neighbourPatch" in patch.entries:
         missing = patch.entries["neighbourPatch"]
         raise source.error(
@@ -224,7 +224,7 @@ def _met(mesh: PolyMesh, patch: _Patch, other: _Patch) -> IntArray | None:
 
 
 def _centres(mesh: PolyMesh, faces: IntArray) -> FloatArray:
-    """Return (f, 3) the mean of the corners of faces."""
+    """Return the mean of the corners of faces, (f, 3)."""
     counts = np.diff(mesh.face_offsets)[faces]
     corners = mesh.points[mesh.face_corners[ragged(mesh.face_offsets[faces], counts)]]
     starts = np.cumsum(counts) - counts
@@ -234,7 +234,7 @@ def _centres(mesh: PolyMesh, faces: IntArray) -> FloatArray:
 
 
 def _patches(source: Source, mesh: PolyMesh) -> dict[str, _Patch]:
-    """Return the patches of a file `boundary` by name, in order."""
+    """Return the patches of a file `boundary` by name, in file order."""
     text = _without_comments(source.data).decode("utf-8", "replace")
     patches = {}
     for name, entries in _dictionaries(text):
@@ -252,7 +252,7 @@ def _patches(source: Source, mesh: PolyMesh) -> dict[str, _Patch]:
 
 
 def _dictionaries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the name and the entries of each dictionary; those within others are left out."""
+    """Yield the name and the entries of each dictionary, without nested dictionaries."""
     depth, last, name, body = 0, 0, "", list[str]()
     for brace in _BRACE.finditer(text):
         before = text[last : brace.start()]
@@ -268,7 +268,7 @@ def _dictionaries(text: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _zones(folder: Source, n_cells: int) -> dict[str, IntArray]:
-    """Return the cells of each zone of the file `cellZones`, if there is one."""
+    """Return the cells of each zone in the file `cellZones`, if it exists."""
     source = folder.open_beside("cellZones")
     if source is None:
         return {}

@@ -1,4 +1,4 @@
-"""OpenFOAM's lists in binary: a count as text, then the entries as they lie in memory."""
+"""OpenFOAM's binary lists: a count as text, then the entries as in memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _TEXT_OF_IT = "Convert it to text with foamFormatConvert."
 
 @dataclass(frozen=True, eq=False)
 class BinaryFile:
-    """A file of `kind`, a class of OpenFOAM's: one list or two, the first from `start` on.
+    """A file of OpenFOAM's class `kind`, with one or two lists; the first begins at `start`.
 
-    label, scalar: the types of whole numbers and of reals in it.
+    label, scalar: the types of its integers and floating-point numbers.
     """
 
     source: Source
@@ -32,19 +32,19 @@ class BinaryFile:
     scalar: np.dtype[Any]
 
     def points(self) -> npt.NDArray[np.float64]:
-        """(p, 3) coordinates."""
+        """Return the coordinates (p, 3)."""
         values, place = self._list(self.start, self.scalar, 3)
         self._refuse_more(place)
         return values.reshape(-1, 3).astype(np.float64)
 
     def labels(self) -> npt.NDArray[np.int64]:
-        """(m,) whole numbers."""
+        """Return the integers (m,)."""
         values, place = self._list(self.start, self.label, 1)
         self._refuse_more(place)
         return values.astype(np.int64)
 
     def faces(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """(f + 1,) offsets of the faces and their corners: a list of each, one after the other."""
+        """Return the offsets (f + 1,) and the corners of the faces, from two consecutive lists."""
         if self.kind != "faceCompactList":
             message = f"is a binary {self.kind}; Evener reads binary faces from a faceCompactList"
             raise self.source.error(message, hint=_TEXT_OF_IT)
@@ -54,7 +54,7 @@ class BinaryFile:
         return offsets.astype(np.int64), corners.astype(np.int64)
 
     def _list(self, place: int, dtype: np.dtype[Any], width: int) -> tuple[npt.NDArray[Any], int]:
-        """Return the list whose count stands at `place`, flat, and the place after it."""
+        """Return the list whose count is at `place`, flat, and the offset after it."""
         data = self.source.data
         count = _COUNT.match(data, place)
         if count is None:
@@ -76,9 +76,9 @@ class BinaryFile:
 
 
 def binary_file(source: Source, header: bytes, start: int) -> BinaryFile:
-    """Return the file whose header's entries are `header`, and whose lists begin at `start`.
+    """Return the file with these header entries, whose lists begin at `start`.
 
-    Without an entry `arch`, as older versions write it, numbers are taken for the usual ones.
+    Without an entry `arch`, as in older versions, numbers are assumed to have the usual types.
     """
     arch = _ARCH.search(header)
     order, label, scalar = (b"LSB", b"32", b"64") if arch is None else arch.groups()

@@ -1,4 +1,4 @@
-"""Makes a PolyMesh of cells of any shape: polyhedra, prisms, and VTK's other solid cells."""
+"""Makes a PolyMesh from cells of any shape: polyhedra, prisms, and VTK's other solid cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PRISMS = {15: 5, 16: 6}  # VTK's types, and the corners of their bases
 
 
 def is_polyhedral(kinds: IntArray) -> BoolArray:
-    """Return which cells only a PolyMesh holds."""
+    """Return which cells require a PolyMesh."""
     return np.asarray((kinds == _POLYHEDRON) | np.isin(kinds, list(_PRISMS)), np.bool_)
 
 
@@ -37,8 +37,8 @@ def make_polymesh(
 ) -> PolyMesh:
     """Return the PolyMesh of the solid cells; notes say what was left out.
 
-    counts (c,) corners of each cell. of_polyhedra: `faces_of` (p,) faces of each polyhedron,
-    `face_sizes`, `face_corners`. Raises InputError where three cells or more share a face.
+    counts (c,): corners of each cell. of_polyhedra: `faces_of` (p,) faces of each polyhedron,
+    `face_sizes`, `face_corners`. Raises InputError if three or more cells share a face.
     """
     solid = is_polyhedral(kinds) | (DIM[kinds] == 3)
     if not solid.all():
@@ -49,7 +49,7 @@ def make_polymesh(
         )
     first = np.cumsum(counts) - counts
     cell_of, sizes, nodes = [], [], []
-    number = np.cumsum(solid) - 1  # of each cell among the solid ones
+    number = np.cumsum(solid) - 1  # number of each cell among the solid ones
     if (kinds == _POLYHEDRON).any():
         cell_of.append(np.repeat(number[kinds == _POLYHEDRON], of_polyhedra["faces_of"]))
         sizes.append(of_polyhedra["face_sizes"])
@@ -84,7 +84,7 @@ def make_polymesh(
 
 
 def _faces_of(kind: int) -> list[list[int]]:
-    """Return the corners of each face, turned outward."""
+    """Return the corners of each face of a cell kind, turned outward."""
     if kind in _PRISMS:
         n = _PRISMS[kind]
         sides = [[i, (i + 1) % n, n + (i + 1) % n, n + i] for i in range(n)]
@@ -96,7 +96,7 @@ def _faces_of(kind: int) -> list[list[int]]:
 def _matched(
     source: Source, cell_of: IntArray, sizes: IntArray, nodes: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return owners, neighbours and one of the listed faces for each, those inside first."""
+    """Return owner, neighbour and one listed copy of each face; inner faces first."""
     width = int(sizes.max())
     keys = np.full((sizes.size, width), -1, np.int64)
     keys[np.arange(width) < sizes[:, None]] = nodes

@@ -1,4 +1,4 @@
-"""FileRows: the numbers of a mesh file line by line; make_mesh makes a Mesh of them."""
+"""FileRows: the numbers of a mesh file line by line; make_mesh makes a Mesh from arrays."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from evener.graphs.polymesh import PolyMesh
 from evener.io import text
 from evener.io.sources import Source
 
-_GAPLESS = 2.0**53  # up to here a double holds every whole number
+_GAPLESS = 2.0**53  # a double represents every whole number up to here
 _FLAT = 1e-12  # max. variation of a flat mesh's third coordinate, relative to its extent
 
 
 @dataclass(frozen=True, eq=False)
 class FileRows:
-    """Numbers of some lines of a file, blank lines and comments left out.
+    """The numbers in some lines of a file, without blank lines and comments.
 
-    values (v,); row i holds values[first[i]:first[i + 1]] and stands at the byte place[i].
+    values (v,); row i has values[first[i]:first[i + 1]] and begins at byte place[i].
     """
 
     source: Source
@@ -37,21 +37,21 @@ class FileRows:
 
     @property
     def counts(self) -> IntArray:
-        """(r,) how many numbers each row holds."""
+        """The count of numbers in each row, (r,)."""
         return np.diff(self.first)
 
     def part(self, start: int, stop: int) -> FileRows:
-        """Rows start to stop."""
+        """Return rows start to stop - 1."""
         return FileRows(
             self.source, self.values, self.first[start : stop + 1], self.place[start:stop]
         )
 
     def refuse(self, row: int, message: str) -> NoReturn:
-        """Raise the InputError that names the line of a row."""
+        """Raise an InputError that names the line of a row."""
         raise self.source.error(message, offset=int(self.place[row]))
 
     def expect(self, n: int, what: str) -> FileRows:
-        """Return these rows if they are n, no more and no fewer."""
+        """Return these rows; raise InputError unless there are exactly n."""
         if n < 0:
             raise self.source.error(f"declares {n:,} {what}")
         if len(self) < n:
@@ -65,7 +65,10 @@ class FileRows:
         return self
 
     def columns(self, start: int, stop: int, *, at_most: int | None = None) -> FloatArray:
-        """(r, stop - start) those numbers of each row; each must have `stop` to `at_most`."""
+        """Return columns start to stop - 1, (r, stop - start).
+
+        Raises InputError unless each row has `stop` to `at_most` numbers.
+        """
         most = stop if at_most is None else at_most
         bad = np.flatnonzero((self.counts < stop) | (self.counts > most))
         if bad.size:
@@ -75,7 +78,7 @@ class FileRows:
         return table
 
     def integers(self, index: IntArray, what: str) -> npt.NDArray[np.int64]:
-        """Return values[index] as whole numbers; `what` they are is said where they are none."""
+        """Return values[index] as whole numbers; raise InputError, with `what`, if they are not."""
         values = self.values[index]
         bad = np.flatnonzero((values != np.rint(values)) | (np.abs(values) >= _GAPLESS))
         if bad.size:
@@ -84,13 +87,13 @@ class FileRows:
         return values.astype(np.int64)
 
     def whole_columns(self, start: int, stop: int, what: str, *, at_most: int | None = None) -> Any:
-        """(r, stop - start) int64 as `columns`, whole numbers."""
+        """Like `columns`, but return whole numbers, (r, stop - start) int64."""
         self.columns(start, stop, at_most=at_most)
         index = self.first[:-1, None] + np.arange(start, stop)
         return self.integers(index.ravel(), what).reshape(index.shape)
 
     def corners(self, index: IntArray, base: int, n_points: int) -> npt.NDArray[np.int64]:
-        """Return values[index], numbers of points from `base` on, as numbers from 0 on."""
+        """Convert values[index], point numbers from `base` on, to numbers from 0 on."""
         numbers = self.integers(index, "the number of a point")
         bad = np.flatnonzero((numbers < base) | (numbers >= base + n_points))
         if bad.size:
@@ -111,10 +114,10 @@ def scan(
     comment: bytes = b"",
     data: Any = None,
 ) -> FileRows:
-    """Return the numbers between two offsets; InputError where anything else stands there.
+    """Return the numbers between two offsets; raise InputError for anything else there.
 
-    comment: a byte after which the rest of the line is skipped. data: the bytes to be parsed
-    where they are not the file's own but of the same length, so that offsets stay true.
+    comment: a byte after which the rest of the line is skipped. data: replaces the file's bytes for
+    parsing; must have the same length, so that offsets remain valid.
     """
     from evener.io import text_kernels as kernels
 
@@ -140,14 +143,14 @@ def ragged(first: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
 
 
 def offsets_of(counts: IntArray) -> npt.NDArray[np.int64]:
-    """Return (c + 1,) where lists of these lengths begin, one after the other."""
+    """Return the offsets (c + 1,) of consecutive lists with these lengths."""
     offsets = np.zeros(counts.size + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
 
 
 def renumber(source: Source, ids: IntArray, numbers: IntArray) -> npt.NDArray[np.int64]:
-    """Return the place of each of `numbers` among the ids, any whole numbers, of the points."""
+    """Return the index of each of `numbers` among the points' ids, which are any integers."""
     order = np.argsort(ids, kind="stable")
     ranked = ids[order]
     if (twice := np.flatnonzero(ranked[1:] == ranked[:-1])).size:
@@ -170,7 +173,7 @@ def make_mesh(
 ) -> Mesh:
     """Return the Mesh of the cells of the highest dimension; notes say what was left out.
 
-    counts (c,) corners of each cell. A third coordinate that is the same everywhere is dropped.
+    counts (c,): corners of each cell. A third coordinate that is the same everywhere is dropped.
     """
     if kinds.size == 0:
         raise source.error("has no cells")

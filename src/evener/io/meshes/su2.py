@@ -1,8 +1,8 @@
 """Reads and writes SU2 meshes, 2-D and 3-D: KEY= number, then lines of cells or points.
 
-A cell's line: VTK's cell type, corners from 0 on, and its index, which may be missing. Which
-periodic markers belong together stands in SU2's configuration, not in the mesh: markers whose names
-hold `period` are coupled where their faces meet when all are moved alike.
+A cell's line: VTK's cell type, corners from 0 on, and optionally its index. SU2's configuration,
+not the mesh, states which periodic markers belong together: markers whose names contain `period`
+are coupled if a translation makes their faces meet.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ class _Section(NamedTuple):
 
 
 class _Zone:
-    """The cells and points read of a zone, and its periodic markers by name."""
+    """The cells and points of a zone, and its periodic markers by name."""
 
     points: Any = None
     cells: Any = None  # (rows, counts, corner index, kinds)
 
     def __init__(self) -> None:
-        self.markers: dict[str, Any] = {}  # as cells
+        self.markers: dict[str, Any] = {}  # same form as cells
 
 
 def recognises(source: Source) -> bool:
-    """Return whether NDIME= or NZONE= is among the first lines."""
+    """Return whether the first lines contain NDIME= or NZONE=."""
     return re.search(rb"^[ \t]*(NDIME|NZONE)[ \t]*=", source.head, re.MULTILINE) is not None
 
 
 def read(source: Source) -> Mesh:
-    """Return the cells of all zones as one mesh; `zone` says which each is of, if several."""
+    """Return the cells of all zones as one mesh; with several zones, `zone` is a cell field."""
     zones: list[_Zone] = [_Zone()]
     dim, promised, marker = 0, 1, ""
     for section in _sections(source):
@@ -102,7 +102,7 @@ def _sections(source: Source) -> list[_Section]:
 
 
 def _number(source: Source, section: _Section) -> int:
-    # NPOIN= may give a second number, of points without those of ghost cells.
+    # NPOIN= may have a second number, the count of points without those of ghost cells.
     words = section.value.split()
     if not words or not words[0].isdigit() or len(words[0]) > 15:
         what = section.key.decode()
@@ -123,7 +123,7 @@ def _rows(source: Source, section: _Section) -> FileRows:
 
 
 def _read_cells(source: Source, section: _Section) -> Any:
-    """(rows, (c,) corners each, index of all corners among the rows' values, VTK types)."""
+    """Return the rows, (c,) corners per cell, indices of all corners in the rows, and VTK types."""
     rows = _rows(source, section)
     kinds = rows.integers(rows.first[:-1], "the type of a cell")
     sizes = np.zeros(256, np.int64)
@@ -193,8 +193,8 @@ _FACE_KINDS = {2: 3, 3: 5, 4: 9}  # corners of a boundary face: line, triangle, 
 def su2_text(mesh: Mesh) -> bytes:
     """Return the mesh as an SU2 file, with a marker for each connected piece of its boundary.
 
-    The pieces of the boundary are named boundary0, boundary1, ... in the order of their smallest
-    point. Raises InputError for cells SU2 does not know and for points without coordinates.
+    The pieces are called boundary0, boundary1, ... in the order of their smallest point. Raises
+    InputError for cells that SU2 does not know and for points without coordinates.
     """
     unknown = sorted(set(mesh.kinds.tolist()) - set(SU2_KINDS))
     if unknown:
@@ -222,7 +222,10 @@ def su2_text(mesh: Mesh) -> bytes:
 def _lists(
     kinds: npt.NDArray[np.integer], offsets: IntArray, corners: IntArray, *, numbered: bool
 ) -> bytes:
-    """Lines of type, corners and perhaps the running number; a table for each run of one type."""
+    """Return lines of type, corners and, if `numbered`, the running number.
+
+    Consecutive cells of one type are formatted together.
+    """
     ends = np.flatnonzero(np.diff(kinds)) + 1
     pieces = []
     for first, last in pairwise([0, *ends.tolist(), kinds.size]):
@@ -237,7 +240,7 @@ def _lists(
 
 
 def _markers(faces: Faces, n_points: int) -> bytes:
-    """Return the boundary, split where no face joins its points."""
+    """Return the boundary, split into connected pieces."""
     counts = np.diff(faces.offsets)
     starts = faces.offsets[:-1]
     following = np.arange(faces.corners.size) + 1

@@ -1,6 +1,6 @@
 """Meshes of Triangle (2-D) and TetGen (3-D): points in X.node, cells in X.ele.
 
-The first attribute of the cells, which names their region, is the field `region`.
+The first attribute of the cells is their region, stored as the field `region`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
 from evener.io.sources import Source
 
 _KINDS = {(2, 3): TRIANGLE, (2, 6): 22, (3, 4): TETRA, (3, 10): 71}
-_ORDER = {22: [0, 1, 2, 5, 3, 4]}  # VTK's, of Triangle's points amid edges
+_ORDER = {22: [0, 1, 2, 5, 3, 4]}  # VTK's order of Triangle's mid-edge points
 
 
 def recognises(source: Source) -> bool:
@@ -21,7 +21,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the cells; either file finds the other."""
+    """Return the cells; each of the two files leads to the other."""
     stem, mine = source.name[: -len(source.suffix)], source.suffix
     beside = source.open_beside(stem + (".ele" if mine == ".node" else ".node"))
     if beside is None:
@@ -54,7 +54,7 @@ def read(source: Source) -> Mesh:
 
 
 def _counted(source: Source, what: str) -> tuple[list[int], FileRows]:
-    """Return the numbers of the first line, and the rows that the first of them counts."""
+    """Return the numbers in the first line, and the rows that the first of them counts."""
     rows = scan(source, comment=b"#")
     if not len(rows):
         raise source.error(f"must begin with the number of {what}", line=1)

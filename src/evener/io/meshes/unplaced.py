@@ -1,12 +1,12 @@
 """Meshes of METIS and Scotch: the points of each cell, in files without coordinates.
 
-METIS: the number of cells, then a line of points, from 1 on, for each. METIS 5's header is `cells
-[weights per cell]`, METIS 4's `cells type`; a cell's shape is told by its number of points.
+METIS: the number of cells, then for each cell a line of points, from 1 on. METIS 5's header is
+`cells [weights per cell]`, METIS 4's `cells type`; the number of points determines a cell's shape.
 
-Scotch: lists of the points of each cell and of the cells of each point, below the lines 1; cells,
-points, entries of all lists; number of the first cell, of the first point, and three digits that
-say whether labels, loads of entries and loads precede a list. Whichever begins with the smaller
-number comes first. Cells have no shape: all points of one are neighbours.
+Scotch: lists of the points of each cell and of the cells of each point, after these lines: 1;
+numbers of cells, points and entries of all lists; numbers of the first cell and the first point,
+and three digits that say whether labels, loads of entries and loads precede a list. The kind with
+the smaller first number comes first. Cells have no shape: all points of a cell are neighbours.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SCOTCH_START = re.compile(
 
 
 def recognises_metis(source: Source) -> bool:
-    """Return whether the suffix is .mesh and the header one or two numbers."""
+    """Return whether the suffix is .mesh and the header has one or two numbers."""
     return source.suffix == ".mesh" and _METIS_START.match(source.head) is not None
 
 
@@ -75,7 +75,7 @@ def read_metis(source: Source) -> Mesh:
 
 
 def _n_points(source: Source, numbers: Any) -> int:
-    """Return the largest number of a point; InputError if it far exceeds the number of corners."""
+    """Return the largest point number; raise InputError if it far exceeds the number of corners."""
     largest = int(numbers.max())
     if largest > 1_000_000 + 100 * numbers.size:
         raise source.error(f"has point {largest:,}, but only {numbers.size:,} corners in all")
@@ -83,7 +83,7 @@ def _n_points(source: Source, numbers: Any) -> int:
 
 
 def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
-    """Return the cells' shapes by their number of points; of 4 by how they share points."""
+    """Return the cells' shapes by number of points; those of 4 by how they share points."""
     kinds = np.zeros(256, np.int64)
     kinds[list(_BY_SIZE)] = list(_BY_SIZE.values())
     if (bad := np.flatnonzero(kinds[np.clip(sizes, 0, 255)] == 0)).size or sizes.max() > 255:
@@ -99,12 +99,12 @@ def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
 
 
 def _share_triples(sizes: Any, corners: Any) -> bool:
-    """Return whether cells of 4 points share 3 with another: tetrahedra do, quads do not."""
+    """Return whether cells of 4 points share 3 with others, as tetrahedra do, but not quads."""
     cells = np.sort(corners.reshape(-1, 4), axis=1) if (sizes == 4).all() else None
     if cells is None or len(cells) == 1:
         return True
     triples = np.concatenate([np.delete(cells, i, axis=1) for i in range(4)])
-    keys = triples.astype(np.uint64) @ _MIXED  # modulo 2^64: no two triples meet but by chance
+    keys = triples.astype(np.uint64) @ _MIXED  # modulo 2^64: different triples rarely collide
     return 10 * (keys.size - np.unique(keys).size) >= len(cells)
 
 
@@ -114,7 +114,7 @@ def _narrow(values: Any) -> Any:
 
 
 def recognises_scotch(source: Source) -> bool:
-    """Return whether the suffix is .msh and the header three lines of counts."""
+    """Return whether the suffix is .msh and the header has three lines of counts."""
     return source.suffix == ".msh" and _SCOTCH_START.match(source.head) is not None
 
 
@@ -154,9 +154,9 @@ def read_scotch(source: Source) -> Mesh:
 
 
 def _lists(rows: FileRows, n: int, extra: int) -> Any:
-    """Return (n + 1,) where the entries of each list begin; the last: 1 + extra past their end.
+    """Return the offset of each list's entries, (n + 1,); the last is 1 + extra past the end.
 
-    A load, if any, stands before the length.
+    A load, if there is one, precedes the length.
     """
     from evener.io import text_kernels as kernels
 
@@ -175,7 +175,7 @@ def _lists(rows: FileRows, n: int, extra: int) -> Any:
 
 
 def _base(rows: FileRows, index: Any, lowest: int, own: int, n: int) -> int:
-    """Return the number of the first point within lists: as in the file, or `lowest`."""
+    """Return the number of the first point in lists: `own`, as in the file, or `lowest`."""
     numbers = rows.integers(index, "the number of a point")
     inside = numbers.size > 0 and numbers.min() >= own and numbers.max() < own + n
     return own if inside else lowest

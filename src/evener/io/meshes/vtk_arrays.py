@@ -1,7 +1,7 @@
-"""Unstructured grids of VTK, .vtu and legacy .vtk, for the program of `meshio_child`.
+"""Reads VTK's unstructured grids, .vtu and legacy .vtk, for the program `meshio_child`.
 
-Loaded by its path, so that nothing but NumPy needs to be found. A grid is returned as arrays: VTK's
-types, numbers of corners and corners of all cells; of polyhedra the faces besides.
+Loaded by its path, so that only NumPy needs to be importable. A grid is returned as arrays: VTK's
+types, numbers of corners and corners of all cells; for polyhedra also the faces.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 _WEDGE, _POLYHEDRON = 13, 42
-# Types of cells that are left out beside others: vertices and lines of any number of points.
+# Types of cells that are omitted if there are others: vertices and lines with any points.
 _LOOSE = (2, 4)
 _TYPES = {
     **{f"Int{8 * size}": f"i{size}" for size in (1, 2, 4, 8)},
     **{f"UInt{8 * size}": f"u{size}" for size in (1, 2, 4, 8)},
     **{f"Float{8 * size}": f"f{size}" for size in (4, 8)},
 }
-# Bytes of appended data that are no XML.
+# Appended bytes that are not XML.
 _RAW = re.compile(rb"<AppendedData[^>]*encoding\s*=\s*[\"']raw[\"'][^>]*>\s*_", re.DOTALL)
 
 
 class VtkUnreadError(Exception):
-    """The file holds what is not read; the text completes `the file ...`, `way` is a hint."""
+    """The file contains something that is not read; `way` is a hint.
+
+    The text completes the sentence `the file ...`.
+    """
 
     def __init__(self, text: str, way: str = ""):
         super().__init__(text)
@@ -37,7 +40,7 @@ class VtkUnreadError(Exception):
 
 
 def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: list[str]) -> Any:
-    """Return the grid; cells: `types`, `offsets` (ends) and `connectivity`, perhaps faces."""
+    """Return the grid; cells: `types`, `offsets` (ends) and `connectivity`, optionally faces."""
     types, ends = cells["types"].astype(np.int64), cells["offsets"].astype(np.int64)
     corners = cells["connectivity"].astype(np.int64)
     if types.size != ends.size or (ends.size and ends[-1] != corners.size):
@@ -46,7 +49,7 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
     if (counts < 0).any():
         raise VtkUnreadError("has cells whose corners end before they begin")
     wedges = ends[(types == _WEDGE) & (counts == 6)] - 6
-    if wedges.size:  # those of meshlane turn the other way
+    if wedges.size:  # meshlane's wedges have the opposite orientation
         place = wedges[:, None] + np.arange(6)
         corners[place] = corners[wedges[:, None] + [0, 2, 1, 3, 5, 4]]
     keep = ~np.isin(types, _LOOSE)
@@ -113,7 +116,7 @@ def vtu(path: str) -> Any:
 
 
 def _in_all(fields: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
-    """Return the fields that all pieces have in one shape."""
+    """Return the fields that all pieces have with the same shape."""
     joined: dict[str, Any] = {}
     for name in fields[0]:
         parts = [piece.get(name) for piece in fields]
@@ -158,9 +161,9 @@ def _piece(piece: ET.Element, reader: _Arrays) -> dict[str, Any]:
 
 
 def _faces(types: Any, arrays: dict[str, Any]) -> list[tuple[Any, Any]]:
-    """Return, for each polyhedron, the sizes of its faces and their corners, one after another."""
+    """Return, for each polyhedron, the sizes of its faces and their corners, concatenated."""
     listed = []
-    if "face_connectivity" in arrays:  # of VTK 9.4
+    if "face_connectivity" in arrays:  # since VTK 9.4
         ends = arrays["face_offsets"].astype(np.int64)
         begins = np.concatenate([[0], ends[:-1]])
         to_faces, stops = arrays["polyhedron_to_faces"], arrays["polyhedron_offsets"]
@@ -184,7 +187,7 @@ def _faces(types: Any, arrays: dict[str, Any]) -> list[tuple[Any, Any]]:
 
 
 def _stream(numbers: Any) -> tuple[Any, Any]:
-    """Return the faces of a polyhedron, whose number stands before them."""
+    """Return the faces of a polyhedron from a stream that begins with their number."""
     at, sizes, nodes = 1, [], []
     for _ in range(int(numbers[0]) if numbers.size else 0):
         size = int(numbers[at]) if at < numbers.size else 0
@@ -199,7 +202,7 @@ def _stream(numbers: Any) -> tuple[Any, Any]:
 
 
 class _Arrays:
-    """Reads the arrays of an XML file: text, base64, or appended bytes; packed or not."""
+    """Reads the arrays of an XML file: text, base64, or appended bytes; compressed or not."""
 
     def __init__(self, file: dict[str, str], appended: bytes, is_raw: bool):
         self._order = ">" if file.get("byte_order") == "BigEndian" else "<"
@@ -213,7 +216,7 @@ class _Arrays:
         self._appended, self._is_raw = appended, is_raw
 
     def read(self, array: ET.Element) -> Any:
-        """Return the numbers of a DataArray, without its shape."""
+        """Return the numbers of a DataArray, flat."""
         kind, form = _TYPES.get(array.get("type", "")), array.get("format", "ascii")
         if kind is None:
             raise VtkUnreadError(f"has an array of the type {array.get('type')!r}")
@@ -226,7 +229,7 @@ class _Arrays:
         return np.frombuffer(data, self._order + kind).astype(kind)
 
     def _bytes(self, text: bytes, is_raw: bool) -> bytes:
-        """Return the unpacked bytes that begin here, behind their lengths."""
+        """Return the decompressed bytes that begin here, after their lengths."""
         width = self._head.itemsize
         if self._unpack is None:
             n = int(self._words(text, 1, is_raw)[0])
@@ -274,7 +277,7 @@ _LEGACY = {
 
 
 def vtk(path: str) -> Any:
-    """Return the grid of a legacy file; None where it holds another data set than a grid."""
+    """Return the grid of a legacy file; None if it contains another kind of data set."""
     with open(path, "rb") as file:  # noqa: PTH123 - as other readers open it
         text = _Legacy(file.read())
     if not text.line().startswith(b"# vtk DataFile"):
@@ -308,7 +311,7 @@ def vtk(path: str) -> Any:
 
 
 def _attribute(key: str, words: list[str], text: _Legacy, into: dict[str, Any], n: int) -> bool:
-    """Read the values of an attribute; return whether it is one."""
+    """Read the values of an attribute; return whether `key` is an attribute."""
     widths = {"VECTORS": 3, "NORMALS": 3, "TENSORS": 9, "TENSORS6": 6, "GLOBAL_IDS": 1,
               "PEDIGREE_IDS": 1}  # fmt: skip
     if key == "FIELD":
@@ -341,7 +344,7 @@ def _attribute(key: str, words: list[str], text: _Legacy, into: dict[str, Any], 
 
 
 def _note_polyhedra(cells: dict[str, Any]) -> None:
-    """Take the corners of polyhedra for what they are: streams of faces."""
+    """Replace the corners of polyhedra, which are streams of faces, by their points and faces."""
     poly = cells["types"] == _POLYHEDRON
     if not poly.any():
         return
@@ -360,7 +363,7 @@ def _note_polyhedra(cells: dict[str, Any]) -> None:
 
 
 class _Legacy:
-    """The content of a legacy file, read from the front."""
+    """The content of a legacy file, read sequentially."""
 
     def __init__(self, data: bytes):
         self._data, self.at, self.is_text = data, 0, True
@@ -374,14 +377,14 @@ class _Legacy:
         return line
 
     def words(self) -> list[str]:
-        """Return the words of the next line that has some; none at the end."""
+        """Return the words of the next line that is not blank; [] at the end."""
         while self.at < len(self._data):
             if words := self.line().decode("latin-1").split():
                 return words
         return []
 
     def cells(self, n: int, size: int) -> dict[str, Any]:
-        """Return offsets and connectivity: of versions from 5 in two arrays, before in one."""
+        """Return offsets and connectivity: two arrays from version 5 on, one array before."""
         place = self.at
         words = self.words()
         if words[:1] == ["OFFSETS"]:
@@ -405,7 +408,7 @@ class _Legacy:
         return {"offsets": np.cumsum(counts), "connectivity": np.delete(stream, heads)}
 
     def numbers(self, kind: str, count: int) -> Any:
-        """Return numbers of a type of VTK's; None for text, which is passed over."""
+        """Return numbers of a VTK type; None for text, which is skipped."""
         if count < 0 or count > len(self._data):
             raise VtkUnreadError(f"declares {count:,} numbers, too many for its size")
         kind = kind.lower()

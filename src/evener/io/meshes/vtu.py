@@ -1,6 +1,6 @@
-"""Writes a mesh with fields as VTK's .vtu: XML, its arrays zlib-compressed and in base64.
+"""Writes a mesh with fields as VTK's .vtu: XML, with arrays compressed by zlib, in base64.
 
-A mesh in several files has an index, .pvtu, which names them and the arrays that each holds.
+A mesh in several files has an index, .pvtu, which names the files and the arrays in each.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from evener.graphs.mesh import WEDGE, Mesh
 from evener.graphs.polymesh import PolyMesh
 
 _BLOCK = 2**20  # bytes compressed at a time; a multiple of every item's size
-_LEVEL = 1  # a tenth larger than at 6, three times as fast
+_LEVEL = 1  # output a tenth larger than at level 6, three times as fast
 _POLYHEDRON = 42
-# Points of the largest Lagrange cells (68 to 74) whose order of points is VTK's; others have 0.
+# Max. points of Lagrange cells (68 to 74) whose point order equals VTK's; 0: not Lagrange.
 _MOST_POINTS = np.zeros(256, np.int64)
 _MOST_POINTS[68:75] = [4, 10, 16, 20, 1, 1, 1]
 _LINEAR = np.array([0, 1, 3, 5, 9, 10, 12, 13, 14, 7, 41, 8, 11], np.uint8)  # by base
@@ -33,7 +33,7 @@ _NAMES = {
 }
 
 Fields = Mapping[str, npt.NDArray[Any]]
-# Fields of these names say which cells and points of the whole mesh those of a piece are.
+# Fields with these names hold a piece's global cell and point numbers.
 CELL_IDS, POINT_IDS = "GlobalCellIds", "GlobalPointIds"
 _FORM = 'version="1.0" byte_order="LittleEndian" header_type="UInt64"'
 _ZLIB = 'compressor="vtkZLibDataCompressor"'
@@ -42,11 +42,10 @@ _ZLIB = 'compressor="vtkZLibDataCompressor"'
 def vtu(
     mesh: Mesh | PolyMesh, cell_data: Fields, point_data: Fields, comment: str = ""
 ) -> Iterator[bytes]:
-    """Yield the file piece by piece; points of flat meshes get a third coordinate, zero.
+    """Yield the file in pieces; points of flat meshes get a third coordinate, zero.
 
-    comment: a line without "--", written as one of XML.
-
-    Raises InputError for a mesh without coordinates and fields VTK has no type for.
+    comment: a line without "--", written as an XML comment. Raises InputError for a mesh without
+    coordinates and for fields of types that VTK lacks.
     """
     if not mesh.has_coordinates:
         raise InputError("the mesh has no coordinates, which VTU needs")
@@ -69,9 +68,9 @@ def vtu(
 def pvtu(
     files: Iterable[str], cell_data: Fields, point_data: Fields, comment: str = ""
 ) -> Iterator[bytes]:
-    """Yield the index of the .vtu files of these names, each with fields of these names and types.
+    """Yield the index of these .vtu files; each has fields with these names and types.
 
-    comment: a line without "--", written as one of XML. Raises InputError as `vtu`.
+    comment: a line without "--", written as an XML comment. Raises the errors of `vtu`.
     """
     yield _head("PUnstructuredGrid", comment, ' GhostLevel="0"')
     groups = {"PPoints": {"Points": np.zeros((0, 3))}}
@@ -92,13 +91,13 @@ def _head(kind: str, comment: str, more: str = "") -> bytes:
 
 
 def _ids_in(fields: Fields) -> str:
-    """Return the attribute by which VTK knows the numbers in the whole mesh, if they are there."""
+    """Return the attribute that tells VTK which field holds global numbers, if there is one."""
     name = next((name for name in (CELL_IDS, POINT_IDS) if name in fields), None)
     return f' GlobalIds="{name}"' if name else ""
 
 
 def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
-    """Cells with all their points, or those of order 4 and above by their corners alone."""
+    """Return cells with all their points; only the corners for order 4 and above."""
     sizes = np.diff(mesh.offsets)
     most = _MOST_POINTS[mesh.kinds]
     if ((most > 0) & (sizes > most)).any():
@@ -118,14 +117,14 @@ def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
 
 
 def _polyhedra(mesh: PolyMesh) -> dict[str, npt.NDArray[Any]]:
-    """Cells as lists of faces: their number, then of each the number of corners and the corners."""
+    """Return cells as lists of faces: their number, then each face's size and corners."""
     inside = mesh.neighbour.size
     cell = np.concatenate([mesh.owner, mesh.neighbour])
     face = np.concatenate([np.arange(mesh.owner.size), np.arange(inside)])
     order = np.argsort(cell, kind="stable")
     cell, face = cell[order], face[order]
     sizes = np.diff(mesh.face_offsets)
-    # Each face takes its size and its corners, each cell one number more for its faces.
+    # Each face takes its size and its corners; each cell one more number, its count of faces.
     takes = 1 + sizes[face]
     n_faces = np.bincount(cell, minlength=mesh.n_cells)
     ends = np.cumsum(np.bincount(cell, weights=takes, minlength=mesh.n_cells).astype(np.int64) + 1)
@@ -165,7 +164,7 @@ def _declared(name: str, values: npt.NDArray[Any]) -> str:
 
 
 def _stored(name: str, values: npt.NDArray[Any]) -> np.dtype[Any]:
-    """Return the type in which an array is stored. Raises InputError where VTU has none for it."""
+    """Return the type in which an array is stored. Raises InputError if VTU has none for it."""
     dtype = np.dtype(np.uint8) if values.dtype.kind == "b" else values.dtype.newbyteorder("=")
     if dtype not in _NAMES or values.ndim not in (1, 2):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Archives of plans that are not of divided vertices: arrays, and a manifest in JSON."""
+"""Archives of edge plans and stream plans: arrays, and a manifest in JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_archived(
 ) -> None:
     """Write arrays and their manifest, whole or not at all; equal arguments give equal bytes.
 
-    level: of packing, 0 to 9.
+    level: of compression, 0 to 9.
     """
     text = json.dumps(manifest, indent=1, allow_nan=False)
     with atomic_write(path) as file:
@@ -40,9 +40,9 @@ def read_archived(
     make: Callable[[Arrays, Mapping[str, Any]], Made],
     what: str,
 ) -> Made:
-    """Return what `make` makes of the arrays and the manifest of a file.
+    """Return make(arrays, manifest) for the arrays and the manifest of a file.
 
-    Raises InputError with the file where it is no archive, or `make` cannot: it is not `what`.
+    Raises InputError, with the file, if it is not an archive or `make` fails: it is not `what`.
     """
     try:
         found = read_arrays(open_source(path, folders=False).data, (*arrays, "manifest"))
@@ -58,7 +58,7 @@ def read_archived(
 
 
 def format_in(path: str | Path) -> str:
-    """Return the format that the manifest of a plan file names; "" for what cannot be read."""
+    """Return the format that a plan file's manifest states; "" if the file cannot be read."""
     try:
         found = read_arrays(open_source(path, folders=False).data, ("manifest",))
         manifest = loads(str(found["manifest"][()]))

@@ -1,7 +1,7 @@
-"""Partitions in binary, for programs in C, C++ or Fortran: docs/formats.md says byte by byte.
+"""Binary partition files, for programs in C, C++ or Fortran; docs/formats.md has the details.
 
 All numbers are little-endian: 8 bytes "EVNRPART", uint32 version, uint32 k, uint64 n, then n int32,
-the block of each vertex; of each device the uint32 length of its name, and the name in UTF-8.
+the block of each vertex; then for each device the uint32 length of its name, and the name in UTF-8.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LENGTH = struct.Struct("<I")
 
 
 def binary(part: Part, devices: Sequence[str] | None) -> Iterator[bytes]:
-    """Yield the file of `part` (n,) and the names of its k blocks' devices, empty if not known."""
+    """Yield the file of `part` (n,) and the device names of its blocks, empty if not known."""
     names = [""] * (int(part.max()) + 1) if devices is None else devices
     yield _HEAD.pack(MAGIC, VERSION, len(names), part.size)
     yield part.astype("<i4").tobytes()
@@ -32,9 +32,10 @@ def binary(part: Part, devices: Sequence[str] | None) -> Iterator[bytes]:
 
 
 def blocks_of(source: Source) -> npt.NDArray[np.int64]:
-    """Return the (n,) blocks in the file, which begins with MAGIC.
+    """Return the blocks (n,) in a file that begins with MAGIC.
 
-    Raises InputError for another version, a file cut short or too long, and blocks beyond k.
+    Raises InputError for another version, for a file that is too short or too long, and for blocks
+    outside 0 to k - 1.
     """
     if len(source.data) < _HEAD.size:
         raise source.error("ends within its header of 24 bytes")
@@ -55,7 +56,7 @@ def blocks_of(source: Source) -> npt.NDArray[np.int64]:
 
 
 def _check_names(source: Source, k: int, place: int) -> None:
-    """Raise InputError unless k names take the file from `place` to its end."""
+    """Raise InputError unless k names fill the file exactly from `place` to its end."""
     size = len(source.data)
     for device in range(k):
         if place + _LENGTH.size <= size:

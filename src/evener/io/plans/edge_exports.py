@@ -1,4 +1,4 @@
-"""Writes edge partitions for other programs: blocks alone, tables, or a list for each device."""
+"""Writes edge partitions for other programs: as blocks, tables, or one list per device."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from evener.wording import meant
 if TYPE_CHECKING:
     from evener.plans.edge_plan import EdgePlan
 
-LINES = 2**16  # lines that become text at a time
+LINES = 2**16  # lines converted to text at a time
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeEnds:
-    """What the file calls both ends of each edge (m,), and the edges' weights (m,) or None."""
+    """The names of both ends of each edge (m,), and the edges' weights (m,) or None."""
 
     ends: tuple[npt.NDArray[Any], npt.NDArray[Any]]
     weights: npt.NDArray[Any] | None = None
@@ -38,9 +38,8 @@ def write_edge_part(
     """Write the block of each edge in the format `to`; return the names of the files written.
 
     to: a key of EDGE_EXPORTS, or "lists": a new folder with a file `u v [weight]` for each device,
-    named by its index, which `ends` are needed for. csv holds the ends, too, if they are given.
-    Raises UsageError for an unknown format, ends that are missing and a folder that is there
-    already.
+    named by its index; this needs `ends`. csv contains the ends, too, if they are given. Raises
+    UsageError for an unknown format, for missing ends and for an existing folder.
     """
     formats = (*EDGE_EXPORTS, LISTS)
     if to not in formats:
@@ -57,7 +56,7 @@ def write_edge_part(
 
 
 def _text(plan: EdgePlan, _: EdgeEnds | None) -> Iterator[bytes]:
-    """Yield a block a line."""
+    """Yield one block per line."""
     part = plan.partition.part
     for start in range(0, part.size, LINES):
         yield "".join(f"{b}\n" for b in part[start : start + LINES].tolist()).encode()
@@ -86,7 +85,7 @@ def _json(plan: EdgePlan, _: EdgeEnds | None) -> Iterator[bytes]:
 
 
 def _csv(plan: EdgePlan, ends: EdgeEnds | None) -> Iterator[bytes]:
-    """Yield lines `edge,block,device`, or `u,v,block,device` where the ends are known."""
+    """Yield lines `edge,block,device`, or `u,v,block,device` if the ends are known."""
     part = plan.partition.part
     devices = [quoted(name) for name in plan.platform.names]
     yield b"edge,block,device\n" if ends is None else b"u,v,block,device\n"
@@ -126,7 +125,7 @@ def _runs(chosen: npt.NDArray[np.intp]) -> Iterator[npt.NDArray[np.intp]]:
 
 
 def _lines(ends: EdgeEnds, chosen: npt.NDArray[np.intp]) -> bytes:
-    """Return lines `u v [weight]` of the edges of these numbers."""
+    """Return lines `u v [weight]` of the edges with the numbers `chosen`."""
     rows = [f"{u} {v}" for u, v in _words(ends, chosen, _bare)]
     if ends.weights is not None:
         weights = ends.weights[chosen].tolist()
@@ -137,7 +136,7 @@ def _lines(ends: EdgeEnds, chosen: npt.NDArray[np.intp]) -> bytes:
 def _words(
     ends: EdgeEnds, chosen: npt.NDArray[np.intp], spelled: Callable[[str], str]
 ) -> Iterator[Sequence[str]]:
-    """Yield both ends of edges as text; names that are no numbers are spelled."""
+    """Yield both ends of edges as text; spelled(name) formats names that are not numbers."""
     columns = []
     for end in ends.ends:
         words = map(str, end[chosen].tolist())
@@ -146,13 +145,13 @@ def _words(
 
 
 def _bare(name: str) -> str:
-    """Return a name as a field between blanks, in quotes if it needs them."""
+    """Return a name as a blank-separated field, quoted if necessary."""
     special = any(c.isspace() or c in ',;"#%' for c in name) or not name
     return '"' + name.replace('"', '""') + '"' if special else name
 
 
 LISTS = "lists"
-# Each yields the bytes of a file of an edge plan, and of the ends of its edges if they are known.
+# Each function yields the bytes of an edge plan's file; ends: of its edges, if known.
 EDGE_EXPORTS: dict[str, Callable[[EdgePlan, EdgeEnds | None], Iterator[bytes]]] = {
     "metis": _text,
     "npy": _npy,

@@ -1,7 +1,7 @@
-"""Reads and writes files of edge plans, which NumPy alone can open.
+"""Reads and writes files of edge plans, which plain NumPy can open.
 
-An `.npz` archive of `part` (m,) int32, `vertices` (k,) int64 and `manifest`, JSON text with
-everything else. Equal plans give equal bytes.
+A file is an `.npz` archive of `part` (m,) int32, `vertices` (k,) int64 and `manifest`, JSON text
+with everything else. Equal plans give equal bytes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 
 FORMAT_VERSION = 1
-MOST_PACKED = 2**20  # edges
+MOST_PACKED = 2**20  # max. edges that are compressed at level 6
 KINDS = ("graph", "arcs", "matrix", "file")
-MOST = 1e18  # of numbers among options and counts
+MOST = 1e18  # upper bound of numbers among options and counts
 # Options that commands read, and their types.
 _OPTIONS: dict[str, Any] = {
     **dict.fromkeys(("method", "preset", "order"), str),
@@ -41,8 +41,8 @@ _OPTIONS: dict[str, Any] = {
 def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int | None = None) -> None:
     """Write the plan, whole or not at all.
 
-    level: of packing, 0 to 9; 0 needs no memory; None: 6, or 1 for more than a million edges, whose
-    packing else takes as long as dividing them.
+    level: of compression, 0 to 9; 0 needs no memory; None: 6, or 1 for more than a million edges,
+    which would otherwise take as long to compress as to divide.
     """
     if level is None:
         level = 6 if plan.partition.m <= MOST_PACKED else 1
@@ -54,32 +54,32 @@ def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int | None = Non
 
 
 def read_edge_plan(path: str | Path) -> EdgePlan:
-    """Read a file of an edge plan. Raises InputError where it is none, or damaged."""
+    """Read a file of an edge plan. Raises InputError if it is not one, or is damaged."""
     return read_archived(path, ("part", "vertices"), _plan_of, "an edge plan")
 
 
 def is_edge_plan(path: str | Path) -> bool:
-    """Whether a file is an edge plan, of any version; False for what cannot be read."""
+    """Return whether a file is an edge plan, of any version; False if it cannot be read."""
     return format_in(path) == EDGE_FORMAT
 
 
 def read_edge_part(path: str | Path, m: int) -> Part:
     """Return the block, from 0 on, of each of m edges, from any tool's file.
 
-    As `read_part`, but for edges, in the order of their EdgeList: a block a line, `.npy`, edge
-    plans and other `.npz` with `part`, CSV `edge,block`, JSON. Raises InputError for another
-    length, for blocks below 0 and for whatever is no number.
+    Like `read_part`, but for edges, in the order of their EdgeList: one block per line, `.npy`,
+    edge plans and other `.npz` with `part`, CSV `edge,block`, JSON. Raises InputError for another
+    length, for blocks below 0 and for anything that is not a number.
     """
     try:
         return parts.parse(path, m, None)
     except InputError as error:
-        for one, other in (("vertices", "edges"), ("vertex", "edge")):  # words of `parts`
+        for one, other in (("vertices", "edges"), ("vertex", "edge")):  # words used by `parts`
             error.message = error.message.replace(one, other)
         raise
 
 
 def edge_manifest(plan: EdgePlan) -> dict[str, Any]:
-    """Return everything of a plan but its large arrays, for JSON; without dates and folders."""
+    """Return all data of a plan except its large arrays, for JSON; without dates and folders."""
     return {
         "format": EDGE_FORMAT,
         "format_version": FORMAT_VERSION,
@@ -134,7 +134,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 
 def _options(value: Any) -> dict[str, Any]:
-    """Return the options of a plan. Raises InputError for a known one of another type."""
+    """Return the options of a plan. Raises InputError if a known option has the wrong type."""
     options = _table(value)
     for name, kinds in _OPTIONS.items():
         if name not in options:
@@ -147,7 +147,7 @@ def _options(value: Any) -> dict[str, Any]:
 
 
 def _counts(value: Any) -> dict[str, Any]:
-    """Return the counts of a plan's vertices and edges. Raises InputError where there is none."""
+    """Return the counts of a plan's vertices and edges. Raises InputError if one is invalid."""
     counts = _table(value)
     for name in ("vertices", "touched", "edges"):
         if type(counts[name]) is not int or not 0 <= counts[name] <= MOST:

@@ -1,4 +1,4 @@
-"""Whether files read now are those that a plan was made from, by their SHA-256."""
+"""Compares files read now with those that a plan was made from, by their SHA-256."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ _POLYMESH = {"points", "faces", "owner", "neighbour"}
 
 
 def same_inputs(recorded: Mapping[str, str], found: Mapping[str, str]) -> bool:
-    """Return whether `found` are the files that a plan records, or it records none.
+    """Return whether `found` are the files that a plan records; True if it records none.
 
-    Both map names to SHA-256, `found` the file that was named first. One file must be the same,
-    under any name, and none that both name may differ: of a graph and its coordinates, or the
-    files of a mesh, one alone may have changed. The digest of a whole folder does not count where
-    those of its files are known: others in it may be edited.
+    Both map names to SHA-256; the first entry of `found` is the file named by the user. At least
+    one file must be the same, under any name, and no file recorded in both may differ: otherwise a
+    change of only the coordinates, or of one file of a mesh, would be missed. A mesh folder's own
+    digest is ignored if the digests of its mesh files are known: other files in the folder may have
+    been edited.
     """
     if not recorded:
         return True

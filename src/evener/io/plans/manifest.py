@@ -1,7 +1,7 @@
-"""The manifest of a plan file: everything of a plan except its large arrays, as JSON.
+"""The manifest of a plan file: all data of a plan except its large arrays, as JSON.
 
-Written by `manifest`, read by `plan_of`, which checks every number. Plan files of earlier versions
-lack some entries; those get the default that such a version meant.
+`manifest` creates it; `plan_of` reads it and checks every number. Plan files of earlier versions
+lack some entries; those get the default of that version.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def manifest_text(plan: Plan) -> str:
 
 
 def manifest(plan: Plan) -> dict[str, Any]:
-    """Return everything of a plan except its large arrays, for JSON; without dates and folders."""
+    """Return all data of a plan except its large arrays, for JSON; without dates and folders."""
     judged, prediction = plan.evaluation, plan.prediction
     return {
         "format": FORMAT,
@@ -86,7 +86,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
 
 
 def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
-    """Return the certificate's arrays as lists; a cap of None means no cap."""
+    """Return the certificate with arrays as lists; a cap of None means no cap."""
     blocks = {name: getattr(certificate, name).tolist() for name in _BLOCK_FIELDS}
     terms = contract_to_dict(certificate.contract)
     for i, one in enumerate(terms.get("further", [])):
@@ -95,7 +95,7 @@ def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
 
 
 def contract_to_dict(contract: Contract) -> dict[str, Any]:
-    """Return the contract's arrays as lists; a cap or makespan of None means no limit."""
+    """Return the contract with arrays as lists; a cap or makespan of None means no limit."""
     further = [
         {"by": one.by, "target": one.targets.tolist(), "low": one.low.tolist(),
          "high": one.high.tolist()}
@@ -113,7 +113,7 @@ def contract_to_dict(contract: Contract) -> dict[str, Any]:
 
 
 def mapping_to_dict(mapping: BlockMapping) -> dict[str, Any]:
-    """Return where the partitioner's blocks went, and the scores before and after."""
+    """Return the device of each of the partitioner's blocks, and the scores before and after."""
     scores = {name: asdict(getattr(mapping, name)) for name in ("before", "after")}
     return {"device": mapping.device.tolist(), **scores}
 
@@ -123,7 +123,7 @@ def _finite(value: float) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a NumPy number as a Python number, for JSON."""
+    """Convert a NumPy number to a Python number, for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no JSON form")
@@ -137,9 +137,9 @@ _GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
 
 
 def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
-    """Return the plan of a file's arrays, by name, and its manifest.
+    """Return the plan for a file's arrays, by name, and its manifest.
 
-    Raises InputError where they do not fit, and whatever values of a wrong type raise.
+    Raises InputError if they are inconsistent, and other exceptions for values of a wrong type.
     """
     platform = platform_from_dict(data["platform"])
     k = platform.k
@@ -178,7 +178,7 @@ def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
 
 
 def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plan's options; those of a version without workloads get its only one."""
+    """Return the plan's options; if a version had no workloads, add its only one."""
     options = _mapping(data, "options")
     if "bytes_per_value" in options:
         table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
@@ -194,7 +194,7 @@ def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def contract_of(data: Mapping[str, Any], k: int) -> Contract:
-    """Return the contract of contract_to_dict. Raises InputError for anything else."""
+    """Convert the result of contract_to_dict back. Raises InputError for anything else."""
     caps = [np.inf if cap is None else cap for cap in _list(data["cap"])]
     limits = tuple(
         Further(
@@ -234,7 +234,7 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int, ideal: float | 
     if not (np.isfinite(bound) and bound > 0):
         raise InputError(f"the bound must be finite and above zero, not {bound}")
     compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
-    # Files of earlier versions lack these.
+    # Files of earlier versions lack these entries.
     more = {name: _numbers(data.get(name, [0.0] * k), k) for name in FURTHER_SECONDS}
     hop_bytes = _numbers(data["hop_bytes"], levels)
     return Prediction(compute, communicate, bound, hop_bytes, ideal=ideal, **more)
@@ -295,7 +295,7 @@ def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
 
 
 def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[Any]:
-    """Return (k,) finite numbers of a list: int64 if `whole`, if None as the list has them."""
+    """Return a list as (k,) finite numbers: int64 if `whole`; if None, of the list's own type."""
     array = np.asarray(_list(values))
     if array.dtype.kind == "b":
         array = array.astype(np.float64)
@@ -324,7 +324,7 @@ def _described(graph: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(table: dict[str, Any], name: str) -> dict[str, str]:
-    """Return a table of texts. Raises InputError where it holds anything else."""
+    """Return a table of texts. Raises InputError if it contains anything else."""
     if not all(isinstance(value, str) for value in table.values()):
         raise InputError(f"{name} in the manifest contains something other than text")
     return table

@@ -1,4 +1,4 @@
-"""Writes partitions in the formats of solvers and viewers; `parts` parses those of other tools."""
+"""Writes partitions in the formats of solvers and viewers; `parts` reads those of other tools."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from evener.io.plans.parts import quoted
 from evener.plans.contiguous import contiguous
 from evener.wording import meant, printable
 
-_LINES = 2**16  # lines that become text at a time
+_LINES = 2**16  # lines converted to text at a time
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """A partition to be written, and what is known of the graph or mesh that it divides."""
+    """A partition to be written, and what is known about the graph or mesh that it divides."""
 
     part: Part
     mesh: Mesh | PolyMesh | None
@@ -43,13 +43,16 @@ class _Subject:
 
     @cached_property
     def labels(self) -> list[str] | None:
-        """Names of the vertices in the file the graph came from."""
+        """Names of the vertices in the file from which the graph was read."""
         named = self.graph is not None and self.graph.labels is not None
         return [str(label) for label in self.graph.labels] if named else None  # type: ignore[union-attr]
 
 
 class Export(NamedTuple):
-    """A format of partitions: pieces(subject) yields the file's bytes; what the format needs."""
+    """A format of partitions: pieces(subject) yields the file's bytes.
+
+    needs_mesh: whether the format needs the mesh.
+    """
 
     pieces: Callable[[_Subject], Iterable[bytes]]
     needs_mesh: bool
@@ -71,16 +74,14 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
 ) -> None:
     """Write `part` (n,), the block of each vertex, in the format `to`, a key of EXPORTS.
 
-    mesh: what vtu and openfoam need; graph: where csv, json and scotch find labels. first: the
-    label of the first vertex, from which the others count on, where there is no graph; None if
-    they do not. by: whether vertices are the mesh's cells or points. fields: further arrays (n,),
-    which only vtu holds. devices: the name of each block's device; csv, json, rows and binary
-    hold them.
-    terms: what the plan promises (evener.io.plans.promises), which json, npz and rows hold whole;
-    openfoam and vtu name its workload and verdict in a comment.
-
-    Raises UsageError for an unknown format, a mesh missing, or fields no place is for; InputError
-    for a part that does not fit the mesh, the graph or the devices.
+    mesh: required by vtu and openfoam. graph: source of labels for csv, json and scotch. first:
+    without a graph, the label of the first vertex if labels are consecutive, else None. by: whether
+    vertices are the mesh's cells or points. fields: further arrays (n,), only for vtu. devices: the
+    name of each block's device, for csv, json, rows and binary. terms: the terms of the plan
+    (evener.io.plans.promises), which json, npz and rows store completely; openfoam and vtu state
+    its workload and verdict in a comment. Raises UsageError for an unknown format, a missing mesh,
+    or fields that the format cannot store; InputError for a part that does not fit the mesh, the
+    graph or the devices.
     """
     pieces = part_pieces(
         part, to, mesh=mesh, graph=graph, by=by, fields=fields, devices=devices, terms=terms,
@@ -102,7 +103,7 @@ def part_pieces(  # noqa: PLR0913 - as write_part
     terms: Mapping[str, Any] | None = None,
     first: int | None = 0,
 ) -> Iterable[bytes]:
-    """Return the bytes that `write_part` writes, piece by piece; raises what that does."""
+    """Return the bytes that `write_part` writes, in pieces; raises the same errors."""
     if to not in EXPORTS:
         hint = f"Formats: {', '.join(EXPORTS)}."
         raise UsageError(f"a partition cannot be exported to {to!r}{meant(to, EXPORTS)}", hint=hint)
@@ -139,14 +140,14 @@ def _fits(n: int, mesh: Mesh | PolyMesh | None, graph: Graph | None, by: str) ->
 
 
 def _metis(subject: _Subject) -> Iterator[bytes]:
-    """Yield METIS's format: a block a line."""
+    """Yield METIS's format: one block per line."""
     return _rows([subject.part], "%d\n")
 
 
 def _scotch(subject: _Subject) -> Iterator[bytes]:
     """Yield Scotch's mapping: the number of vertices, then lines of vertex and block.
 
-    Vertices go by their numbers in the graph file; by their places, from 0, where they have names.
+    Vertices have their numbers from the graph file, or 0 to n - 1 if they have names.
     """
     n = subject.part.size
     numbers = np.arange(n)
@@ -175,12 +176,12 @@ def _npy(subject: _Subject) -> Iterator[bytes]:
 
 
 def _npz(subject: _Subject) -> Iterator[bytes]:
-    """Yield an archive of `part` and, as JSON text, of the plan's terms."""
+    """Yield an archive of `part` and the plan's terms as JSON text."""
     return _archive(subject, {})
 
 
 def _contiguous(subject: _Subject) -> Iterator[bytes]:
-    """Yield an archive of rows block after block: their order, where each block's begin."""
+    """Yield an archive of the vertices ordered by block, and the offset of each block."""
     k = int(subject.part.max()) + 1 if subject.devices is None else len(subject.devices)
     order, offsets = contiguous(subject.part, k)
     arrays = {"order": order, "offsets": offsets, "sizes": np.diff(offsets)}
@@ -199,7 +200,7 @@ def _archive(subject: _Subject, more: Mapping[str, npt.NDArray[Any]]) -> Iterato
 
 
 def named(terms: Mapping[str, Any] | None) -> str:
-    """Return a plan's terms as a line for a comment; empty if they are not known."""
+    """Return a plan's terms as a line for a comment; "" if they are not known."""
     if terms is None:
         return ""
     text = f"evener plan, kernel {terms['workload']['name']}: {terms['verdict']}"
@@ -243,7 +244,7 @@ def _vtu(subject: _Subject) -> Iterator[bytes]:
 
 
 def _openfoam(subject: _Subject) -> Iterator[bytes]:
-    """Yield the dataFile of decomposePar's method `manual`: a labelList, a block for each cell."""
+    """Yield the dataFile of decomposePar's method `manual`: a labelList with each cell's block."""
     if subject.by != "cells":
         raise UsageError("OpenFOAM divides cells, but this partition divides points")
     comment = named(subject.terms)
@@ -258,7 +259,7 @@ def _openfoam(subject: _Subject) -> Iterator[bytes]:
 
 
 def _rows(columns: list[npt.NDArray[Any]], form: str) -> Iterator[bytes]:
-    """Yield lines of whole numbers, many at a time."""
+    """Yield lines of whole numbers, many lines at a time."""
     for start in range(0, columns[0].size, _LINES):
         rows = np.column_stack([column[start : start + _LINES] for column in columns])
         yield ((form * len(rows)) % tuple(rows.ravel().tolist())).encode()
@@ -281,13 +282,12 @@ EXPORTS: dict[str, Export] = {
 def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | None = None) -> Part:
     """Return the block, from 0 on, of each of n vertices, from any tool's file.
 
-    Known by content: METIS (a block a line), Scotch (a mapping), Evener's binary form, NumPy's
-    .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList,
-    MFEM's partitioning file; plain or packed.
-    labels (n,): the graph's, by which a CSV file with names of vertices is put in order.
-
-    Raises InputError, with the line where there is one, for another length, blocks below 0 or
-    above 2^31 - 1, vertices that are missing or stand twice, and for whatever is no number.
+    Formats are recognised by content: METIS (one block per line), Scotch (a mapping), Evener's
+    binary format, NumPy's .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`,
+    JSON, OpenFOAM's labelList, MFEM's partitioning file; plain or packed. labels (n,): the graph's
+    labels, needed to sort a CSV file with names of vertices. Raises InputError, with the line if
+    there is one, for another length, blocks below 0 or above 2^31 - 1, missing or repeated
+    vertices, and anything that is not a number.
     """
     from evener.io.plans import parts
 

@@ -1,6 +1,6 @@
-"""Parses partition files of all tools; quotes fields of CSV for `partitions`, which writes them.
+"""Reads partition files of all tools; quotes CSV fields for `partitions`, which writes them.
 
-Fields that a spreadsheet would compute as a formula get an apostrophe, as OWASP advises.
+A field that a spreadsheet would evaluate as a formula gets an apostrophe, as OWASP advises.
 """
 
 from __future__ import annotations
@@ -30,29 +30,30 @@ Labels = list[str] | None  # names of the graph's vertices
 _FOAM = re.compile(rb"FoamFile\s*\{[^{}]*\}\s*(\d{1,15})\s*\(([^()]*)\)\s*\Z")
 _MFEM = re.compile(rb"\s*number_of_elements\s+(\d{1,15})\s+number_of_processors\s+(\d{1,15})\s")
 _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters of fields that are computed
+# First characters of fields that spreadsheets evaluate as formulas.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def as_text(name: str) -> str:
-    """Return a name, with an apostrophe before it if a spreadsheet would compute it.
+    """Return a name, prefixed with an apostrophe if a spreadsheet would evaluate it.
 
-    Numbers stay as they are. Control characters and marks of text direction are escaped, line ends
-    are not.
+    Numbers stay unchanged. Control characters and text-direction marks are escaped, but not line
+    ends.
     """
     text = without_marks(name)
     return f"'{text}" if name.startswith(_FORMULA) and not _NUMBER.fullmatch(name) else text
 
 
 def quoted(name: str) -> str:
-    """Return a name as a field of CSV, in quotes if it needs them."""
+    """Return a name as a CSV field, quoted if necessary."""
     text = as_text(name)
     special = bool(set(text) & set(',;"\r\n')) or text != text.strip()
     return '"' + text.replace('"', '""') + '"' if special else text
 
 
 def parse(path: str | Path, n: int, labels: Labels) -> Part:
-    """Return the (n,) block of each vertex; see `partitions.read_part`."""
+    """Return the block of each vertex (n,); see `partitions.read_part`."""
     source = open_source(path)
     if source.folder:
         raise source.error("is a folder; a file is needed")
@@ -69,7 +70,7 @@ def parse(path: str | Path, n: int, labels: Labels) -> Part:
 
 
 def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.int64]]:
-    """Return the reader for the format that the content shows."""
+    """Return the reader for the format of the content."""
     head = source.head.lstrip()
     if source.data.startswith(binary.MAGIC):
         return _read_binary
@@ -164,7 +165,7 @@ def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
 
 
 def _read_mfem(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
-    """Read two lines of counts, then a line for each element."""
+    """Read two lines of counts, then one line per element."""
     match = _MFEM.match(source.data)
     if match is None:
         raise source.error("number_of_elements and number_of_processors need numbers")
@@ -179,7 +180,7 @@ def _read_mfem(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
 
 
 def _read_gmsh(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
-    """Read the partitions of a Gmsh mesh's cells, which count from 1."""
+    """Read the partitions of a Gmsh mesh's cells, which Gmsh numbers from 1."""
     numbers = gmsh.read(source).cell_data.get("partition")
     if numbers is None:
         raise source.error("has no partitions", hint="gmsh -part N adds partitions.")
@@ -189,7 +190,7 @@ def _read_gmsh(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
 
 
 def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
-    """Read lines `vertex,block`, in any order, below a heading that may be missing.
+    """Read lines `vertex,block`, in any order; a heading is optional.
 
     A third column, the device's name, is skipped.
     """
@@ -221,7 +222,7 @@ def _is_number(word: str) -> bool:
 def _vertices(
     source: Source, names: list[str], n: int, labels: Labels, places: list[int]
 ) -> npt.NDArray[np.int64]:
-    """Return the vertex of each name: its label, or its number counted from 0 or from 1."""
+    """Return the vertex of each name: by label, or by number counted from 0 or 1."""
     if labels is not None:
         index = {as_text(label): vertex for vertex, label in enumerate(labels)}
         index |= {label: vertex for vertex, label in enumerate(labels)}
@@ -249,7 +250,7 @@ def _scatter(
     n: int,
     lines: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
-    """Return the blocks in the order of their vertices; each vertex must occur once."""
+    """Return the blocks in vertex order; each vertex must occur exactly once."""
     if (bad := np.flatnonzero((vertices < 0) | (vertices >= n))).size:
         message = f"vertex {vertices[bad[0]]} does not exist: there are {n:,}"
         raise source.error(message, line=int(lines[bad[0]]))
@@ -268,10 +269,10 @@ def _scatter(
 
 
 def _read_numbers(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
-    """Read METIS's lines of a block, or Scotch's: n, then lines of a vertex and its block.
+    """Read METIS's format, one block per line, or Scotch's: n, then lines of vertex and block.
 
-    ADCIRC's partmesh.txt counts blocks from 1; SCHISM's partition.prop has a cell, from 1, and its
-    block a line.
+    ADCIRC's partmesh.txt numbers blocks from 1; each line of SCHISM's partition.prop has a cell,
+    numbered from 1, and its block.
     """
     rows = scan(source, comment=b"%")
     if not len(rows):
@@ -294,13 +295,13 @@ def _read_numbers(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int6
 
 
 def _mapping(source: Source, rows: FileRows, n: int, labels: Labels) -> npt.NDArray[np.int64]:
-    """Return the blocks; vertices go by the graph's labels, else by numbers from 0 or from 1."""
+    """Return the blocks; vertices are given by the graph's labels, else by numbers from 0 or 1."""
     count = int(rows.integers(np.zeros(1, np.int64), "the number of vertices")[0])
     return _pairs(source, rows.part(1, len(rows)).expect(count, "vertices"), n, labels)
 
 
 def _pairs(source: Source, body: FileRows, n: int, labels: Labels) -> npt.NDArray[np.int64]:
-    """Return the blocks of lines of a vertex and its block."""
+    """Return the blocks from lines that contain a vertex and its block."""
     pairs = body.whole_columns(0, 2, "a vertex or block")
     newlines = np.flatnonzero(source.array == 10)
     lines = np.searchsorted(newlines, body.place) + 1

@@ -1,8 +1,8 @@
-"""Reads and writes plan files, which NumPy alone can open.
+"""Reads and writes plan files, which plain NumPy can open.
 
 A plan file is an `.npz` archive: `part` (n,) int32, the exchange's three arrays, and `manifest`,
-JSON text with everything else. Members carry a fixed date, so that equal plans give equal bytes.
-Numbers are checked in the same way when a plan is read and when it is written.
+JSON text with everything else. Members have a fixed date, so that equal plans give equal bytes. The
+same checks of numbers apply when a plan is read and when it is written.
 """
 
 from __future__ import annotations
@@ -100,15 +100,15 @@ def _wrong_exchange(exchange: Exchange, k: int) -> Iterator[str]:
         yield f"{exchange.values.min()} values are sent"
 
 
-_AT_ONCE = 1 << 20  # vertices that are counted together: each takes 8 bytes meanwhile
+_AT_ONCE = 1 << 20  # vertices counted at a time: each takes 8 bytes temporarily
 _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 
 
 def write_plan(path: str | Path, plan: Plan | RankPlan) -> None:
     """Write the plan, whole or not at all; equal plans give equal bytes.
 
-    On ranks all may call with their RankPlan: rank 0, which has the plan, writes it, the others
-    write nothing. Raises InputError for numbers that no plan can have, as read_plan does.
+    In an MPI program, all ranks may call this with their RankPlan: rank 0, which has the plan,
+    writes it; the others do nothing. Raises InputError for invalid numbers, as read_plan does.
     """
     if isinstance(plan, RankPlan):
         if plan.plan is not None:
@@ -128,7 +128,7 @@ def write_plan(path: str | Path, plan: Plan | RankPlan) -> None:
 
 
 def read_plan(path: str | Path) -> Plan:
-    """Read a plan file. Raises InputError where it is none, damaged or does not fit together."""
+    """Read a plan file. Raises InputError if it is not one, damaged or inconsistent."""
     with _refused(path):
         plan = plan_of(*_members(open_source(path, folders=False)))
         check_numbers(plan)
@@ -136,14 +136,14 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def manifest_in(path: str | Path) -> dict[str, Any]:
-    """Return the manifest of a plan file, unchecked. Raises InputError if it is no plan file."""
+    """Return the manifest of a plan file, unchecked. Raises InputError for other files."""
     with _refused(path):
         return _members(open_source(path, folders=False))[1]
 
 
 @contextmanager
 def _refused(path: str | Path) -> Iterator[None]:
-    """Turn the exceptions that damaged content causes into an InputError with the file."""
+    """Context manager: turn exceptions from damaged content into an InputError with the file."""
     try:
         yield
     except EvenerError as error:
@@ -187,7 +187,7 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
     text = arrays.pop("manifest")
     if text.dtype.kind != "U" or text.ndim != 0:
         raise InputError("is not a plan file: its manifest is not text")
-    data = loads(str(text), finite=True)  # as it is written
+    data = loads(str(text), finite=True)  # as when it was written
     if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
         raise InputError(
             "is a plan that divides edges; a plan that divides vertices is needed",

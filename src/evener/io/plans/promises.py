@@ -1,6 +1,6 @@
-"""Promise: the terms of a plan (workload, contract, reading options), which exports carry, too.
+"""Promise: the terms of a plan (workload, contract, reading options), also stored in exports.
 
-`evener evaluate` judges an exported partition by them, without the plan's options being repeated.
+`evener evaluate` uses them to judge an exported partition without repeating the plan's options.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from evener.plans.plan import Plan
 from evener.plans.workload import Workload, workload_from_dict
 from evener.platforms.platform import Platform
 
-KEY = "promise"  # of a JSON export, and the member of an .npz one
+KEY = "promise"  # key in a JSON export, and name of the member in an .npz export
 
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """The terms of a plan: what an iteration does, the contract, how the graph was read.
+    """The terms of a plan: the work of an iteration, the contract, how the graph was read.
 
-    platform: SHA-256 of the machine, or the machine itself in a plan; inputs: file name -> SHA-256;
-    verdict: the plan's own verdict, in words.
+    digest: SHA-256 of the machine; platform: the machine itself, if the terms come from a plan;
+    inputs: file name -> SHA-256; verdict: the plan's own verdict, in words.
     """
 
     workload: Workload
@@ -55,7 +55,7 @@ def promise_of(plan: Plan) -> Promise:
 
 
 def platform_digest(platform: Platform) -> str:
-    """Return the SHA-256 of all entries of a machine."""
+    """Return the SHA-256 of all data of a machine."""
     text = json.dumps(platform_to_dict(platform), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -75,7 +75,10 @@ def promise_to_dict(promise: Promise) -> dict[str, Any]:
 
 
 def promise_from_dict(data: Any, k: int) -> Promise:
-    """Return the terms of promise_to_dict for k devices. Raises InputError for anything else."""
+    """Convert the result of promise_to_dict back. Raises InputError for anything else.
+
+    k: number of devices.
+    """
     try:
         return Promise(
             workload_from_dict(data["workload"]),
@@ -95,9 +98,9 @@ def promise_from_dict(data: Any, k: int) -> Promise:
 
 
 def promise_in(path: str | Path, k: int | None) -> Promise | None:
-    """Return the terms in a file of blocks (a plan, or an export to JSON or .npz); None without.
+    """Return the terms in a partition file: a plan, or an export to JSON or .npz; else None.
 
-    k: number of devices; None where only a plan's terms are wanted. Raises InputError for invalid
+    k: number of devices; None if only the terms of plans are wanted. Raises InputError for invalid
     terms.
     """
     plan = plan_in(path)
@@ -116,7 +119,7 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
         return None
     try:
         data = loads(text) if text else {}
-    except ValueError:  # whoever reads the blocks says what is wrong with it
+    except ValueError:  # reading the blocks will report the error
         return None
     terms = data.get(KEY) if text is source.data and isinstance(data, dict) else data
     try:
@@ -127,10 +130,10 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
 
 
 def _member(data: bytes) -> bytes:
-    """Return the terms' JSON text in an .npz archive; None if it has none."""
+    """Return the terms' JSON text in an .npz archive; empty if there is none."""
     try:
         found = read_arrays(data, {KEY})
-    except InputError:  # whoever reads the blocks says what is wrong with it
+    except InputError:  # reading the blocks will report the error
         return b""
     array = found.get(KEY)
     return (

@@ -1,10 +1,10 @@
-"""Reads and writes files of stream plans, which NumPy alone can open.
+"""Reads and writes files of stream plans, which plain NumPy can open.
 
-An `.npz` archive of `part` (n,) int32, `loads` (2, k) float64, the stream graph (of filters
-`scalar`, `vector`, `stateful`, `needs`; of edges `tails`, `heads`, `nbytes`, `tokens`) and
-`manifest`, JSON text with everything else. Where filters have copies, these are the graph's
-filters, and `copies` in the manifest lists which filter of the application each is. Equal plans
-give equal bytes.
+A file is an `.npz` archive of `part` (n,) int32, `loads` (2, k) float64, the stream graph (filters:
+`scalar`, `vector`, `stateful`, `needs`; edges: `tails`, `heads`, `nbytes`, `tokens`) and
+`manifest`, JSON text with everything else. If filters have copies, the graph consists of the
+copies, and `copies` in the manifest lists the application's filter for each copy. Equal plans give
+equal bytes.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ def write_stream_plan(path: str | Path, plan: StreamPlan) -> None:
 
 
 def read_stream_plan(path: str | Path) -> StreamPlan:
-    """Read a file of a stream plan. Raises InputError where it is none, or damaged."""
+    """Read a file of a stream plan. Raises InputError if it is not one, or is damaged."""
     return read_archived(
         path, ("part", "loads", "needs", *_OF_GRAPH), _plan_of, "a plan of a stream graph"
     )
 
 
 def is_stream_plan(path: str | Path) -> bool:
-    """Whether a file is a stream plan, of any version; False for what cannot be read."""
+    """Return whether a file is a stream plan, of any version; False if it cannot be read."""
     return format_in(path) == STREAM_FORMAT
 
 
 def stream_manifest(plan: StreamPlan) -> dict[str, Any]:
-    """Return everything of a plan but its arrays, for JSON; without dates and folders."""
+    """Return all data of a plan except its arrays, for JSON; without dates and folders."""
     return {
         "format": STREAM_FORMAT,
         "format_version": FORMAT_VERSION,
@@ -91,7 +91,7 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> StreamPlan:
         raise InputError(f"contains impossible values: a period of {period}, a bound of {bound}")
     inputs, versions = (texts(dict(found[name]), name) for name in ("inputs", "versions"))
     copy_of = as_integers(found["copies"], "copies") if "copies" in found else None
-    # Each filter of the application has a copy at least.
+    # Each filter of the application must have at least one copy.
     if copy_of is not None and (copy_of.size != graph.n or not _below(copy_of, graph.n)):
         raise InputError("is a stream plan whose copies do not match its filters")
     return StreamPlan(

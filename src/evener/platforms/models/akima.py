@@ -1,9 +1,9 @@
 """Akima: speed as a smooth function of load, through every sample.
 
-A spline whose slopes depend on the nearest points alone, so that a cliff does not make the whole
-curve swing. Slopes are held so that speed stays above zero: a cubic is, where its inner Bernstein
-coefficients are not below zero. In between, time may rise and fall; max_load splits the pieces
-where it turns.
+A spline whose slopes depend only on the nearest points, so that a cliff does not make the whole
+curve oscillate. Slopes are limited so that speed stays above zero: a cubic is positive if its inner
+Bernstein coefficients are not negative. Between samples, time may rise and fall; max_load splits
+the pieces at the turning points.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evener.platforms.models.piecewise import Number, Piecewise, checked, like, 
 from evener.wording import brief
 
 STEPS = 100  # max. Newton or bisection steps; bisection alone needs 64
-STRAIGHT = 1e-9  # bends below this share of the largest count as none
+STRAIGHT = 1e-9  # bends below this share of the largest are treated as zero
 
 
 class Turns(NamedTuple):
@@ -32,18 +32,15 @@ class Turns(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Akima:
-    """A functional performance model (FPM) by Akima's spline over speed ([Cla14]_, 3.2.2, 3.3.2).
+    """A functional performance model (FPM) by Akima's spline of speed ([Cla14]_, 3.2.2, 3.3.2).
 
-    The spline is [Akima70]_.
-
-    Built from the points of a Piecewise: loads [units] (m,), speeds [units/s] (m,), m >= 1. As in
-    the thesis three points of the first speed stand before the first, three of the last behind
-    the last: with that one point is a constant speed, two to four are a curve as any other, and
-    outside the points speed is constant. breaks (m,) are the loads; coefficients (4, m - 1) those
-    of the cubics in load - breaks[i], the highest power first (SciPy's PPoly). The derivative is
-    continuous.
-
-    Raises InputError where the points lie too close together for their slopes.
+    The spline is that of [Akima70]_. It is built from the points of a Piecewise: loads [units]
+    (m,), speeds [units/s] (m,), m >= 1. As in the thesis, three points of the first speed are added
+    before the first point, and three of the last speed after the last: with these, one point is a
+    constant speed, two to four form an ordinary curve, and outside the points speed is constant.
+    breaks (m,) are the loads; coefficients (4, m - 1) are those of the cubics in load - breaks[i],
+    the highest power first (SciPy's PPoly). The derivative is continuous. Raises InputError if the
+    points are too close together for their slopes.
     """
 
     points: Piecewise
@@ -78,7 +75,7 @@ class Akima:
         return self.points.speeds
 
     def speed(self, load: Number) -> Number:
-        """Speed [units/s] at `load` [units]; beyond the capacity as if there were none."""
+        """Speed [units/s] at `load` [units], ignoring the capacity."""
         return like(self._speed(checked(load, "a load"))[0], load)
 
     def slope(self, load: Number) -> Number:
@@ -91,16 +88,16 @@ class Akima:
         return like(time_at(given, self._speed(given)[0], self.capacity), load)
 
     def time_slope(self, load: Number) -> Number:
-        """Derivative of time with load [s/unit], as NPA's Jacobian has it ([Cla14]_, 4.8).
+        """Derivative of time with load [s/unit], for NPA's Jacobian ([Cla14]_, 4.8).
 
-        As if there were no capacity.
+        Ignores the capacity.
         """
         given = checked(load, "a load")
         speed, slope = self._speed(given)
         return like((speed - given * slope) / speed**2, load)
 
     def max_load(self, seconds: Number) -> Number:
-        """Largest load [units] whose time is at most `seconds`, to rounding."""
+        """Largest load [units] whose time is at most `seconds`, up to rounding."""
         given = checked(seconds, "a time")
         loads, least = self._turns
         last = np.asarray(np.searchsorted(least, given, side="right") - 1)
@@ -115,7 +112,7 @@ class Akima:
         return like(np.asarray(most), seconds)
 
     def scaled(self, factor: float) -> Akima:
-        """Return the same device, loads counted in units of which `factor` make one of before."""
+        """Return the same device with loads in a new unit; one old unit is `factor` new units."""
         return Akima(self.points.scaled(factor))
 
     def uncertainty(self, load: Number) -> Number:
@@ -131,7 +128,7 @@ class Akima:
         at = np.clip(load, breaks[0], breaks[-1])
         start, end = breaks[piece], breaks[piece + 1]
         u, v = (at - start) / (end - start), (end - at) / (end - start)
-        # Bernstein's form: a sum of terms above zero, exact to a digit even at the foot of a cliff.
+        # Bernstein's form: a sum of positive terms, accurate even at the foot of a cliff.
         p, q, r, s = self.bernstein[:, piece]
         speed = ((p * v + 3 * q * u) * v + 3 * r * u * u) * v + s * u * u * u
         slope = 3 * ((q - p) * v * v + 2 * (r - q) * u * v + (s - r) * u * u) / (end - start)
@@ -140,10 +137,10 @@ class Akima:
 
     @cached_property
     def bernstein(self) -> FloatArray:
-        """(4, m - 1) coefficients of the cubics by Bernstein's polynomials [units/s]; none < 0."""
+        """Bernstein coefficients of the cubics, (4, m - 1) [units/s]; none is negative."""
         width = np.diff(self.breaks)
         left, slopes = self.speeds[:-1], self.coefficients[2]
-        # The slope at a piece's end is that at the start of the next one.
+        # The slope at the end of a piece is that at the start of the next piece.
         behind = np.append(slopes[1:], 0.0)
         inner = np.array([left + width * slopes / 3, self.speeds[1:] - width * behind / 3])
         return np.array([left, *np.maximum(inner, 0.0), self.speeds[1:]])
@@ -154,11 +151,11 @@ class Akima:
 
         loads = self.breaks
         if loads.size > 1:
-            # Time turns where speed - load x its derivative is zero: a cubic on each piece.
+            # Time turns where speed - load x slope is zero: a cubic on each piece.
             (a, b, c, d), start = self.coefficients, self.breaks[:-1]
             turning = np.array([-2 * a, -b - 3 * start * a, -2 * start * b, d - start * c])
             roots = PPoly(turning, self.breaks).roots(discontinuity=False, extrapolate=False)
-            loads = np.union1d(loads, roots[np.isfinite(roots)])  # NaN: zero on a whole piece
+            loads = np.union1d(loads, roots[np.isfinite(roots)])  # NaN: zero on the whole piece
         loads = np.union1d(loads[loads < self.capacity], np.minimum(loads[-1], self.capacity))
         with np.errstate(over="ignore"):
             times = loads / self._speed(loads)[0]
@@ -167,13 +164,13 @@ class Akima:
     def _crossing(self, seconds: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
         """Return the load between low and high at which time is `seconds`, by Newton's method.
 
-        time(low) <= `seconds` < time(high). A step that leaves the bracket, or is more than half
-        the last one, is replaced by bisection.
+        time(low) <= `seconds` < time(high). A step that leaves the bracket, or is more than half as
+        long as the last one, is replaced by bisection.
         """
         at, last_step = (low + high) / 2, high - low
         for _ in range(STEPS):
             speed, slope = self._speed(at)
-            over = at - seconds * speed  # above zero: too late
+            over = at - seconds * speed  # positive: at takes too long
             late: BoolArray = over > 0
             high, low = np.where(late, at, high), np.where(late, low, at)
             step = over / _away_from_zero(1.0 - seconds * slope)
@@ -188,10 +185,10 @@ class Akima:
 
 
 def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
-    """Akima's derivatives at the points, three points of the same speed standing either side.
+    """Akima's derivatives at the points, with three points of the same speed added on either side.
 
-    As SciPy's Akima1DInterpolator has them: the mean of the secants left and right, each weighted
-    by how little the two on the other side of it differ.
+    As in SciPy's Akima1DInterpolator: the mean of the left and right secants, each weighted by how
+    little the two secants on the other side differ.
     """
     secants = np.zeros(loads.size + 5)
     secants[3:-3] = np.diff(speeds) / np.diff(loads)
@@ -203,12 +200,12 @@ def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
     left, right = secants[1:-2][bent], secants[2:-1][bent]
     slopes[bent] = left + share * (right - left)
     slopes = slopes[1:-1]
-    slopes[[0, -1]] = 0.0  # as they are, to rounding
+    slopes[[0, -1]] = 0.0  # removes rounding errors
     return slopes
 
 
 def _held(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Return slopes limited so that no cubic beside them reaches zero."""
+    """Return slopes limited so that no adjacent cubic reaches zero."""
     widths = np.diff(loads)
     slopes = slopes.copy()
     slopes[:-1] = np.maximum(slopes[:-1], -3 * speeds[:-1] / widths)

@@ -1,8 +1,8 @@
 """Emulated devices: speed curves of the kind that the thesis measured ([Cla14]_), by name.
 
-Not its figures' data, which are not published, but devices that behave alike: speed falls where
-the work leaves a cache, collapses where it leaves the memory and pages, and a GPU is slow on
-small loads. Every number below is from the thesis's tables of hardware, or a round one beside it.
+The data of its figures are not published; these devices behave similarly: speed falls when the work
+exceeds a cache, collapses when it exceeds the memory and pages, and a GPU is slow for small loads.
+Every number below is from the thesis's tables of hardware, or a round number close to it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evener.errors import UsageError
 from evener.platforms.models.fitting import Piecewise
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 
-KNOTS, CLIFF_KNOTS = 160, 41  # of the whole curve, and around the load that fills the memory
+KNOTS, CLIFF_KNOTS = 160, 41  # of the whole curve, and near the load that fills the memory
 GB = 1e9
 HALF_WIDTH = 1.96  # standard errors: 95 % confidence
 CLUSTERS = {"cluster1": "P1 P3 P4 P5", "cluster2": "P1 P2 P3 P4"}  # table 2.1
@@ -30,10 +30,10 @@ SHOWN_UNKNOWNS = 11_000  # of figures 2.4 to 2.7
 class SpeedCurve:
     """A device whose speed at each load is known exactly.
 
-    peak [units/s]: its speed out of cache. launch [s]: of each call, whatever its load.
+    peak [units/s]: its speed out of cache. launch [s]: of each call, at any load.
     caches: (units, gain) for each; the speed is `gain` times higher well below that load.
     memory [units]: beyond it the device pages, and every unit takes `paging` times as long.
-    capacity [units]: a hard end. low, high [units]: where the curve is drawn.
+    capacity [units]: the largest possible load. low, high [units]: the range that is sampled.
     """
 
     name: str
@@ -56,7 +56,7 @@ class SpeedCurve:
 
     @cached_property
     def model(self) -> Piecewise:
-        """The curve as a model, dense where it bends."""
+        """Return the curve as a model, with dense points where it bends."""
         loads = np.geomspace(self.low, self.high, KNOTS)
         if self.low < self.memory < self.high:
             around = self.memory * np.linspace(0.9, 1.1, CLIFF_KNOTS)
@@ -87,10 +87,10 @@ def emulated_speeds(
 ) -> tuple[DeviceSpeeds, ...]:
     """Return samples of emulated devices at geometrically spaced loads.
 
-    curves: a name of CURVE_SETS. points: samples of each device. noise: the standard deviation of
-    a single time, relative to it; a sample is the mean of `repetitions` of them, its half width
-    that of the 95 % confidence interval. Loads are whole numbers, so that fewer points may come
-    out. Raises UsageError for what is no number of them.
+    curves: a name of CURVE_SETS. points: samples of each device. noise: the relative standard
+    deviation of a single time; a sample is the mean of `repetitions` times, with the half width of
+    the 95 % confidence interval. Loads are whole numbers, so fewer points may result. Raises
+    UsageError for numbers out of range.
     """
     if not 1 <= points <= 10_000:
         raise UsageError(f"points must lie between 1 and 10,000, not {points}")
@@ -117,7 +117,7 @@ def _samples(
     grid = np.geomspace(curve.low, high, points) if points > 1 else np.array([high])
     loads = np.unique(np.clip(np.rint(grid), 1, np.floor(high)))
     seconds = curve.model.time(loads)
-    # Lognormal: never near zero, and longer delays are likelier than as much haste.
+    # Lognormal: never near zero, and long delays are likelier than equally large gains.
     drawn = seconds[:, None] * rng.lognormal(0.0, noise, (loads.size, repetitions))
     mean, spread = drawn.mean(axis=1), drawn.std(axis=1, ddof=min(1, repetitions - 1))
     half_widths = HALF_WIDTH * spread / np.sqrt(repetitions)
@@ -128,16 +128,16 @@ def _samples(
 
 
 def _below(load: FloatArray, size: float, sharpness: float) -> FloatArray:
-    """1 well below a size, 0 well above it, 1/2 at it."""
+    """Return 1 well below a size, 0 well above it, 1/2 at it."""
     with np.errstate(over="ignore"):
         return 1 / (1 + (load / size) ** sharpness)
 
 
 def jacobi_servers(cluster: str, unknowns: int) -> tuple[SpeedCurve, ...]:
-    """Return the servers of a cluster of table 2.1 at Jacobi's method; a unit is a row.
+    """Return the servers of a cluster of table 2.1 for Jacobi's method; a unit is a row.
 
-    cluster: "cluster1" or "cluster2". 250 MFLOPS a GHz; a row is 2 operations and 8 bytes for
-    each of the unknowns; the system keeps 40 MB.
+    cluster: "cluster1" or "cluster2". 250 MFLOPS per GHz; a row takes 2 operations and 8 bytes for
+    each of the unknowns; the system uses 40 MB.
     """
     hardware = {"P1": (3.6, 256), "P2": (3.0, 256), "P3": (3.4, 512), "P4": (3.4, 1024),
                 "P5": (3.4, 1024)}  # fmt: skip
@@ -151,10 +151,10 @@ def jacobi_servers(cluster: str, unknowns: int) -> tuple[SpeedCurve, ...]:
 
 
 def _grenoble() -> tuple[SpeedCurve, ...]:
-    """The 75 nodes of table 4.1 at one step of a matrix product; a unit is an element of C.
+    """Return the 75 nodes of table 4.1 for one step of a matrix product; a unit is an element of C.
 
-    A step is a block of 16 wide: 32 operations a unit, 8.5 GFLOPS a core; an element takes 8
-    bytes, and the system and the pivots a quarter of a GB.
+    A step uses a block 16 wide: 32 operations per unit, 8.5 GFLOPS per core; an element takes 8
+    bytes, and the system and the pivots take a quarter of a GB.
     """
     counts = {1: (4, 2, 2, 4), 2: (4, 2, 2, 4), 4: (4, 2, 2, 4), 6: (4, 2, 2, 4), 8: (4, 2, 2, 5),
               12: (2, 1, 1, 2), 24: (2, 2, 2, 2)}  # fmt: skip
@@ -168,23 +168,23 @@ def _grenoble() -> tuple[SpeedCurve, ...]:
 
 
 def _node(name: str, cores: int, gigabytes: float, clock: float) -> SpeedCurve:
-    # Eight cores share a memory bus: they do not reach eight times the speed.
+    # Eight cores share a memory bus, so they do not reach eight times the speed.
     peak = clock * 8.5e9 / 32 * cores**0.95
     memory = (gigabytes - 0.25) * GB / 8
     return SpeedCurve(name, peak, 1e4, 4e9, launch=2e-4, caches=((1e6, 1.15),), memory=memory)
 
 
 def _lille() -> tuple[SpeedCurve, ...]:
-    """The four kinds of nodes of table 5.2; a unit is an element of C, as in `grenoble`."""
+    """Return the four kinds of nodes of table 5.2; a unit is an element of C, as in `grenoble`."""
     hardware = [("opteron", 4, 4, 2.6), ("xeon", 8, 8, 2.83), ("xeon-16", 8, 16, 2.4),
                 ("xeon-8", 8, 8, 2.4)]  # fmt: skip
     return tuple(_node(name, cores, gb, ghz / 2.27) for name, cores, gb, ghz in hardware)
 
 
 def _hybrid() -> tuple[SpeedCurve, ...]:
-    """Nodes of table 5.3, one of each kind and number of cores; a unit is a block of 128 x 128.
+    """Return nodes of table 5.3, one of each kind and number of cores; a unit is a 128 x 128 block.
 
-    A block is 4.2 MFLOP and 131 kB. A core of Adonis and Edel does 8, of Genepi 8.8 GFLOPS.
+    A block takes 4.2 MFLOP and 131 kB. A core of Adonis and Edel has 8 GFLOPS, of Genepi 8.8.
     """
     curves = [_with_gpu(f"adonis-{cores}c-gpu", cores) for cores in (0, 2, 5, 7)]
     for name, gigabytes, gflops in (("edel", 24, 8.0), ("genepi", 8, 8.8)):
@@ -196,16 +196,19 @@ def _hybrid() -> tuple[SpeedCurve, ...]:
 
 
 def _with_gpu(name: str, cores: int) -> SpeedCurve:
-    """A Tesla of 60 GFLOPS and 4 GB beside its cores: 20 ms to set a step going over PCIe."""
+    """Return a Tesla GPU of 60 GFLOPS and 4 GB with its cores; starting a step takes 20 ms."""
     peak = (60 + 8.0 * cores**0.95 * (cores > 0)) * 1e9 / 4.2e6
-    beyond = 1.3  # what lies outside the GPU's own memory is sent in every step
+    beyond = 1.3  # data that exceed the GPU's memory are sent in every step
     return SpeedCurve(name, peak / beyond, 4, 250_000, launch=0.02,
                       caches=((3.6 * GB / 131e3, beyond),), memory=23.5 * GB / 131e3)  # fmt: skip
 
 
 def _workstation() -> tuple[SpeedCurve, ...]:
-    """A core, a core beside a rival on the memory bus, and a GPU of 8 GB: rows of 12 entries."""
-    row = 12 * 12 + 16  # bytes of a row of a sparse matrix and of its vectors
+    """Return a core, a core that competes for the memory bus, and a GPU of 8 GB.
+
+    A unit is a row of 12 entries.
+    """
+    row = 12 * 12 + 16  # bytes of a sparse matrix row and of its vector entries
     cache, memory = 8e6 / row, 8e9 / row
     return (
         SpeedCurve("core0", 9e6, 100, 1e8, launch=1e-6, caches=((cache, 2.2),)),

@@ -1,14 +1,14 @@
-"""SpeedModel: how fast a device is at each load; models of four kinds are fitted to samples.
+"""SpeedModel: how fast a device is at each load; models of five kinds are fitted to samples.
 
 constant    one speed at every load (CPM)
 piecewise   speed linear between samples, constant outside (FPM)
-shaped      the same without the samples that break the thesis's rule of shape (for GPA)
+shaped      the same without the samples that violate the thesis's shape rule (for GPA)
 akima       a smooth curve through every sample (for NPA)
-time        time linear between samples, in place of speed
+time        time, instead of speed, linear between samples
 
-The rule of shape ([LR07]_; [Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load
+The shape rule ([LR07]_; [Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load
 and falls from there on. Then a line through the origin meets the curve once, and time rises with
-load. Noise breaks this on a small scale; kept_by_shape drops the samples that break it.
+load. Noise violates this on a small scale; kept_by_shape drops the samples that violate it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ SLOWER = 5.0
 
 
 def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
-    """Return which points the rule of shape keeps, (m,) bool; always including the fastest.
+    """Return which points the shape rule keeps, (m,) bool; it always keeps the fastest.
 
     loads [units] > 0, strictly ascending; speeds [units/s] > 0. The curve up to the fastest point
     is concave together with the origin; otherwise time could fall.
@@ -72,7 +72,7 @@ def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
 def _rising(points: list[tuple[float, float]], top: int) -> list[int]:
     """Return the indices of points up to the fastest on the upper convex hull from the origin.
 
-    A point behind which the curve is steeper than before it is dropped, and the point before it is
+    A point after which the curve is steeper than before it is dropped, and the previous point is
     checked again.
     """
     kept: list[int] = []
@@ -95,19 +95,19 @@ def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
 class SpeedModel(Protocol):
     """Time and speed as functions of load [units], up to a capacity [units].
 
-    Each takes a scalar or an array and returns float64 of the same shape; InputError for negative
-    numbers and NaN. time(0) is 0, speed is above zero everywhere.
+    The functions take a scalar or an array and return float64 of the same shape; they raise
+    InputError for negative numbers and NaN. time(0) is 0; speed is above zero everywhere.
     """
 
     @property
     def capacity(self) -> float:
-        """Largest load the device can take [units]; infinity where nothing limits it."""
+        """Largest load the device can take [units]; infinity if there is no limit."""
 
     def time(self, load: Number) -> Number:
         """Time to process `load` units [s]; infinity beyond the capacity."""
 
     def speed(self, load: Number) -> Number:
-        """Speed at `load` units [units/s]; beyond the capacity as if there were none."""
+        """Speed at `load` units [units/s], ignoring the capacity."""
 
     def max_load(self, seconds: Number) -> Number:
         """Largest load, up to the capacity, whose time is at most `seconds` [units]."""
@@ -117,7 +117,7 @@ class SpeedModel(Protocol):
 class Constant:
     """The constant performance model (CPM): one speed at every load [units/s].
 
-    spread: half width of its confidence interval, relative to it.
+    spread: half width of its confidence interval, relative to the speed.
     """
 
     rate: float
@@ -145,7 +145,7 @@ class Constant:
         return like(most, seconds)
 
     def scaled(self, factor: float) -> Constant:
-        """Return the same device, loads counted in units of which `factor` make one of before."""
+        """Return the same device with loads in a new unit; one old unit is `factor` new units."""
         return replace(self, rate=self.rate * factor, capacity=self.capacity * factor)
 
     def uncertainty(self, load: Number) -> Number:
@@ -158,11 +158,10 @@ def fit_model(
 ) -> SpeedModel:
     """Fit a model of a kind ("constant", "piecewise", "shaped", "akima" or "time") to samples.
 
-    Samples may come in any order; those of one load are pooled (see `pooled`). One to four give a
-    partial model, a single one a constant speed whatever the kind ([Cla14]_, 3.3). "shaped" gives a
-    Piecewise that keeps in `dropped` what the rule took out. capacity: in units.
-
-    Raises InputError for an unknown kind and for no samples.
+    Samples may be in any order; samples of the same load are pooled (see `pooled`). One to four
+    samples give a partial model, a single one a constant speed for any kind ([Cla14]_, 3.3).
+    "shaped" gives a Piecewise that stores in `dropped` the samples that the shape rule removed.
+    capacity: in units. Raises InputError for an unknown kind and for no samples.
     """
     if kind not in FITS:
         raise InputError(f"a model must be one of {', '.join(FITS)}, not {kind!r}")
@@ -173,7 +172,7 @@ def fit_model(
 
 
 def fit_device(device: DeviceSpeeds, kind: str | None = None) -> SpeedModel:
-    """Fit the model a device asks for, or another kind. Raises InputError naming the device."""
+    """Fit the model kind that a device states, or `kind`. Errors name the device."""
     try:
         return fit_model(device.samples, kind or device.model, device.capacity)
     except InputError as error:
@@ -184,16 +183,16 @@ def fit_device(device: DeviceSpeeds, kind: str | None = None) -> SpeedModel:
 
 
 def is_flat(model: SpeedModel) -> bool:
-    """Whether a model is known to have the same speed at every load."""
+    """Return whether a model is known to have the same speed at every load."""
     if isinstance(model, Piecewise | Akima):
         return bool((model.speeds == model.speeds[0]).all())
     return isinstance(model, Constant)
 
 
 def capped(model: SpeedModel, most: float) -> SpeedModel:
-    """Return the model with a capacity of at most `most` [units]; as it is where it has less.
+    """Return the model with a capacity of at most `most` [units]; unchanged if it has less.
 
-    Raises InputError for a model of a kind that is not Evener's own.
+    Raises InputError for a model of a kind that is not Evener's.
     """
     if model.capacity <= most:
         return model
@@ -205,10 +204,10 @@ def capped(model: SpeedModel, most: float) -> SpeedModel:
 
 
 def pooled(samples: Iterable[Sample]) -> list[Sample]:
-    """Return the samples by rising load, one for each load.
+    """Return the samples by ascending load, one for each load.
 
-    Of several at one load the mean time counts, weighted by repetitions; a stopped one ("slower")
-    only where nothing else is known.
+    Samples of the same load are replaced by their mean time, weighted by repetitions; stopped
+    samples ("slower") are used only if there are no others.
     """
     ordered = sorted(samples, key=_load)
     if all(one.load < other.load for one, other in pairwise(ordered)):
@@ -236,12 +235,12 @@ def _mean(alike: list[Sample]) -> Sample:
 
 
 def _speeds(samples: list[Sample]) -> FloatArray:
-    """Speeds [units/s] of samples, (m,); a stopped one is SLOWER times slower than seen."""
+    """Return the speeds of samples, (m,) [units/s]; for stopped ones, divided by SLOWER."""
     return np.array([s.speed / (1.0 if s.status == "ok" else SLOWER) for s in samples])
 
 
 def _constant(samples: list[Sample], capacity: float) -> Constant:
-    """The speed at the largest load that was measured to its end."""
+    """Return the speed at the largest load that was measured completely, as a model."""
     last = next((s for s in reversed(samples) if s.status == "ok"), samples[-1])
     return Constant(float(_speeds([last])[0]), capacity, last.half_width / last.seconds)
 

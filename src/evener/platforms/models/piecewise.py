@@ -1,8 +1,8 @@
 """Piecewise, SpeedSurface: speed linear between given points, of load or of height and width.
 
-Beyond the points it is constant. Between two knots of a Piecewise time is load / (a + b load),
-which only rises or only falls: what a finish time allows is therefore found from the times at the
-knots alone, and then solved for exactly. A SpeedSurface is [Cla14]_, 3.4.
+Beyond the points speed is constant. Between two knots of a Piecewise, time is load / (a + b load),
+which is monotone: the load for a given finish time is therefore bracketed using only the times at
+the knots, and then solved for exactly. SpeedSurface follows [Cla14]_, 3.4.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Number = TypeVar("Number", float, npt.NDArray[Any])
 
 
 class Knots(NamedTuple):
-    """What max_load needs: the knots up to the capacity, and the least time from each one on."""
+    """Data for max_load: the knots up to the capacity, and the least time from each one on."""
 
     loads: FloatArray
     speeds: FloatArray
@@ -35,13 +35,12 @@ class Knots(NamedTuple):
 class Piecewise:
     """A functional performance model (FPM), piecewise linear in speed ([Cla14]_, 3.2.1).
 
-    loads [units] (m,) rise strictly from above zero; speeds [units/s] (m,) are above zero; both
-    float64. capacity [units]: no larger load can be taken. spread (m,): half width of each knot's
-    confidence interval, relative to its time; none given: zeros. dropped: samples that a rule of
-    shape has taken out (see evener.platforms.models.fitting). Speed need be neither monotone nor
-    concave, and time need not rise with load.
-
-    Raises InputError for arrays that are empty, of unlike length, out of order or out of range.
+    loads [units] (m,) are strictly ascending and positive; speeds [units/s] (m,) are positive; both
+    float64. capacity [units]: the largest possible load. spread (m,): half width of each knot's
+    confidence interval, relative to its time; zeros by default. dropped: samples that the shape
+    rule removed (see evener.platforms.models.fitting). Speed need not be monotone or concave, and
+    time need not rise with load. Raises InputError for arrays that are empty, of different length,
+    out of order or out of range.
     """
 
     loads: FloatArray
@@ -69,7 +68,7 @@ class Piecewise:
         return brief(self)
 
     def speed(self, load: Number) -> Number:
-        """Speed [units/s] at `load` [units], scalar or array; beyond the capacity as if none."""
+        """Speed [units/s] at `load` [units], scalar or array, ignoring the capacity."""
         given = checked(load, "a load")
         return like(np.asarray(np.interp(given, self.loads, self.speeds)), load)
 
@@ -80,10 +79,10 @@ class Piecewise:
         return like(time_at(given, speeds, self.capacity), load)
 
     def max_load(self, seconds: Number) -> Number:
-        """Largest load [units] whose time is at most `seconds`, to rounding; scalar or array."""
+        """Largest load [units] whose time is at most `seconds`, up to rounding; scalar or array."""
         given = checked(seconds, "a time")
         loads, speeds, least = self._knots
-        # The last knot that is done in time: from there on time crosses `seconds` exactly once.
+        # The last knot finished in time: after it, time crosses `seconds` exactly once.
         last = np.searchsorted(least, given, side="right") - 1
         here, after = np.maximum(last, 0), np.minimum(last + 1, loads.size - 1)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -95,19 +94,19 @@ class Piecewise:
         return like(np.where(inside, between, flat), seconds)
 
     def scaled(self, factor: float) -> Piecewise:
-        """Return the same device, loads counted in units of which `factor` make one of before."""
+        """Return the same device with loads in a new unit; one old unit is `factor` new units."""
         return Piecewise(
             self.loads * factor, self.speeds * factor, self.capacity * factor, self.spread
         )
 
     def uncertainty(self, load: Number) -> Number:
-        """Half width of the confidence interval, relative to time or speed, as `spread` has it."""
+        """Half width of the confidence interval, relative to time or speed, by `spread`."""
         given = checked(load, "a load")
         return like(np.asarray(np.interp(given, self.loads, self.spread)), load)
 
     @cached_property
     def _knots(self) -> Knots:
-        """Knots cut at the capacity; `least[i]` is the least time [s] at knot i or a later one."""
+        """Knots up to the capacity; `least[i]` is the least time [s] at knot i or a later one."""
         below = self.loads < self.capacity
         loads, speeds = self.loads[below], self.speeds[below]
         if not below.all():
@@ -119,12 +118,12 @@ class Piecewise:
 
 
 def _rise(values: FloatArray) -> bool:
-    """Whether values (m,) rise strictly, from above zero."""
+    """Return whether values (m,) are positive and strictly ascending."""
     return bool(values[0] > 0 and (np.diff(values) > 0).all())
 
 
 def _keep(model: Piecewise | SpeedSurface, **arrays: FloatArray) -> None:
-    """Set fields of a model to copies that cannot be written to, and check its capacity."""
+    """Set fields of a model to read-only copies, and check its capacity."""
     for key, value in arrays.items():
         own = value.copy()
         own.flags.writeable = False
@@ -133,7 +132,7 @@ def _keep(model: Piecewise | SpeedSurface, **arrays: FloatArray) -> None:
 
 
 def checked(values: float | npt.NDArray[Any], what: str) -> FloatArray:
-    """Return loads or times as float64 of any shape; raise InputError for negative ones and NaN."""
+    """Return loads or times as float64, any shape; raise InputError for negative ones and NaN."""
     array = np.asarray(values, dtype=np.float64)
     if not (array >= 0).all():
         wrong = array[~(array >= 0)].flat[0]
@@ -142,13 +141,13 @@ def checked(values: float | npt.NDArray[Any], what: str) -> FloatArray:
 
 
 def time_at(load: FloatArray, speed: FloatArray, capacity: float) -> FloatArray:
-    """Time [s] of loads at their speeds, infinity beyond the capacity."""
+    """Return the time [s] of loads at their speeds, infinity beyond the capacity."""
     with np.errstate(over="ignore"):
         return np.where(load > capacity, np.inf, load / speed)
 
 
 def like(values: FloatArray, given: Number) -> Number:  # noqa: ARG001 - says what comes back
-    """Return an array as it is and a single number as a float, as was given."""
+    """Return an array unchanged, but a single number as a float."""
     return cast("Number", values if values.ndim else float(values))
 
 
@@ -156,11 +155,10 @@ def like(values: FloatArray, given: Number) -> Number:  # noqa: ARG001 - says wh
 class SpeedSurface:
     """A two-dimensional performance model (2D-FPM): a rectangle of m by n takes time(m, n).
 
-    heights (a,) and widths (b,) rise strictly from above zero; speeds (a, b) [units/s], a unit
-    being one of area, are above zero; all float64. Between the points of the grid speed is
-    bilinear, outside it that of the nearest edge. capacity [units]: of area.
-
-    Raises InputError for arrays out of order, out of range or of other shapes.
+    heights (a,) and widths (b,) are positive and strictly ascending; speeds (a, b) [units/s] are
+    positive, with a unit of area as unit; all float64. Between the grid points speed is bilinear,
+    outside the grid it is that of the nearest edge. capacity [units]: of area. Raises InputError
+    for arrays out of order, out of range or of other shapes.
     """
 
     heights: FloatArray
@@ -187,26 +185,26 @@ class SpeedSurface:
         return brief(self)
 
     def speed(self, height: Number, width: Number) -> Number:
-        """Speed [units/s] on rectangles; scalars or arrays that broadcast."""
+        """Speed [units/s] for rectangles; scalars or arrays that broadcast."""
         return like(self._speed(checked(height, "a height"), checked(width, "a width")), height)
 
     def time(self, height: Number, width: Number) -> Number:
-        """Time [s] for rectangles; infinity where the area is beyond the capacity."""
+        """Time [s] for rectangles; infinity if the area exceeds the capacity."""
         m, n = checked(height, "a height"), checked(width, "a width")
         return like(time_at(m * n, self._speed(m, n), self.capacity), height)
 
     def at_width(self, width: float) -> Piecewise:
-        """Return the model of a column `width` wide, load and capacity counted in rows: exact."""
+        """Return the exact model of a column of this width, with load and capacity in rows."""
         if not 0 < width < np.inf:
             raise InputError(f"a width must be finite and above zero, not {width}")
         speeds = self._speed(self.heights, np.asarray(float(width)))
         return Piecewise(self.heights, speeds / width, self.capacity / width)
 
     def of_squares(self) -> Piecewise:
-        """Return the model of squares, load counted in units of area, as 1.5D wants it.
+        """Return the model of squares, with load in units of area, as 1.5D needs it.
 
-        Knots lie at every height and width of the grid; between them speed is linear in the area
-        rather than along the diagonal.
+        Knots are at every height and width of the grid; between them speed is linear in the area
+        instead of along the diagonal.
         """
         sides = np.union1d(self.heights, self.widths)
         return Piecewise(sides**2, self._speed(sides, sides), self.capacity)
@@ -226,7 +224,7 @@ def fit_surface(
 ) -> SpeedSurface:
     """Return the surface through samples (height, width, seconds), one at every grid point.
 
-    Raises InputError for samples that are not above zero, twice, or missing from the grid.
+    Raises InputError for samples that are not positive, repeated, or missing from the grid.
     """
     points: dict[tuple[float, float], float] = {}
     for height, width, seconds in samples:
@@ -249,7 +247,7 @@ def fit_surface(
 
 
 def _place(knots: FloatArray, at: FloatArray) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """The knot before each place, and how far on the way to the next one it is, 0 to 1."""
+    """Return the knot before each place, and the fraction of the way to the next knot, 0 to 1."""
     at = np.clip(at, knots[0], knots[-1])
     before = np.asarray(np.searchsorted(knots, at, side="right") - 1)
     after = np.minimum(before + 1, knots.size - 1)

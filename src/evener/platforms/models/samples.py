@@ -1,4 +1,4 @@
-"""Sample: one measured point of a device's speed; DeviceSpeeds: all that is known of one device."""
+"""Sample: one measured point of a device's speed; DeviceSpeeds: all samples of one device."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ KINDS = (
     "shaped",
     "akima",
     "time",
-)  # of models: see evener.platforms.models.fitting.fit_model
+)  # kinds of models: see evener.platforms.models.fitting.fit_model
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How long a device took for a load.
+    """The time that a device took for a load.
 
-    load [units] and seconds [s], the mean over `repetitions`, are finite and above zero.
-    half_width [s]: of the mean's confidence interval; 0 where it is not known.
-    status: "ok"; or "slower": stopped after `seconds`, it takes longer than that.
-
-    Raises InputError for anything else.
+    load [units] and seconds [s], the mean over `repetitions`, are finite and positive. half_width
+    [s]: of the mean's confidence interval; 0 if not known. status: "ok"; or "slower": stopped after
+    `seconds`, because the load takes longer. Raises InputError for anything else.
     """
 
     load: float
@@ -59,21 +57,19 @@ class Sample:
 
     @property
     def speed(self) -> float:
-        """Units per second; where the status is "slower", no more than that."""
+        """Speed [units/s]; if the status is "slower", an upper bound of it."""
         return self.load / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceSpeeds:
-    """The samples of one device and the kind of model that is to be fitted to them.
+    """The samples of one device and the kind of model to be fitted to them.
 
     capacity [units]: the largest load the device can take. model: one of KINDS. fixed_seconds [s]:
-    what taking part costs it in every iteration, on top of its work; the samples are without it.
-    notes: texts and numbers that a file keeps for people. Samples may be missing: a device that was
-    never measured.
-
-    Raises InputError for an empty or padded name, a capacity that is not above zero, an unknown
-    kind, fixed seconds below zero, notes of anything else.
+    the device's cost of taking part in an iteration, in addition to its work; not included in the
+    samples. notes: texts and numbers that a file stores for people. A device that was never
+    measured has no samples. Raises InputError for an empty or padded name, a capacity that is not
+    positive, an unknown kind, negative fixed seconds, and notes of other types.
     """
 
     name: str
@@ -112,7 +108,7 @@ class DeviceSpeeds:
 
 
 def checked_capacity(capacity: float) -> float:
-    """Return a capacity [units], which may be infinity; raise InputError unless above zero."""
+    """Return a capacity [units], possibly infinite; raise InputError unless it is positive."""
     number = _number(capacity, "capacity", finite=False)
     if number <= 0:
         raise InputError(f"a capacity must be above zero, not {number:g}")

@@ -1,9 +1,9 @@
-"""by_time: time linear in the load between samples, in place of speed ([Cla14]_, A.3).
+"""by_time: time, instead of speed, linear in the load between samples ([Cla14]_, A.3).
 
-Between two samples speed is then x / (a + g x), a hyperbola. A Piecewise follows it: knots are
-added between samples until its time is within PRECISION of the line, so that all that is exact on
-piecewise models holds for these. Before the first sample and behind the last speed is constant, as
-in a Piecewise: through the origin the line of time is that of a constant speed.
+Between two samples speed is then x / (a + g x), a hyperbola. A Piecewise approximates it: knots are
+added between samples until its time is within PRECISION of the line, so that all exact methods for
+piecewise models apply. Before the first and after the last sample speed is constant, as in a
+Piecewise: the line of time through the origin is that of a constant speed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.platforms.models.piecewise import Piecewise
 
-PRECISION = 1e-4  # of a time, relative: far below what samples are known to
+PRECISION = 1e-4  # relative, of a time: far below the accuracy of samples
 MOST_HALVINGS = 48  # of an interval between two samples
-LOOKED_AT = (0.25, 0.5, 0.75)  # of the way between two knots, where the time is compared
+LOOKED_AT = (0.25, 0.5, 0.75)  # fractions of the way between two knots at which times are compared
 
 
 def by_time(points: Piecewise) -> Piecewise:
-    """Return a model through the same points whose time, not speed, is linear between them."""
+    """Return a model through the same points, with time linear between them instead of speed."""
     times = points.loads / points.speeds
     loads = points.loads
     for _ in range(MOST_HALVINGS):
@@ -38,7 +38,7 @@ def by_time(points: Piecewise) -> Piecewise:
 
 
 def _speeds(loads: FloatArray, points: Piecewise, times: FloatArray) -> FloatArray:
-    """Return the speeds at loads [units/s]; at the points as they are given, to the bit."""
+    """Return the speeds at loads [units/s]; at the points, exactly the given speeds."""
     speeds = loads / np.interp(loads, points.loads, times)
     own = np.searchsorted(loads, points.loads)
     speeds[own] = points.speeds
