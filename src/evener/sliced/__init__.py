@@ -1,8 +1,8 @@
-"""Graphs in slices of rows, from a file or of MPI ranks, divided without one process holding them.
+"""Divide graphs in slices of rows, on MPI ranks or in a file; no process holds the whole graph.
 
-Every graph is cut into the same N_SLICES slices. What is done in a slice depends only on its rows
-and on values that processes exchange between steps: the blocks are the same however
-many ranks share the slices, and where a file is read slice by slice.
+Every graph is cut into the same N_SLICES slices. The work on a slice depends only on its rows and
+on values that processes exchange between steps. So the blocks are the same for any number of ranks,
+and for a file that is read slice by slice.
 
 rows.py          SlicedGraph, what all others take: read this first
 blocks.py        clusters, their graph divided, borders refined: the whole story on a page
