@@ -386,7 +386,7 @@ def broadcast_graph(comm: Comm, graph: Graph | None) -> Graph:
 
 
 def _parts(graph: Graph) -> tuple[Any, ...]:
-    """Return numbers of higher neighbours, these neighbours, edge weights, vertex weights, types."""
+    """Return numbers of higher neighbours, these, their edge weights, vertex weights, types."""
     vwgt, adjwgt = graph.weights(), graph.edge_weights()
     types = vwgt.dtype.str, adjwgt.dtype.str
     own = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)

@@ -279,7 +279,7 @@ def _border_lengths(borders: BlockBorders) -> tuple[npt.NDArray[np.int64], IntVe
 
 
 def _group_sizes(borders: BlockBorders, entries: IntVector, falling: float) -> FloatArray:
-    """Return (k,) the memory [B] that each block adds to its group's graph, for a single process."""
+    """Return (k,) the memory [B] that each block adds to its group's graph, on a single process."""
     coarse, k = borders.coarse, borders.k
     whole = np.bincount(borders.whole_part, minlength=k + 1)[:k]
     arcs = np.bincount(borders.whole_part, coarse.degrees, k + 1)[:k]

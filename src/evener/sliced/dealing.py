@@ -1,4 +1,4 @@
-"""Dealing: sends values from the ranks that own rows in the user's program to the ranks of slices."""
+"""Dealing: sends values from ranks that own rows in the user's program to ranks of slices."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ class DistributedGraph:
 
     @contextmanager
     def failing_together(self) -> Iterator[None]:
-        """Context manager: if this rank raises, raise the same error on all ranks that wait for it."""
+        """Context manager: if this rank raises, raise the same error on ranks that wait for it."""
         with _told(self._counted):
             yield
 
@@ -315,7 +315,7 @@ def _told(comm: CountedComm) -> Iterator[None]:
 
 @contextmanager
 def _counted(comm: Any) -> Iterator[CountedComm]:
-    """Context manager: yield a communicator on which an error of one rank ends other ranks' waits."""
+    """Context manager: yield a communicator on which one rank's error ends other ranks' waits."""
     known = comm_of(comm)
     if isinstance(known, MpiComm):
         known.waits.timeout = max(known.waits.timeout, PATIENCE)
@@ -341,7 +341,7 @@ def _checked_dealing(comm: CountedComm, numbers: IntVector, n: int) -> Dealing:
 
 
 def _dealt(dealing: Dealing, given: GivenRows) -> OwnRows:
-    """Return the rows of this rank's slices, with global numbers and in the given order of entries."""
+    """Return the rows of this rank's slices, with global numbers, entries in the given order."""
     weighted = dealing.comm.allgather((given.vwgt.size > 0, given.adjwgt.size > 0))
     vertices_weigh, edges_weigh = (any(column) for column in zip(*weighted, strict=True))
     lists: list[npt.NDArray[Any]] = [given.adjncy] + [given.adjwgt] * edges_weigh

@@ -332,7 +332,7 @@ def border_memory(
 
 
 def kept_rows(sizes: SliceSizes, singles: float, entries: float) -> float:
-    """Return the memory [B] of the rows of single vertices while pieces of them are concatenated."""
+    """Return the memory [B] of the rows of single vertices while pieces are concatenated."""
     weights = 8.0 if sizes.weighted else 0.0
     return 21.0 * singles + (4.0 + weights) * entries + max(4.0, weights) * entries
 

@@ -144,7 +144,7 @@ class UnevenBlocks:
             self._phase(range(phase, N_SLICES, PHASES), turn, self._improved)
 
     def fill_up(self) -> None:
-        """Assign vertices without edges: to blocks below low, then below target, then below high."""
+        """Assign vertices without edges: to blocks below low, then below target, then to others."""
         alone, each = self.filling, self.memory.vertex * self.degrees.isolated
         most = self.high
         if self.capped and each > 0:
@@ -192,7 +192,7 @@ class UnevenBlocks:
     def _phase(
         self, slices: Sequence[int], turn: int, act: Callable[[SliceRows, Shares], int]
     ) -> None:
-        """Call act for all slices of a phase, each with the blocks as they were before the phase."""
+        """Call act for all slices of a phase, each with the blocks as before the phase."""
         found, changes = [], {}
         for place, i in enumerate(slices):
             if i in self.graph.own_slices:
@@ -265,7 +265,7 @@ class UnevenBlocks:
         return self.part[rows.first : rows.first + rows.xadj.size - 1]
 
     def _weigh(self, *, linked: bool) -> None:
-        """Compute the load and memory of blocks: of vertices with edges if `linked`, else of all."""
+        """Compute load and memory of blocks: of vertices with edges if `linked`, else of all."""
         changes = {}
         for i in self.graph.own_slices:
             changes[i] = np.zeros((3, self.load.size))
