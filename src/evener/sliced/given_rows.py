@@ -68,7 +68,7 @@ class GivenRows:
 
     @classmethod
     def of(cls, passed: Passed) -> Self:
-        """Convert the passed arrays, except adjncy, to this class's types; InputError if invalid."""
+        """Convert passed arrays, except adjncy, to this class's types; InputError if invalid."""
         xadj = as_integers(passed.xadj, "xadj")
         adjncy = as_array(passed.adjncy, "adjncy")
         check_offsets(xadj, adjncy.size)

@@ -5,6 +5,6 @@ set_loads.py      loads at which the devices of many sets finish together
 exchange_laws.py  what blocks exchange, from their sizes alone; slabs, by their order
 sets.py           which sets are estimated: a few for a plan, far more for advice
 
-Both the plan (makespan/ begins with the sets of least estimate) and the advice (advise/) use it.
-Imports nothing else of planning.
+Used by plans (makespan/ begins with the sets of lowest estimates) and by advice (advise/). Imports
+nothing else of planning.
 """
