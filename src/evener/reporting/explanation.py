@@ -1,4 +1,4 @@
-"""Explains a plan in a few lines: what is slowest, what else was tried, what would help."""
+"""Explain a plan in a few lines: the slowest device, other candidates, helpful changes."""
 
 from __future__ import annotations
 
