@@ -1,4 +1,4 @@
-"""Compiles all kernels ahead, for `evener warm`, and reports when one is being compiled.
+"""Compile all kernels in advance, for `evener warm`, and report when one is being compiled.
 
 precompile.py  read first: divides the rehearsals among processes, and is such a process
 rehearsals.py  calls that reach every kernel; sliced_rehearsals.py: of graphs in slices
