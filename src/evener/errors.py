@@ -1,11 +1,11 @@
 """Every exception raised on purpose.
 
     EvenerError                 exit code   meaning
-    |-- UsageError              2           the command or call is put wrongly
-    |-- InputError              3           a file or an array is not what it should be
+    |-- UsageError              2           the command or call is invalid
+    |-- InputError              3           a file or an array is invalid
     |-- InfeasibleError         4           no solution exists
     |   |-- NotFoundError       4           none was found, although one may exist
-    |   `-- MemoryShortError    4           what is to be done needs more memory than was allowed
+    |   `-- MemoryShortError    4           the task needs more memory than allowed
     |-- ToolError               5           another program failed, crashed or ran out of time
     `-- OutputError             6           the disk is full, read only or broken, stdout is closed
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _LIMITS = "See the limits of this shell (ulimit -a), or of its control group."
-# Each command has kernels of its own, some inputs and options too: "once" would be said again.
+# Commands, inputs and options have different kernels, so "once" may be printed several times.
 WORDS = "compiling kernels that `evener {}` needs for the first time"
 WORTH_SAYING = 1.0  # [s] of compiling from which it is shown
 STEADY = 1.0  # [s] without compiling after which the text is removed

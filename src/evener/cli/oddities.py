@@ -59,7 +59,7 @@ def _odd_weight(weights: NumberArray, number: str) -> list[str]:
 def _odd_places(coords: FloatArray) -> list[str]:
     import numpy as np
 
-    # Equal points have equal sums; where some are equal, and only there, all are put in order.
+    # Equal points have equal sums: points are sorted only if some sums are equal.
     sums = sum(np.sqrt(2.0 + axis) * column for axis, column in enumerate(coords.T))
     sums = np.sort(sums)
     twice = 0

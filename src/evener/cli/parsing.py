@@ -96,7 +96,7 @@ def no_number(kind: object, text: str) -> str:
 
 
 _ONE_OF = re.compile(r"one of the arguments (.*) is required")  # as argparse says it
-# Names under which commands keep the files that they write, where `-` is standard output.
+# Arguments that name a command's output files, for which `-` means standard output.
 _OUTPUTS = ("output", "target", "report", "picture", "plot")
 Run = Callable[[argparse.Namespace, "Output"], int]
 
@@ -126,7 +126,7 @@ def parse(words: Sequence[str]) -> Parsed:
         given, program = given[: given.index("--")], given[given.index("--") + 1 :]
     if message := unknown_option(given, options_of(parser, given)):
         parser.error(message)
-    # argparse mixes files and options only where neither subcommands nor `--` tell them apart.
+    # argparse can only mix files and options if there are neither subcommands nor `--`.
     if "--" in given or any(isinstance(a, argparse._SubParsersAction) for a in parser._actions):  # noqa: SLF001
         args, extra = parser.parse_known_args(given)
     else:

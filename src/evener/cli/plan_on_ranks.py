@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evener.running.mpi_comm import MpiComm
 
 
-# What one process alone does, and what to do instead.
+# Options that only one process supports, and hints on alternatives.
 ALONE = {
     "--memory": "Ranks share the graph: with more ranks, each holds less. Or run without mpiexec.",
     "--report": "Run `evener report X.plan` afterwards.",
@@ -65,7 +65,7 @@ def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: O
         progress("reading", 0.1)
         try:
             graph = DistributedGraph.from_file(comm, path, **given)
-        except InputError as error:  # of rows, which are known by rank and vertex alone
+        except InputError as error:  # about rows, which are identified by rank and vertex
             error.file = error.file or path
             raise
     for note in graph.notes:

@@ -32,7 +32,7 @@ def answered(comm: MpiComm, answer: Callable[[], int]) -> int:
     try:
         comm.watch()
         code = answer()
-    except Exception as error:  # told and ended here: other ranks would wait for this one
+    except Exception as error:  # print it and end all ranks, which would wait for this one
         _end_all(comm, error)
     comm.end()
     return code

@@ -156,7 +156,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 def run_options_from(args: argparse.Namespace) -> RunOptions:
     """Return the given options."""
-    # Of one file, the graph is named: a plan is not needed where a machine is given.
+    # A single file is the graph: if a machine is given, no plan is needed.
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
     if args.calibrate and not args.stream:
         raise UsageError("--calibrate works with --stream only")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evener.running.slicing import RankParts
 
 PLAYED = "Threads of this computer stand in for devices that it does not have"
-SAMPLES = "run.samples"  # file of samples in a command, where none was asked for
+SAMPLES = "run.samples"  # default name of a file of samples in a suggested command
 
 
 def records_asked(options: RunOptions) -> list[str]:
@@ -118,7 +118,7 @@ def _breakdown(
     from evener.running.slicing import RankParts
 
     platform, plan, edges = division.platform, division.plan, division.edges
-    if isinstance(graph, RankParts):  # of a plan whose vertices stay where they are
+    if isinstance(graph, RankParts):  # then the plan's vertices have not moved
         assert plan is not None
         divided = divided_by(plan)
     elif edges is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evener.running.streams.program import StreamProgram
     from evener.running.streams.results import StreamRun
 
-ITERATIONS = 100  # where none are asked for
+ITERATIONS = 100  # default
 SHOWN = 40  # processors, and filters, in the tables
 # Options of runs on graphs, which say nothing of stream programs.
 OTHERS = (

@@ -224,7 +224,7 @@ def _levels(
 
     met = platform.shared_level(between.block, between.other)
     own = np.bincount(met, between.sent + 1.0, len(platform.levels))
-    # A message passes the shared links of all levels below the one where its ends meet.
+    # A message uses the shared links of all levels below the deepest level that both ends share.
     passed = np.where([level.shared for level in platform.levels], np.cumsum(own), own)
     busy = np.argsort(-passed, kind="stable")[:MAX_LINKS]
     for i in np.sort(busy[passed[busy] > 0]).tolist():

@@ -283,7 +283,7 @@ def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> l
     return [f"Memory is full{more}: {named_devices(platform, saturated)}"]
 
 
-# Of the makespan: devices are called too slow where the others would need less than this share.
+# Of the makespan: devices are reported as too slow if the others need less than this without them.
 WORTH_LEAVING_OUT = 0.9
 
 

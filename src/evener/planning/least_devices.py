@@ -51,7 +51,7 @@ def planned_by_bytes(
     planned again with more bytes for every vertex and edge. If that is infeasible, memory is
     ignored.
     """
-    # One of several devices keeps numbers and degrees of its vertices, one alone does not.
+    # Several devices store numbers and degrees of their vertices, a single device does not.
     all_on_first = Partition(np.zeros(graph.n, np.int32), platform.k)
     whole = bytes_of_program(graph, all_on_first, program, cores=cores)[0].total
     edges = graph.undirected()

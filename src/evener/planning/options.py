@@ -32,16 +32,21 @@ from evener.sliced.tools import SLICED_TOOLS
 class PlanOptions:
     """The user's options of a plan. Raises UsageError for unknown names and bad numbers.
 
-    tool: a partitioner's name, or "auto"; for graphs in slices also one of SLICED_TOOLS. preset:
-    "fast", "default" or "strong". objective: "cut", "total_volume" or "max_volume", at sizes that
-    follow the speeds; "seconds", for which sizes are searched as well; or "auto", see `settled`.
-    seed, threads: whole numbers. epsilon: allowed relative deviation of a block's weight from its
-    target, up and down; with objective "seconds", only memory and the user's limits apply.
-    connected: whether each block should be in one piece. mapping: whether blocks may be assigned to
-    other devices than the partitioner chose, if links differ. workload: what an iteration does.
-    time_limit [s]: for tools that run in a process of their own. shares: for vertices with several
-    weights, what each weight follows: "speed", "memory" or "equal", as in "speed,memory"; "": speed
-    for all. sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto".
+    tool: a partitioner's name, or "auto"; for graphs in slices also one of SLICED_TOOLS.
+    preset: "fast", "default" or "strong".
+    objective: "cut", "total_volume" or "max_volume", at sizes that follow the speeds; "seconds",
+    for which sizes are searched as well; or "auto", see `settled`.
+    seed, threads: whole numbers.
+    epsilon: allowed relative deviation of a block's weight from its target, up and down; with
+    objective "seconds", only memory and the user's limits apply.
+    connected: whether each block should be in one piece.
+    mapping: whether blocks may be assigned to other devices than the partitioner chose, if links
+    differ.
+    workload: what an iteration does.
+    time_limit [s]: for tools that run in a process of their own.
+    shares: for vertices with several weights, what each weight follows: "speed", "memory" or
+    "equal", as in "speed,memory"; "": speed for all.
+    sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto".
     alike: with objective "seconds", plans whose times differ by at most this, relative, count as
     equally fast; of these, the one that sends and cuts least is chosen.
     """

@@ -250,7 +250,7 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
     """Yield a binary CSR file of the graph, and notes on what was omitted."""
     path, reading = request.path, request.reading
     folder = request.folder or path.parent
-    remove_abandoned_once(folder)  # now, not as the plan is written: the disk may lack the room
+    remove_abandoned_once(folder)  # now, not when the plan is written: the disk may be full before
     if path.is_file() and _lies_ready(path, reading):
         yield path, ()
         return

@@ -25,7 +25,7 @@ from evener.splitting.orders import ORDERS
 from evener.splitting.splits import PRESETS, Split
 from evener.wording import memory, plural
 
-TRIES = 4  # of dividing, where copies of vertices do not fit into a memory
+TRIES = 4  # to divide, if copies of vertices do not fit into a memory
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,14 @@ from evener.streams.search import SearchLimits, search
 from evener.wording import duration, memory, percent, plural, ranges, times
 
 MOST_TRIED = 1 << 24  # filters x processors, above which a moved filter's gain is not searched
-HEAVY = 0.5  # of the period, from which a filter alone is said to limit it
+HEAVY = 0.5  # share of the period from which a single filter is reported to limit it
 DEAR = 0.02  # of the period, from which an edge is named
-NEAR = 1.05  # period / bound up to which other mappings are said to gain little
+NEAR = 1.05  # period / bound up to which other mappings are reported to gain little
 MOST_LINKS = 4  # links tried with twice their bandwidth: the busiest
 MOST_ROUTED = 512  # devices up to which routes are sought again for other links
 MOST_MOVES = 512  # of a filter of the busiest device to an idle one, that are tried
 MOST_HOSTS = 256  # devices tried for half of a filter, those with least load
-MOST_SPLIT = 4  # filters split at once, where as many are the heaviest
+MOST_SPLIT = 4  # filters split at once, if several are about equally heavy
 SLICE = 512  # filters looked at on all devices at once
 SEED = 7  # of the descents
 

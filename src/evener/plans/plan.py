@@ -45,7 +45,7 @@ AT_ONCE = 1e-9  # of the makespan: devices that end this close end together
 # Ratio of the arcs a vertex of two blocks, and of the time that this would cost, from which on the
 # verdict mentions both.
 ARCS_APART, ARCS_COST = 2.0, 1.05
-# Fields of Prediction that older plans lack, where they count as zero.
+# Fields of Prediction that older plans lack; they then count as zero.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 
 

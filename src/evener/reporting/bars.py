@@ -13,7 +13,7 @@ from evener.reporting.tables import clock_of, off_targets
 from evener.wording import NOTHING, count, duration, memory, percent, plural, ranges
 
 MAX_BARS = 32  # devices up to which all have a bar
-FOREMOST = 24  # bars where there are more devices
+FOREMOST = 24  # bars shown if there are more devices
 WHOLE = 1000  # [units] from which loads are shown without fractions
 NAMES_SHOWN = 8  # ranges of names of unused devices that are listed
 

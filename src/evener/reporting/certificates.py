@@ -48,8 +48,8 @@ COLUMNS = (
 )
 
 OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
-TARGET = 3  # where the column of targets is
-MEMORY = 7  # where the columns of memory begin
+TARGET = 3  # index of the column of targets
+MEMORY = 7  # index of the first column of memory
 
 
 def certificate_columns(plan: Plan) -> tuple[CertificateColumn, ...]:

@@ -135,7 +135,7 @@ def _image(
     size = -(-k // step)
     image = np.zeros((size, size), np.uint8)
     np.maximum.at(image, (rows // step, columns // step), (level + 1).astype(np.uint8))
-    # Transparent where nothing is exchanged; this blue is legible on light and dark pages.
+    # Transparent if nothing is exchanged; this blue is legible on light and dark pages.
     alpha = [0, *(round(70 + 185 * i / (LEVELS - 1)) for i in range(LEVELS))]
     colours = np.array([(60, 125, 200, a) for a in alpha], np.uint8)
     return raster.data_uri(image, colours)

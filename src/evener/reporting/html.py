@@ -82,7 +82,7 @@ def report(
     drawn = scene or network
     colours = drawn.colours if drawn is not None else [""] * plan.platform.k
     slowest = None
-    if plan.platform.has_links:  # else it is computing alone
+    if plan.platform.has_links:  # else the time is only computing
         slowest = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
     return render(
         "report.html.j2",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray
 
 STEP = 3  # [pixels] between the places that are tried
-MIN_CALLED_OUT = 6  # places a block must have for a label beside it
+MIN_CALLED_OUT = 6  # positions a block must have for a label next to it
 MAX_CALLOUTS = 6
 COVERED = 0.97  # share of a label's box that its block must cover
 REACH = 0.16  # longest line to a label, over the width of the picture
@@ -177,9 +177,9 @@ PALETTE: tuple[tuple[int, int, int], ...] = (
 )  # fmt: skip
 OUTLINE = (38, 42, 48)
 MAX_SITES = 200_000  # vertices at most among which neighbours are looked for
-NEAR = 6  # nearest vertices of each vertex that count as beside it
-UNLIKE = 125.0  # distance of two colours from which neighbours are easily told apart
-USUAL = 8  # first colours of PALETTE, the most distinct; others only where these do not suffice
+NEAR = 6  # nearest vertices of each vertex that count as its neighbours
+UNLIKE = 125.0  # distance of two colours that are easy to distinguish
+USUAL = 8  # first colours of PALETTE, the most distinct; others only if these do not suffice
 
 
 def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:

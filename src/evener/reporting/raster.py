@@ -139,7 +139,7 @@ def _span(
     left, right = np.full(y.size, np.inf), np.full(y.size, -np.inf)
     for i in range(3):
         a, b = corners[:, i], corners[:, (i + 1) % 3]
-        # From the upper end to the lower, so that both triangles of an edge round alike.
+        # From the upper end to the lower, so that both triangles of an edge round equally.
         swap = (a[:, 1] > b[:, 1])[:, None]
         upper, lower = np.where(swap, b, a)[triangle], np.where(swap, a, b)[triangle]
         crosses = (upper[:, 1] <= y) & (y < lower[:, 1])

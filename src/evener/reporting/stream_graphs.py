@@ -21,9 +21,9 @@ from evener.wording import plural
 WIDTH = 1080.0  # pixels of the drawing
 GUTTER = 18.0  # on both sides, for edges between bands
 GAP = 26.0  # between bands
-LANE = 4.0  # between edges that pass beside each other from band to band
+LANE = 4.0  # distance of parallel edges from band to band
 LANES = 5
-WIDEST = 4.0  # cells from a column to the next, where there is room
+WIDEST = 4.0  # cells from a column to the next, if there is space
 SWEEPS = 6  # of ordering, each way
 CURVE = 0.42  # of the distance: how far an edge leaves its filter level
 HEAVY = 0.5  # of the period, from which a filter is marked
@@ -176,7 +176,7 @@ def _placed(
     width, height = style.cell
     each = int((WIDTH - 2 * GUTTER) // width)
     bands = -(-len(columns) // each)
-    each = -(-len(columns) // bands)  # alike long
+    each = -(-len(columns) // bands)  # of equal length
     room = WIDTH - 2 * GUTTER
     step = room / each if bands > 1 else min(WIDEST * width, room / each)
     left = GUTTER if bands > 1 else (WIDTH - step * each) / 2

@@ -64,7 +64,7 @@ GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift the borders between them
 TURNS = 3
 WINDOW_TURNS = 2
-# Times as large clusters are tried, at least and at most, where their graph takes too much memory.
+# Minimum and maximum factor of the next cluster size, if the graph takes too much memory.
 LARGER, MUCH_LARGER = 1.25, 2.5
 
 

@@ -16,7 +16,7 @@ from evener.sliced.clusters import SliceClusters
 from evener.sliced.rows import N_SLICES, Changed, SlicedGraph
 
 SEED = 7
-# Seeds among vertices that no cell has reached: one in so many, then all of them.
+# Seeds among vertices without a cell: one in this many in each step, finally all of them.
 LATER_SEEDS = (4, 2, 1)
 BLOCK_BITS = 31  # of a block's number, below that of a cluster
 

@@ -37,7 +37,7 @@ from evener.sliced.rows import (
     slice_ends,
 )
 
-PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: rank 0 does some work alone
+PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: some work is done only by rank 0
 
 
 class DistributedGraph:

@@ -20,8 +20,8 @@ from evener.sliced.rows import SlicedGraph
 
 STRIP = 8  # consecutive clusters that are taken together, to see how their entries fall
 SAMPLED_ENTRIES = 1 << 17  # of the graph, that the clusters looked at have: 1 MiB of pairs
-SAMPLED_STRIPS = 512  # strips that are looked at, about; all where there are fewer
-LEAST_VERTICES = 2.0  # of a cluster, below which its entries do not tell how they fall
+SAMPLED_STRIPS = 512  # approximate number of sampled strips; all if there are fewer
+LEAST_VERTICES = 2.0  # mean per cluster, below which clusters are too small to estimate `falling`
 # Of the degrees of clusters looked at, their deviation over their mean, above which those of all
 # are uneven, a tenth above what the partitioner goes by.
 SURELY_UNEVEN = 1.1 * LEAST_UNEVEN_SKEWNESS

@@ -206,7 +206,7 @@ def _light(each: FloatArray, counts: IntVector | FloatArray, count: int) -> Floa
     return np.repeat(each[order], times)[:count]
 
 
-# Work for bytes, where vertices weigh what they weigh.
+# Work per byte, if vertex weights are the work.
 
 
 def _kinds(work: FloatArray, n_bytes: FloatArray) -> VertexKinds:

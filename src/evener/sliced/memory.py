@@ -42,7 +42,7 @@ DIVIDED_ARC_RANDOM = 60.0
 LABELLED_ARC, LABELLED_LEVEL, MOST_LABELLED = 34.0, 17.5, 110.0
 CLUSTERED_ARC, CLUSTERED_LEVEL, MOST_CLUSTERED = 20.0, 32.0, 140.0
 LEVEL_SHRINKS_BY = 3.0  # as SHRINK_BY in clusters.py
-CLUSTERED_BLOCKS = 5  # from so many on levels may stay in memory while labels are propagated
+CLUSTERED_BLOCKS = 5  # number of blocks from which levels may stay in memory during propagation
 SEARCHED_VERTEX = 150.0  # bytes a cluster, besides those: plans that the search for seconds keeps
 # Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks; of an
 # entry where entries hardly fall: 48, 64 and 99 were measured, on random graphs of 40, 8 and 5
@@ -60,12 +60,12 @@ ESTIMATED = 1.1  # times the entries of sampled clusters: what all may have
 OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at least
 OF_CELL = 0.9  # of the vertices that a cluster across slices is to have: the mean, at least
 ACROSS_CLUSTER = 560.0  # bytes a cluster across slices at most: tables while rows are summed
-MOST_IN_CLUSTER = 256.0  # vertices of a cluster at most, where memory is short
+MOST_IN_CLUSTER = 256.0  # maximum vertices of a cluster if memory does not suffice
 MOST_IN_CELL = 150.0  # mean vertices of clusters across slices, at most
-MOST_ENTRIES = 20.0  # of a cluster, where they are not known yet
+MOST_ENTRIES = 20.0  # assumed for a cluster until they are known
 FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
-LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
+LABELS = 17.0  # bytes per vertex of the graph while clusters are made by labels
 # Bytes a vertex and an entry of a graph of uneven degrees that one process divides, the graph
 # itself included; and bytes a vertex of clusters of three or more, besides their entries.
 WHOLE_VERTEX, WHOLE_ARC, LABELLED_CLUSTERS = 95.0, 120.0, 37.0
@@ -198,7 +198,7 @@ def _contracting(sizes: SliceSizes, graph: ClusterGraph) -> float:
     pairs = UNEQUAL * graph.arcs / (2 * slices) if slices > 1 else graph.arcs / 2
     begun = max(FIRST_PLACES, _places(4 * graph.clusters / slices))
     places = max(begun, _places(pairs))
-    table = place * (places if places == begun else 1.5 * places)  # the one before, meanwhile
+    table = place * (places if places == begun else 1.5 * places)  # with the one before
     lists = pair * graph.arcs + 16.0 * graph.clusters
     kept = pair * graph.arcs / 2 if slices > 1 else 0.0
     sums = 8.0 * (2 + sizes.dimension) * graph.clusters

@@ -288,7 +288,7 @@ def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, obje
 # A drawing of the tiling in characters, for terminals.
 
 WIDTH, HEIGHT = 56, 28  # characters at most; a character is twice as high as wide
-MAX_DRAWN = 64  # rectangles; more leave no room for names
+MAX_DRAWN = 64  # rectangles; with more, names do not fit
 UP, DOWN, WEST, EAST = 1, 2, 4, 8
 LINES = dict(
     zip(

@@ -5,5 +5,5 @@ rehearsals.py  calls that reach every kernel; sliced_rehearsals.py: of graphs in
 samples.py     files, meshes, graphs and a machine for them
 first.py       the few of them that the first plan of a mesh needs
 packing.py     all kernels in one file, for wheels and for other computers
-compiler.py    which kernels there are, which one is being compiled, where machine code is kept
+compiler.py    all kernels, those being compiled, and the folder of machine code
 """

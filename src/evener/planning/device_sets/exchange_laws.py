@@ -37,7 +37,7 @@ BLOCKS_PER_NEIGHBOUR = 3.0  # least ratio of blocks to usual neighbours to trust
 MIN_FITTED, MIN_SPREAD = 4, 4.0  # least blocks, and largest over smallest, to fit an exponent
 EXPONENT_IN_SPACE = 2 / 3  # (d - 1) / d for d = 3: of graphs without coordinates, if not fitted
 NEIGHBOUR_POWER = 0.3  # of a block's surface over the mean, with which its neighbours grow
-LONE = 1e-9  # a block with all but this of the surface is alone and sends nothing
+LONE = 1e-9  # a block with all but this share of the surface is the only one and sends nothing
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ TABLE_LOADS = 256  # loads at which a speed curve is tabulated, besides its own 
 MIN_TABLE_LOAD = 1e-6  # of the whole work: the smallest load of a table
 MAX_TURNS = 8  # of exchanges from loads, and loads from exchanges
 SETTLED = 1e-3  # of a set's time: the turns end when no exchange changes by more
-MIN_ROOM = 1e-30  # of the work: devices with less room together have none
+MIN_ROOM = 1e-30  # of the work: a smaller total capacity counts as none
 CHUNK = 1 << 22  # entries (sets x devices) of one batch: some 32 MB for each array
 ROOM_ROUNDING = 1e-12  # relative: rooms that add up to all of the work but this hold it
 
@@ -169,5 +169,5 @@ class EqualFinish:
         # Against huge fixed seconds, rounding hides computing: no load is done by any time.
         loads = np.where(loads.any(axis=1, keepdims=True), loads, high)
         total = loads.sum(axis=1, keepdims=True)
-        some = total > MIN_ROOM * self.work  # else there is no room for the work
+        some = total > MIN_ROOM * self.work  # else capacities do not suffice for the work
         return np.asarray(loads * np.where(some, self.work / np.where(some, total, 1.0), 1.0))

@@ -26,7 +26,7 @@ MAX_EVERY_SET = 10  # devices: up to here all 2^k - 1 sets are estimated, some m
 MAX_KINDS = 4  # kinds of devices, the most frequent, that come first in an order of their own
 MAX_GROUPS = 24  # kinds, or groups of a level, that are a set of their own
 MAX_EVERY_SIZE = 128  # devices: up to here every number of them is tried
-DENSE_SIZES, SPREAD_SIZES = 16, 48  # of more devices: all numbers up to 16, and so many beyond
+DENSE_SIZES, SPREAD_SIZES = 16, 48  # set sizes: all up to 16, and 48 larger ones
 
 
 def whole_sets(estimator: Estimator) -> BoolArray:

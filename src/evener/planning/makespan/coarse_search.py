@@ -42,7 +42,7 @@ REFINED_VALUES = 0.85
 EPSILON = 0.03  # tolerance of blocks before refinement, relative
 MIN_RETRY_GAIN, MAX_IDLE_RETRIES = 0.005, 3  # relative; retries without that gain before stopping
 CLUSTER_IDLE_RETRIES = 8  # on a graph of clusters
-EXPENSIVE = 2.0  # a device is enclosed if its cheapest message costs so many times its partner's
+EXPENSIVE = 2.0  # a device is enclosed if its cheapest message costs this many times its partner's
 SETS_BEFORE_PLAIN = 2  # sets tried with enclosed devices before the first set is tried without
 # Refinement may look at so many times the adjacency: on a coarse graph that is milliseconds.
 COARSE_EFFORT = MakespanEffort(EFFORTS["default"].rounds, 60.0)

@@ -221,12 +221,14 @@ def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
 class SearchEffort:
     """How many candidates are made, and how: planning time against predicted seconds.
 
-    smaller_sets: whether slabs are tried for subsets of the devices. slab_starts, slab_rounds: sets
-    of devices that slabs are made for, and rounds of sizes for each. block_starts, block_rounds:
-    the same for blocks from scratch. objective, preset, epsilon: of the partitioner that makes
-    blocks from scratch. swaps: whether blocks are swapped among identical devices. coarse_runs:
-    most plans made on the coarse graph. more_refinements: how often a candidate is refined after
-    the first time, at most. refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
+    smaller_sets: whether slabs are tried for subsets of the devices.
+    slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.
+    block_starts, block_rounds: the same for blocks from scratch.
+    objective, preset, epsilon: of the partitioner that makes blocks from scratch.
+    swaps: whether blocks are swapped among identical devices.
+    coarse_runs: most plans made on the coarse graph.
+    more_refinements: how often a candidate is refined after the first time, at most.
+    refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
     hopeful: sets of devices are tried if their estimate / the best seconds is at most this.
     contracted: whether the graph's vertices are clusters of a larger graph.
     """

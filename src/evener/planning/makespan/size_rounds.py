@@ -19,7 +19,7 @@ SLAB_POWER = 0.0  # of the load, with which a slab's border grows: it does not
 # values, of MIN_GAIN too, 2026-11: docs/results/README.md, Seconds.
 FIRST_STEP, STEP_DECAY = 0.7, 0.8
 MIN_GAIN = 0.002  # relative, in seconds: a round that gains less is the last
-MIN_VERTICES = 2.0  # mean vertices that a device keeps where none may be left without a block
+MIN_VERTICES = 2.0  # minimum load in mean vertices, if each device must have a block
 
 MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of the round) -> part
 
