@@ -355,7 +355,7 @@ def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
 
 
 class Triangles(NamedTuple):
-    """corners (t, 3, d) coordinates; owner (t,): the graph's vertex to which each belongs."""
+    """Triangles: corners (t, 3, d); owner (t,): the graph's vertex to which each belongs."""
 
     corners: FloatArray
     owner: IntArray

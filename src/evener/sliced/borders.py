@@ -226,7 +226,10 @@ def refine_borders(
 
 
 class BlockGroups(NamedTuple):
-    """of (k,) int64: the group of each block; fits (groups,): whether memory suffices for it."""
+    """The groups of blocks.
+
+    of (k,) int64: the group of each block. fits (groups,): whether memory suffices for the group.
+    """
 
     of: IntVector
     fits: BoolArray

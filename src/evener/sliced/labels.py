@@ -28,8 +28,9 @@ MANY_EDGES = 30  # vertices with as many or more ask last, in any order
 
 
 class LabelClusters(NamedTuple):
-    """of (n_local,) int32: the cluster of each own vertex and ghost, below `n_clusters`.
+    """Clusters made by label propagation.
 
+    of (n_local,) int32: the cluster of each own vertex and ghost, below `n_clusters`.
     inside: share of the total edge weight whose two ends are in one cluster.
     """
 

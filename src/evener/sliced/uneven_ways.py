@@ -84,8 +84,9 @@ def _ways(
 
 
 class _Clusters(NamedTuple):
-    """of (n_local,) int32: the cluster of each vertex and ghost. small: their graph, at rank 0.
+    """Clusters and their graph.
 
+    of (n_local,) int32: the cluster of each vertex and ghost. small: their graph, at rank 0.
     are_few: whether contraction left most edges, although the limits allow clusters of the desired
     weight: the graph has hardly any clusters.
     """
