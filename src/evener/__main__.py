@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command line; returns the exit code (see evener.errors)."""
+    """Run the command line; return the exit code (see evener.errors)."""
     try:
         return _main()
     except KeyboardInterrupt:  # while Python loads what will handle it

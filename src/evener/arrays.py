@@ -1,4 +1,4 @@
-"""Array types, and checks that convert what users pass to arrays that kernels may take."""
+"""Array types, and checks that convert users' arguments to arrays that kernels accept."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def as_numbers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> FloatArray
 
 
 def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArray:
-    """Return non-negative weights, as int64 where all are whole numbers given as such."""
+    """Return non-negative weights, as int64 if all are integers passed in an integer type."""
     array = as_array(values, name)
     checked: NumberArray
     if array.dtype.kind == "b":
@@ -72,7 +72,7 @@ def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArra
 
 
 def as_flags(values: npt.ArrayLike, n: int, name: str) -> BoolArray:
-    """Return flags (n,) as an array; refuse all but true and false, or 0 and 1, one for each."""
+    """Return flags (n,) as an array; refuse all values but true and false, or 0 and 1."""
     array = as_array(values, name)
     if array.dtype.kind != "b":
         array = as_integers(array, name, ndim=array.ndim)
@@ -86,7 +86,7 @@ def as_flags(values: npt.ArrayLike, n: int, name: str) -> BoolArray:
 
 
 def flags_of(vertices: IntVector, n: int) -> BoolArray:
-    """Return (n,) whether each vertex is among the given ones."""
+    """Return (n,) whether each vertex is among the given vertices."""
     flags = np.zeros(n, np.bool_)
     flags[vertices] = True
     return flags
@@ -104,6 +104,6 @@ def _first(mask: npt.NDArray[np.bool_]) -> str:
 
 
 def refuse_far(coords: FloatArray, name: str) -> None:
-    """Raise InputError for a coordinate whose square, of which sums are taken, is no number."""
+    """Raise InputError for coordinates so large that sums of their squares overflow."""
     if coords.size and max(float(coords.max()), -float(coords.min())) > FARTHEST:
         raise InputError(f"{name} lie beyond {FARTHEST:g}")

@@ -1,11 +1,11 @@
 """Every exception raised on purpose.
 
     EvenerError                 exit code   meaning
-    |-- UsageError              2           the command or call is put wrongly
-    |-- InputError              3           a file or an array is not what it should be
+    |-- UsageError              2           the command or call is invalid
+    |-- InputError              3           a file or an array is invalid
     |-- InfeasibleError         4           no solution exists
     |   |-- NotFoundError       4           none was found, although one may exist
-    |   `-- MemoryShortError    4           what is to be done needs more memory than was allowed
+    |   `-- MemoryShortError    4           the task needs more memory than allowed
     |-- ToolError               5           another program failed, crashed or ran out of time
     `-- OutputError             6           the disk is full, read only or broken, stdout is closed
 
@@ -25,7 +25,7 @@ LONGEST_NAME = 300  # max. characters of a file's name; longer ones are cut in t
 
 
 class EvenerError(Exception):
-    """An error raised on purpose, with a message, a place, a hint and an exit code.
+    """An error raised on purpose, with a message, a location, a hint and an exit code.
 
     is_everywhere: whether all ranks of a group are known to raise it.
     """
@@ -49,7 +49,7 @@ class EvenerError(Exception):
 
     @property
     def where(self) -> str:
-        """The place as `file:line`, `file` or nothing."""
+        """The location as `file:line` or `file`, or an empty text."""
         if self.file is None:
             return ""
         name = printable(self.file)
@@ -58,25 +58,25 @@ class EvenerError(Exception):
         return name if self.line is None else f"{name}:{self.line}"
 
     def __str__(self) -> str:
-        """One or two lines: place and message, then the hint."""
+        """One or two lines: location and message, then the hint."""
         head = f"{self.where}: {self.message}" if self.where else self.message
         return head if self.hint is None else f"{head}\n{self.hint}"
 
 
 class UsageError(EvenerError):
-    """The command or call is put wrongly: unknown tool, contradicting options."""
+    """The command or call is invalid: unknown tool, contradicting options."""
 
     exit_code = 2
 
 
 class InputError(EvenerError):
-    """A file or an array is not what it should be."""
+    """A file or an array is invalid."""
 
     exit_code = 3
 
 
 class InfeasibleError(EvenerError):
-    """No solution exists: the message names what binds and by how much."""
+    """No solution exists: the message names the limit and by how much it is exceeded."""
 
     exit_code = 4
 
@@ -86,7 +86,7 @@ class NotFoundError(InfeasibleError):
 
 
 class MemoryShortError(InfeasibleError):
-    """What is to be done needs more memory than --memory allows: `needed` [B], imports included."""
+    """The task needs more memory than --memory allows; `needed` [B], imports included."""
 
     needed = 0.0
 
@@ -98,7 +98,7 @@ class ToolError(EvenerError):
 
 
 class OutputError(EvenerError):
-    """What was made cannot be written: a disk is full, read only or broken, stdout is closed."""
+    """Output cannot be written: a disk is full, read only or broken, or stdout is closed."""
 
     exit_code = 6
 
@@ -107,7 +107,10 @@ SHOWN = 40  # max. characters of a value that `shown` quotes
 
 
 def one_of(what: str, value: object, choices: Iterable[str]) -> str:
-    """Return `value` if it is one of the choices; UsageError naming all and the nearest if not."""
+    """Return `value` if it is one of the choices.
+
+    Otherwise raise UsageError that names all choices and the nearest.
+    """
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
@@ -121,7 +124,7 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a value's repr for an error's text, cut to SHOWN characters."""
+    """Return a value's repr for an error message, cut to SHOWN characters."""
     text = repr(value)
     if len(text) <= SHOWN:
         return text

@@ -1,4 +1,4 @@
-"""Runs slices of a compiled kernel in threads; the slices, not the threads, decide the result."""
+"""Run slices of a compiled kernel in threads; results depend on the slices, not the threads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MOST_SLICES = 8
 
 
 def in_slices(work: Callable[[int], object], slices: int, threads: int) -> None:
-    """Call work(0), ..., work(slices - 1), in up to `threads` threads; kernels drop the GIL."""
+    """Call work(0), ..., work(slices - 1), in up to `threads` threads; kernels release the GIL."""
     in_rounds(lambda _, i: work(i), 1, slices, threads)
 
 
 def in_rounds(work: Callable[[int, int], object], rounds: int, slices: int, threads: int) -> None:
-    """Call work(0, i) for all slices i, then work(1, i), and so on, as in_slices does.
+    """Call work(0, i) for all slices i, then work(1, i), and so on; see in_slices.
 
-    Every round waits for the one before; threads are started once.
+    Every round waits for the previous one; threads are started only once.
     """
     if threads == 1 or slices <= 1:
         for turn in range(rounds):
@@ -33,17 +33,17 @@ def in_rounds(work: Callable[[int, int], object], rounds: int, slices: int, thre
 
 
 def slices_for(n: int) -> int:
-    """Return into how many slices work over n items is cut, for any number of threads."""
+    """Return the number of slices for n items; it does not depend on the number of threads."""
     return min(max(n // SLICE, 1), MOST_SLICES)
 
 
 def slice_ends(n: int, slices: int) -> list[int]:
-    """Return where `slices` equal slices of n items begin, and n."""
+    """Return the first item of each of `slices` equal slices of n items, then n."""
     return [n * i // slices for i in range(slices + 1)]
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

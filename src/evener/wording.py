@@ -1,4 +1,4 @@
-"""Text as people read it: safe to print, names in few words, numbers with their units.
+"""Text for people: safe to print, short lists of names, numbers with their units.
 
 The only place where numbers become text: `duration` [s], `memory` [B], `speed` [units/s], `units`
 (loads with all digits), `count` (at most eight digits), `percent`, `ratio`. Imports nothing.
@@ -27,8 +27,9 @@ _ESCAPE_CUT_SHORT = re.compile(r"\\(?:x.?|u.{0,3}|U.{0,7})?$")
 def printable(text: str, keep: str = "") -> str:
     """Return a text with escapes such as \\u202e in place of unprintable characters.
 
-    Those are control characters, which move a cursor or colour a terminal, marks that reverse the
-    direction of text, and spaces of other widths. keep: characters that stay, such as line ends.
+    Unprintable are control characters, which move a cursor or colour a terminal, marks that reverse
+    the direction of text, and spaces of unusual widths. keep: characters that stay, such as line
+    ends.
     """
     if text.isprintable():
         return text
@@ -36,9 +37,9 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def without_marks(text: str) -> str:
-    """Return a document with escapes for control characters and marks of text direction.
+    """Return a document with control characters and marks of text direction replaced by escapes.
 
-    Line ends, tabs and spaces of any width, which typesetting uses, stay.
+    Line ends, tabs and spaces of any width, which typesetting uses, are kept.
     """
     return _MARKS.sub(lambda found: _escaped(found[0]), text)
 
@@ -46,7 +47,7 @@ def without_marks(text: str) -> str:
 def shortened(text: str, most: int) -> str:
     """Return a text on one line, printable, with at most QUOTED characters of each quotation.
 
-    Beyond `most` characters its end is cut off.
+    A text longer than `most` characters is cut off.
     """
     line = printable(text[: 50 * most].replace("\n", " "))
     if len(line) > QUOTED:
@@ -80,7 +81,7 @@ NEAR = 0.6  # min. similarity of a suggested name, difflib's ratio
 
 
 def ranges(names: Sequence[str], shown: int = SHOWN) -> str:
-    """Return names in few words, numbered ones as ranges: "gpu0, cpu0..cpu3 and 2 more"."""
+    """Return a short list of names, numbered ones as ranges: "gpu0, cpu0..cpu3 and 2 more"."""
     stems: dict[str, list[str]] = {}
     for name in names:
         stems.setdefault(_split(name)[0], []).append(name)
@@ -109,13 +110,13 @@ def _split(name: str) -> tuple[str, int | None]:
 
 
 def _run(part: list[str]) -> list[str]:
-    """Return both of two names, or the range of three or more."""
+    """Return one or two names unchanged, three or more as a range."""
     names = [printable(name) for name in part]
     return names if len(names) <= 2 else [f"{names[0]}..{names[-1]}"]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to an unknown one; None where none is near."""
+    """Return the known name most similar to an unknown name; None if none is similar."""
     lower = {one.lower(): one for one in reversed(list(known))}
     near = get_close_matches(name.lower(), lower, 1, NEAR)
     return lower[near[0]] if near else None
@@ -131,7 +132,7 @@ REMOVED = {
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Return what replaces a removed name, "; did you mean NAME?" for others, or nothing."""
+    """Return a hint: what replaces a removed name, "; did you mean NAME?" for others, or ""."""
     if name in REMOVED:
         return f", which was removed: {REMOVED[name]}"
     near = nearest(name, known)
@@ -151,7 +152,10 @@ _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
 def duration(seconds: float | None) -> str:
-    """Return [s] in three digits: "3.10 ms"; "forever" for infinity, a dash for None."""
+    """Return seconds [s] as text with three digits: "3.10 ms".
+
+    Infinity is "forever", None a dash.
+    """
     if seconds is None:
         return NOTHING
     if not math.isfinite(seconds):
@@ -170,25 +174,26 @@ def duration(seconds: float | None) -> str:
 
 
 def microseconds(seconds: float) -> str:
-    """Return [s] in the unit of machine files' latencies: "0.5 µs"."""
+    """Return seconds [s] as text in microseconds, as in machine files: "0.5 µs"."""
     return f"{seconds * 1e6:.4g} µs"
 
 
 def time_of(seconds: float, ideal: float | None) -> str:
-    """Return [s] as a duration, or as a multiple of the ideal where speeds are relative: "1.03x".
+    """Return seconds [s] as a duration.
 
-    ideal: what Platform.relative_ideal says.
+    If speeds are relative, as a multiple of the ideal: "1.03x". ideal: the result of
+    Platform.relative_ideal.
     """
     return duration(seconds) if ideal is None else f"{times(seconds / ideal)}x"
 
 
 def times(value: float) -> str:
-    """Return a ratio without a unit, for sentences: "1.08", "2.5e+30"."""
+    """Return a ratio as text without a unit, for sentences: "1.08", "2.5e+30"."""
     return f"{value:.2f}" if value < 1e6 else f"{value:.3g}"
 
 
 def ratio(value: float | None) -> str:
-    """Return a ratio in three digits: "1.08x"; a dash for None."""
+    """Return a ratio as text with three digits: "1.08x"; None: a dash."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{value:.2f}x" if value < 10 else f"{three_digits(value)}x"
@@ -198,7 +203,7 @@ MOST_PERCENT = 10.0  # a larger share is given as times
 
 
 def percent(share: float | None) -> str:
-    """Return a fraction of one in percent: "3.0 %"; a dash for None."""
+    """Return a fraction of one as text in percent: "3.0 %"; None: a dash."""
     if share is None or not math.isfinite(share):
         return NOTHING
     if share > MOST_PERCENT:
@@ -209,9 +214,9 @@ def percent(share: float | None) -> str:
 
 
 def signed_percent(share: float) -> str:
-    """Return a deviation in percent with its sign: "+0.40 %"; a dash where there is none.
+    """Return a deviation as text in percent with its sign: "+0.40 %"; a dash if not finite.
 
-    Above 1,000 %, how many times as much it is: "12 times".
+    Above 1,000 %, the factor: "12 times".
     """
     if not math.isfinite(share):
         return NOTHING
@@ -222,7 +227,7 @@ def signed_percent(share: float) -> str:
 
 
 def memory(n_bytes: float | None) -> str:
-    """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity, a dash for None."""
+    """Return bytes [B] as text in binary units: "1.20 GiB"; infinity: "no cap", None: a dash."""
     if n_bytes is None:
         return NOTHING
     if math.isinf(n_bytes):
@@ -239,9 +244,9 @@ SIZES = "2GiB or 2G (2^30 bytes each G), 2GB (10^9), or bytes"  # what `bytes_of
 
 
 def bytes_of(text: str) -> int | None:
-    """Return the bytes of a size: 500000000, 5e8, 64MiB, 2GB; 2G is 2GiB. None: it is no size.
+    """Return the bytes of a size: 500000000, 5e8, 64MiB, 2GB; 2G is 2GiB. None if it is not a size.
 
-    Upper or lower case.
+    Upper and lower case are equivalent.
     """
     found = _SIZE.fullmatch(text.strip().upper().replace("E", "e"))
     if found is None:
@@ -251,7 +256,7 @@ def bytes_of(text: str) -> int | None:
 
 
 def speed(units_per_second: float) -> str:
-    """Return [units/s] with a prefix: "200 M units/s"."""
+    """Return a speed [units/s] as text with a prefix: "200 M units/s"."""
     for size, unit in (*_COUNTS, (1e3, "k")):
         if units_per_second >= size:
             return f"{units_per_second / size:.3g} {unit} units/s"
@@ -259,13 +264,13 @@ def speed(units_per_second: float) -> str:
 
 
 def units(value: float) -> str:
-    """Return a load with all its digits: "12,345,678", "0.125"."""
+    """Return a load as text with all its digits: "12,345,678", "0.125"."""
     whole = value == round(value) or abs(value) >= 1e6
     return f"{value:,.0f}" if whole else f"{value:,.6g}"
 
 
 def count(value: float | None) -> str:
-    """Return a number of things: all digits below ten million, then "12.3 M"; a dash for None."""
+    """Return a count as text: all digits below ten million, then "12.3 M"; None: a dash."""
     if value is None:
         return NOTHING
     if not math.isfinite(value):
@@ -285,15 +290,15 @@ def plural(n: int, one: str, many: str = "") -> str:
 
 
 def all_of(n: int, one: str) -> str:
-    """Return "The edge", "Both edges", "All 4,012 edges": the head of a sentence on all there are.
+    """Return "The edge", "Both edges", "All 4,012 edges": the subject of a sentence.
 
-    n: at least one.
+    n: number of things, at least one.
     """
     return {1: f"The {one}", 2: f"Both {one}s"}.get(n, f"All {plural(n, one)}")
 
 
 def three_digits(value: float) -> str:
-    """Return a number of at least one in three digits, or all digits before the point."""
+    """Return a number of at least one with three digits, or all digits before the decimal point."""
     if value >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -310,10 +315,10 @@ def two_lines(name: str, first: Sequence[str], second: Sequence[str]) -> str:
 
 
 def from_above(home: str) -> Callable[..., Any]:
-    """Return the function `module:name` of a package above, which is imported now.
+    """Import and return the function `module:name` of a higher package.
 
-    For `_repr_html_` and `plot` alone: a notebook asks the object itself for its pictures, and what
-    draws them stands above it. Nothing else may call upwards.
+    Only for `_repr_html_` and `plot`: a notebook asks the object itself for its pictures, but the
+    code that draws them is in a higher package. Nothing else may call upwards.
     """
     module, _, name = home.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
@@ -321,7 +326,7 @@ def from_above(home: str) -> Callable[..., Any]:
 
 
 def spread(values: npt.NDArray[Any]) -> str:
-    """Return the range of numbers, "2 to 3", or the one value that all have."""
+    """Return the range of numbers as text, "2 to 3", or the one value if all are equal."""
     if values.size == 0:
         return "none"
     low, high = values.min(), values.max()
@@ -330,7 +335,7 @@ def spread(values: npt.NDArray[Any]) -> str:
 
 
 def number(value: Any) -> str:
-    """Return a number in few digits: "4,012", "0.125", "1.2e+09"."""
+    """Return a number as text with few digits: "4,012", "0.125", "1.2e+09"."""
     import numpy as np  # here, as --help must not wait for it
 
     if isinstance(value, bool | np.bool_):
@@ -346,7 +351,7 @@ def number(value: Any) -> str:
 
 
 def brief(thing: Any) -> str:
-    """Return the fields of a dataclass in at most two lines; arrays by length and range."""
+    """Return the fields of a dataclass in at most two lines; arrays as length and range."""
     name = type(thing).__name__
     shown = [
         f"{field.name}={_value(getattr(thing, field.name, None))}"

@@ -1,4 +1,4 @@
-"""The command line: words are parsed into options, a command runs, its result is printed.
+"""The command line: parses words into options, runs a command, prints its result.
 
 parsing.py      words -> arguments of a command; registry.py lists the commands
 commands/       a file for each command: add_arguments(parser), run(args, out) -> exit code
@@ -33,7 +33,7 @@ from evener.errors import EvenerError, OutputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code (see evener.errors)."""
+    """Run the command line; return the exit code (see evener.errors)."""
     words = list(sys.argv[1:] if argv is None else argv)
     with watched_streams():
         try:

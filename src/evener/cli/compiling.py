@@ -1,4 +1,4 @@
-"""Runs a command in a thread, and shows meanwhile that kernels are being compiled."""
+"""Run a command in a thread, and show meanwhile that kernels are being compiled."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 
 _LIMITS = "See the limits of this shell (ulimit -a), or of its control group."
-# Each command has kernels of its own, some inputs and options too: "once" would be said again.
+# Commands, inputs and options have different kernels, so "once" may be printed several times.
 WORDS = "compiling kernels that `evener {}` needs for the first time"
 WORTH_SAYING = 1.0  # [s] of compiling from which it is shown
 STEADY = 1.0  # [s] without compiling after which the text is removed
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was sent SIGTERM, as by `timeout`, Slurm and batch systems: it ends as on Ctrl-C.
+    """The process received SIGTERM, for example from `timeout` or Slurm: it ends as on Ctrl-C.
 
-    A KeyboardInterrupt, because whatever cleans up on Ctrl-C must do so here, too.
+    A subclass of KeyboardInterrupt, so that all code that cleans up on Ctrl-C also does so here.
     """
 
 
 @contextmanager
 def terminated_in_order() -> Iterator[None]:
-    """Raise Terminated in the main thread where SIGTERM comes meanwhile.
+    """Context manager: raise Terminated in the main thread if SIGTERM arrives.
 
-    A program that calls `main` keeps a handler of its own. Copies of this process made by fork are
-    ended by the signal at once, as they were before.
+    If a program that calls `main` has its own handler, that handler stays. Forked copies of this
+    process are ended at once by the signal, as by default.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -61,7 +61,7 @@ def terminated_in_order() -> Iterator[None]:
 
 
 class CompilingShown:
-    """Shows the seconds spent compiling so far; called ten times a second by `run_beside`."""
+    """Shows the seconds spent compiling so far; `run_beside` calls it ten times a second."""
 
     def __init__(self, out: Output, command: str) -> None:
         self._out = out
@@ -94,28 +94,30 @@ class CompilingShown:
             self._out.wait_for("")
 
     def _say_why(self) -> None:
-        """Say once why kernels are compiled though some came compiled."""
+        """Print, once, why kernels are compiled although precompiled ones were installed."""
         whys = _whys()[self._n_whys :]
         if whys and not self._has_said_why:
             self._has_said_why = True
             self._out.note(f"Kernels are compiled here, once: {whys[0]}.")
 
     def _how_far(self) -> str:
-        """Return how many kernels are compiled; the total is not known."""
+        """Return the number of compiled kernels as text; the total is not known."""
         names = [name for name in self._compiled.names if name]
         now = f", now {names[-1]}" if names else ""
         return f"{max(len(names) - 1, 0):,} compiled{now}"
 
 
 def _whys() -> list[str]:
-    """Return why kernels were compiled so far; nothing where no kernel was called."""
+    """Return the reasons why kernels were compiled so far; empty if no kernel was called."""
     packs = sys.modules.get("evener.machine_code.packs")
     return packs.why_compiled() if packs else []
 
 
 def explained(error: Exception | SystemExit) -> Exception:
-    """Return an EvenerError for what is no bug: no memory or thread is left, a program of the user
-    ends this one, Numba has no folder for compiled kernels. Return other errors as they are.
+    """Return an EvenerError for exceptions that are not bugs; return other exceptions unchanged.
+
+    Not bugs are: no memory or thread is left, a user's program exits, and Numba has no folder for
+    compiled kernels.
     """
     if isinstance(error, SystemExit):
         return ToolError(f"a program that was given ended this one: sys.exit({error.code!r})")
@@ -134,12 +136,12 @@ def explained(error: Exception | SystemExit) -> Exception:
 
 
 def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None = None) -> int:
-    """Return what `command` returns, raise what it raises; on Ctrl-C or SIGTERM leave at once.
+    """Return the result of `command`, or raise its error; on Ctrl-C or SIGTERM leave at once.
 
-    meanwhile: called ten times a second while it runs.
+    meanwhile: called ten times a second while the command runs.
 
-    Python handles no signal while a compiled kernel runs. The command therefore runs in a thread
-    of its own, and the main thread waits for its end or a signal.
+    Python handles no signal while a compiled kernel runs. Therefore the command runs in its own
+    thread, and the main thread waits for its end or a signal.
     """
     outcome: list[int] = []
     failure: list[BaseException] = []
@@ -167,8 +169,9 @@ def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None 
 
 
 def leave(interrupt: KeyboardInterrupt) -> NoReturn:
-    """Exit at once with 130, or 143 where it is Terminated; removes unfinished files and ends child
-    processes first.
+    """Exit at once with 130, or 143 for Terminated.
+
+    Removes unfinished files and ends child processes first.
     """
     from evener.files.writing import discard_unfinished
 

@@ -1,4 +1,4 @@
-"""The kinds of `evener machine` that describe what is there: here, slurm."""
+"""The kinds of `evener machine` that describe existing machines: here, slurm."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _here_from(args: argparse.Namespace, out: Output) -> Described | None:
 
 
 def _with_doubts(found: Described, doubts: Sequence[str], out: Output) -> Described:
-    """Note what was not measured, or not well, and return it among the remarks of the file."""
+    """Print notes on what was not measured, or not precisely; return them as the file's remarks."""
     from dataclasses import replace
 
     for doubt in doubts:
@@ -149,9 +149,9 @@ def _measured_ranks(out: Output) -> Described | None:
 
 
 def computer_of_files(files: Sequence[str]) -> Computer:
-    """Return the computer that these files describe: one of lstopo, of nvidia-smi, or both.
+    """Return the computer that these files describe: lstopo's, nvidia-smi's, or both.
 
-    Raises UsageError for two of a kind, InputError for other files.
+    Raises UsageError for two files of one kind, InputError for other files.
     """
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Where the record of a plan and that of the same plan made again differ."""
+"""Differences between the record of a plan and that of the same plan made again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def differing_parts(
 ) -> list[str]:
     """Return how a plan's inputs, blocks and versions differ from those of the plan made again.
 
-    what: "vertices", for example; where: the place of those that moved.
+    what: noun, such as "vertices"; where: phrase on the location of those that differ.
     """
     (old, new), (then, now) = plans, parts
     found = []
@@ -46,7 +46,7 @@ def digests(plan: AnyPlan) -> list[str]:
 
 
 def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
-    """Yield a sentence for each entry in which two JSON values differ; of a list only the first."""
+    """Yield a sentence for each entry in which two JSON values differ; only the first of a list."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in [*then, *(key for key in now if key not in then)]:
             inner = f"{place}.{key}" if place else str(key)
@@ -67,7 +67,7 @@ def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
 
 
 def only_known(then: Any, now: Any) -> Any:
-    """Return `now` without the entries that `then` lacks, which older versions do not record."""
+    """Return `now` without the entries missing in `then`, which older versions do not record."""
     if isinstance(then, dict) and isinstance(now, dict):
         return {key: only_known(then[key], value) for key, value in now.items() if key in then}
     if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
@@ -83,9 +83,9 @@ def _shown(value: Any) -> str:
 def say_replayed(
     plan: str, graph: str, differences: Sequence[str], out: Output, *, is_its_input: bool
 ) -> int:
-    """Say whether a plan that was made again from `graph` is identical.
+    """Print whether a plan that was made again from `graph` is identical.
 
-    Raises ToolError where it is not, InputError where `graph` is not the plan's file.
+    Raises ToolError if it is not; InputError if `graph` is not the plan's file.
     """
     from evener.errors import InputError, ToolError
 

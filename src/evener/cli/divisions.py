@@ -1,4 +1,4 @@
-"""What divides the graph of `evener run`: a plan file, a policy of DP, PD or C, or a new plan."""
+"""Divide the graph of `evener run`: by a plan file, a policy DP, PD or C, or a new plan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN = "evener"  # name of the division by a plan of ours
 
 @dataclass(frozen=True, eq=False)
 class EdgeDivision:
-    """An edge plan for a graph that was read, and where it has copies of vertices."""
+    """An edge plan for the graph, and the copies of vertices that it makes."""
 
     plan: EdgePlan
     divided: DividedEdges
@@ -37,11 +37,11 @@ class EdgeDivision:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Blocks for the devices of a platform, what they were made by, and figures of the policy.
+    """Blocks for the devices of a platform, their origin, and the figures of a policy.
 
-    made: None unless a policy made them. is_made_here: not read from a plan file. plan: that was
-    read, else None. edges: an edge plan that was read, else None; partition: where the vertices'
-    masters are.
+    made: None unless a policy made them. is_made_here: not read from a plan file. plan: the vertex
+    plan that was read, or None. edges: the edge plan that was read, or None; then partition is the
+    device of each vertex's master copy.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Division:
     edges: EdgeDivision | None = None
 
     def sentence(self) -> str:
-        """Return the CPUs' share and r of each kind of machine as a sentence."""
+        """Return a sentence on the CPUs' share and on r of each kind of machine."""
         assert self.made is not None
         share = self.made.cpu_share
         of_cpus = "" if share is None else f"CPUs' share of arcs {share:.3g}, "
@@ -71,7 +71,7 @@ class Division:
 
 
 def policy_name(options: RunOptions) -> str | None:
-    """Return the policy's name, or None. Raises UsageError for half a name and for two names."""
+    """Return the policy's name, or None. Raises UsageError for an incomplete or a second name."""
     given = options.family is not None, options.policies is not None
     if options.policy is not None and any(given):
         raise UsageError(
@@ -85,7 +85,7 @@ def policy_name(options: RunOptions) -> str | None:
 
 
 def refuse_with_plan(options: RunOptions) -> None:
-    """Raise UsageError where a plan file and what would take its place are both given."""
+    """Raise UsageError if both a plan file and options that replace it are given."""
     names = ("family", "policies", "policy", "ratio", "cpu_share")
     given = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
     found = [*options.machines.given, *given]
@@ -117,9 +117,9 @@ def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output)
 
 
 def _ratios(words: str, graph: Graph | DirectedGraph, platform: Platform) -> list[float | str]:
-    """Return r of each kind of machine: a number, "paper", or as a file of --ratio says.
+    """Return r of each kind of machine: a number, "paper", or computed from a file of --ratio.
 
-    A file gives r by the arcs of a machine.
+    A file gives r as a function of a machine's arcs.
     """
     from evener.measuring.ratio import read_ratio
     from evener.partitioning.policies.machines import machines_of
@@ -138,7 +138,7 @@ def _ratios(words: str, graph: Graph | DirectedGraph, platform: Platform) -> lis
 
 
 def _own(graph: Graph | DirectedGraph, platform: Platform, out: Output) -> Division:
-    """Return the blocks of our plan; a vertex weighs as many units as arcs leave or reach it."""
+    """Return the blocks of Evener's plan; the weight of a vertex is its degree."""
     from evener.graphs.directed import DirectedGraph
     from evener.io.weights import degree_weights
     from evener.planning.in_memory import plan

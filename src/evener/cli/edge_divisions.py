@@ -1,4 +1,4 @@
-"""What `evener run` divides a graph by where its plan is an edge plan."""
+"""How `evener run` divides a graph if its plan is an edge plan."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 def edge_division(
     path: str, options: RunOptions, out: Output, *, is_rank: bool
 ) -> tuple[Graph | DirectedGraph, Division]:
-    """Return the graph, whole, and the blocks of the edge plan in the file `path`.
+    """Return the whole graph, and the blocks of the edge plan in the file `path`.
 
-    is_rank: whether other processes read the graph as well, which a note says. Raises UsageError
-    for options that go with vertex plans alone, InputError for a plan of another graph.
+    is_rank: whether other processes also read the graph; then a note says so. Raises UsageError for
+    options that work only with vertex plans, InputError for a plan of another graph.
     """
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.plans.partition import Partition
@@ -62,7 +62,7 @@ def edge_division(
 def _graph_of(
     plan: EdgePlan, how: EdgeOptions, path: str, out: Output
 ) -> tuple[Graph | DirectedGraph, Mapping[str, str]]:
-    """Return the graph in the file, as the plan's edges have directions or not, and its SHA-256."""
+    """Return the graph in the file, directed if the plan's edges are, and its SHA-256."""
     reading = how.reading
     if plan.of in ("arcs", "matrix") and reading.directed is None:
         reading = replace(reading, directed=True)
@@ -87,12 +87,12 @@ def _graph_of(
 
 
 def _edges_again(how: EdgeOptions, path: str, out: Output) -> EdgeReading:
-    """Return the edges as the plan has them; notes on the file were printed with the graph."""
+    """Return the edges in the plan's order; notes on the file were already printed."""
     return read_edges_as(path, how, out, has_notes=False)
 
 
 def _by_names(plan: EdgePlan, found: EdgeReading, graph: Graph | DirectedGraph) -> DividedEdges:
-    """Return the blocks of lines, or of entries, between the vertices of the graph they make."""
+    """Return the blocks of lines or matrix entries, as edges between the graph's vertices."""
     import numpy as np
 
     from evener.graphs.directed import DirectedGraph
@@ -113,7 +113,7 @@ def _by_names(plan: EdgePlan, found: EdgeReading, graph: Graph | DirectedGraph) 
 
 
 def _numbers_of(names: npt.NDArray[Any], graph: Graph | DirectedGraph) -> npt.NDArray[Any]:
-    """Return the numbers of vertices by what the file calls them."""
+    """Return the numbers of vertices, given their names in the file."""
     import numpy as np
 
     if graph.labels is None:
@@ -132,7 +132,7 @@ def bytes_of_division(
     program: VertexProgram | Solver,
     cores: list[int] | None,
 ) -> list[RunBytes]:
-    """Return what a run allocates on each device; cores: of each, one by default."""
+    """Return what a run allocates on each device; cores: of each device, one by default."""
     from evener.running.edge_shares import dealt_edges
     from evener.running.fitting import bytes_on_edges
 
@@ -142,7 +142,7 @@ def bytes_of_division(
 
 
 def _refuse_with_edges(options: RunOptions) -> None:
-    """Raise UsageError for options that go with blocks of vertices alone."""
+    """Raise UsageError if an option was given that applies only when vertices are divided."""
     asked = {
         "--rebalance": options.rebalance,
         "--locality": options.locality != "off",

@@ -1,4 +1,4 @@
-"""What commands do with blocks of edges: read, evaluate, compare, replay, export, report."""
+"""Commands on blocks of edges: read, evaluate, compare, replay, export, report."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ SHOWN = 40  # devices in a table
 
 @dataclass(frozen=True)
 class EdgeOptions:
-    """What of a file is divided: of and weighted as of `read_edges`; reading: as of `read`."""
+    """Which edges of a file are divided, and how it is read.
+
+    of, weighted: see `read_edges`; reading: see `read`.
+    """
 
     of: str = option(
         "what to divide. graph (default): undirected edges, each once; arcs: directed edges, one "
@@ -55,7 +58,7 @@ class EdgeOptions:
 
 
 def add_edge_options(parser: argparse.ArgumentParser) -> None:
-    """Add --as and --weighted, and the options by which a graph is read."""
+    """Add --as and --weighted, and the options for reading a graph."""
     add_options(parser, EdgeOptions)
     add_reading_options(parser)
 
@@ -63,9 +66,9 @@ def add_edge_options(parser: argparse.ArgumentParser) -> None:
 def read_edges_as(
     path: str, options: EdgeOptions, out: Output, *, has_notes: bool = True
 ) -> EdgeReading:
-    """Read `path` as the options say, with a progress bar; notes on the file go to stderr.
+    """Read `path` with these options, with a progress bar; notes on the file go to stderr.
 
-    has_notes: False where the same file was read before, and they are known.
+    has_notes: False if the same file was read before, and its notes were printed.
     """
     from evener.io.edges import read_edges
 
@@ -80,9 +83,9 @@ def read_edges_as(
 
 
 def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) -> EdgeOptions:
-    """Return how `plan`, read from `file`, read its edges, for reading them again from `path`.
+    """Return the options with which `plan`, read from `file`, read its edges, for the file `path`.
 
-    Options in `given` come first. Raises InputError where the plan holds unknown read options.
+    Options in `given` take precedence. Raises InputError if the plan contains unknown read options.
     """
     record = plan.options.get("reading", {})
     recorded = recorded_options(record if isinstance(record, Mapping) else {}, file)
@@ -92,7 +95,7 @@ def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) ->
 
 
 def print_blocks(plan: EdgePlan, out: Output) -> None:
-    """Print a row for each device: its work, how far off its target it is, vertices, memory."""
+    """Print a row for each device: work, deviation from its target, vertices, memory."""
     from evener.wording import memory, signed_percent
 
     relative, metrics = plan.relative_loads, plan.metrics
@@ -139,9 +142,9 @@ ORDERS = (*KINDS, "file")  # of the blocks in a partition file
 
 @dataclass(frozen=True)
 class EdgeEvaluationOptions:
-    """What is evaluated, on which machine, by what terms; None and "": not given.
+    """What is evaluated, on which machine, with which contract; None and "": not given.
 
-    plan: the edge plan whose machine, contract and reading options count, with its file.
+    plan: the file of the edge plan that provides machine, contract and reading options.
     """
 
     graph: str
@@ -156,9 +159,9 @@ class EdgeEvaluationOptions:
 
 
 def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOptions | None:
-    """Return the options where edges are divided; None where vertices are.
+    """Return the options if edges are divided; None if vertices are.
 
-    Edges are where --edges says so, or PART or the plan of --as is an edge plan.
+    Edges are divided if --edges is given, or if PART or the plan of --as is an edge plan.
     """
     from evener.io.plans.edge_plan import is_edge_plan
 
@@ -173,7 +176,7 @@ def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOpti
 
 
 def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
-    """Read both, judge, print; the exit code does not depend on whether the contract holds."""
+    """Read edges and blocks, evaluate, print; the exit code does not depend on the contract."""
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.plans.edge_partition import BYTES_PER_VALUE
 
@@ -198,7 +201,7 @@ def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
 def _judge(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
-    """Return the blocks with their figures, and whether the plan's own contract judges them."""
+    """Evaluate the blocks; return them as a plan, and whether the plan's own contract was used."""
     from evener.planning.evaluate_edges import evaluate_edges
 
     reading = read_edges_as(options.graph, asked, out)
@@ -212,7 +215,7 @@ def _judge(
 def _judge_of_file(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
-    """Return what `_judge` does, of a file that is read in pieces, twice, not into memory."""
+    """Like `_judge`, for a file that is read twice in pieces, and is never wholly in memory."""
     from evener.planning.split_file import SurveyedFile, evaluate_file
 
     if asked.weighted:
@@ -239,14 +242,14 @@ def _platform(options: EdgeEvaluationOptions, plan: EdgePlan | None, out: Output
 def _own_contract(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, inputs: Mapping[str, str]
 ) -> Contract | None:
-    """Return the plan's contract where its own file is judged by its own terms."""
+    """Return the plan's contract if it applies: its own file, machine and epsilon; else None."""
     if plan is None or options.epsilon is not None or options.machine.given:
         return None
     return plan.contract if is_its_input(plan, inputs) else None
 
 
 def _partition(file: str, m: int, k: int) -> EdgePartition:
-    """Return the blocks of m edges that a file of any tool holds."""
+    """Return the partition of m edges stored in a file of any tool."""
     from evener.errors import InputError
     from evener.io.plans.edge_plan import read_edge_part
     from evener.plans.edge_partition import EdgePartition
@@ -265,7 +268,7 @@ def _epsilon(options: EdgeEvaluationOptions, plan: EdgePlan | None) -> float:
 
 
 def _print(judged: EdgePlan, bytes_per_value: float, out: Output) -> None:
-    """Print the figures of all blocks together, then those of each."""
+    """Print the figures of all blocks together, then of each block."""
     from evener.wording import memory
 
     metrics, relative = judged.metrics, judged.relative_loads
@@ -293,7 +296,10 @@ OF_VERTICES = {
 
 @dataclass(frozen=True)
 class EdgeComparisonOptions:
-    """What is compared, how, and how the file is read; methods: None for all; report: a page."""
+    """What is compared, how, and how the file is read.
+
+    methods: None means all. report: file of the page.
+    """
 
     graph: str
     methods: list[str] | None
@@ -304,7 +310,7 @@ class EdgeComparisonOptions:
     edges: EdgeOptions = field(default_factory=EdgeOptions)
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options of all methods, as a page shows them."""
+        """Return the options of all methods, for the page."""
         shown = {"preset": self.preset, "epsilon": self.epsilon, "seed": self.seed}
         reading = self.edges.reading.recorded() | {"as": self.edges.of}
         return shown | {"weighted": self.edges.weighted, "reading": reading}
@@ -325,7 +331,7 @@ def edge_comparison_options_from(
 
 
 def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out: Output) -> int:
-    """Run every method with the same targets and limits; exit 0 also where one of them fails."""
+    """Run every method with the same targets and limits; exit 0 even if a method fails."""
     from evener.planning.compare_edges import compare_edges
 
     reading = read_edges_as(options.graph, options.edges, out)
@@ -388,7 +394,7 @@ Chosen = TypeVar("Chosen")
 
 @dataclass(frozen=True)
 class EdgeFileOptions:
-    """An edge plan's file, the file that it was made from, if it is given, and how that is read."""
+    """An edge plan's file, the file that it was made from, if given, and how that is read."""
 
     plan: str
     graph: str | None
@@ -396,7 +402,7 @@ class EdgeFileOptions:
 
 
 def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeFileOptions | None:
-    """Return the options where the plan named is an edge plan; None for all other files."""
+    """Return the options if the named plan is an edge plan; None for all other files."""
     from evener.io.plans.edge_plan import is_edge_plan
 
     if not is_edge_plan(args.plan):
@@ -405,7 +411,7 @@ def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeF
 
 
 def replay_edges(options: EdgeFileOptions, out: Output) -> int:
-    """Make an edge plan again; 3 where the input differs, 5 where only the result does."""
+    """Make an edge plan again; exit 3 if the input differs, 5 if only the result differs."""
     from evener.io.plans.edge_plan import read_edge_plan
 
     if options.graph is None:
@@ -421,7 +427,7 @@ def replay_edges(options: EdgeFileOptions, out: Output) -> int:
 
 
 def export_edges(options: EdgeFileOptions, to: str, output: str, out: Output) -> int:
-    """Write the block of each edge as asked; with the graph its ends, too."""
+    """Write the block of each edge in the requested format; with the graph also its ends."""
     from evener.io.plans.edge_exports import EdgeEnds, write_edge_part
     from evener.io.plans.edge_plan import read_edge_plan
 
@@ -437,7 +443,7 @@ def export_edges(options: EdgeFileOptions, to: str, output: str, out: Output) ->
 
 
 def report_edges(options: EdgeFileOptions, output: str, out: Output) -> int:
-    """Write the page of an edge plan; with the graph, how its vertices are copied."""
+    """Write the page of an edge plan; if the graph is given, with charts of copied vertices."""
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.reporting.edge_report import write_edge_report
 
@@ -463,7 +469,7 @@ def _read_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeRe
 
 
 def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
-    """Return the plan's edges. Raises InputError for another file, and where the plan is forged."""
+    """Return the plan's edges. Raises InputError for another file, or if the plan is wrong."""
     from evener.planning.evaluate_edges import refuse_forged_edges
 
     reading = _read_again(plan, options, out)
@@ -473,7 +479,7 @@ def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> Edg
 
 
 def _made_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgePlan:
-    """Return the plan made with the options of `plan`, of a file that is read in pieces or not."""
+    """Return the plan made again with the options of `plan`, from a whole file or in pieces."""
     from evener.planning.split import SplitOptions, split
     from evener.planning.split_file import StreamOptions, split_file
 
@@ -486,7 +492,7 @@ def _made_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgePl
 
 
 def _options_in(plan: EdgePlan, kind: type[Chosen], file: str) -> Chosen:
-    """Return the options the plan was made with. Raises InputError where they are not valid."""
+    """Return the options of the plan. Raises InputError if they are invalid."""
     chosen: dict[str, Any] = {}
     for one in fields(kind):  # type: ignore[arg-type] # SplitOptions or StreamOptions
         value = plan.options.get(one.name, one.default)
@@ -503,7 +509,7 @@ def _options_in(plan: EdgePlan, kind: type[Chosen], file: str) -> Chosen:
 
 
 def _differences(old: EdgePlan, new: EdgePlan) -> list[str]:
-    """Return what differs, most important first."""
+    """Return the differences, most important first."""
     from evener.io.plans.edge_plan import edge_manifest
 
     parts = old.partition.part, new.partition.part

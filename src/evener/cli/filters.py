@@ -1,4 +1,4 @@
-"""What commands do with the filters of stream graphs: evaluate, compare, replay, export, report."""
+"""Commands on the filters of stream graphs: evaluate, compare, replay, export, report."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def print_loads(plan: StreamPlan, out: Output) -> None:
 
 
 def print_advice(advice: StreamAdvice, plan: StreamPlan, out: Output) -> None:
-    """Print what limits a plan, and what would make it faster."""
+    """Print what limits a plan, and changes that would make it faster."""
     from evener.reporting.stream_report import advice_table
 
     for one in advice.sentences:
@@ -103,7 +103,8 @@ def advice_to_dict(advice: StreamAdvice) -> dict[str, Any]:
 def stream_figures(plan: StreamPlan) -> dict[str, Any]:
     """Return the figures of a stream plan for --json; lists have an entry for each device.
 
-    copies has one for each of the application's filters; None where none has more than one.
+    The list `copies` has an entry for each of the application's filters; None if no filter has
+    several.
     """
     of = None if plan.copy_of is None else plan.copy_of.tolist()
     return {
@@ -130,7 +131,7 @@ SHARED = ("graph", "stream", "reading", "machine", "k", "speeds")
 
 @dataclass(frozen=True)
 class StreamEvaluationOptions:
-    """What is evaluated, on which machine; plan: the stream plan whose machine and reading count.
+    """What is evaluated, on which machine; plan: the stream plan that provides machine and reading.
 
     reading: words of --reading, "" for the plan's.
     """
@@ -144,7 +145,7 @@ class StreamEvaluationOptions:
 
 @dataclass(frozen=True)
 class StreamComparisonOptions:
-    """What is compared on which machine; methods: None for all; report: a page, or None."""
+    """What is compared, on which machine; methods: None: all; report: file of a page, or None."""
 
     app: str
     methods: list[str] | None
@@ -158,7 +159,7 @@ class StreamComparisonOptions:
 def _refuse_others_from(
     args: argparse.Namespace, add_arguments: AddArguments, fit: Collection[str]
 ) -> None:
-    """Raise UsageError for a given option whose name is not among those that fit."""
+    """Raise UsageError for a given option that is not in `fit`, the applicable options."""
     for name, flag in given_options_from(args, add_arguments).items():
         if name not in fit:
             raise UsageError(f"{flag} does not apply to stream graphs")
@@ -167,10 +168,10 @@ def _refuse_others_from(
 def stream_evaluation_options_from(
     args: argparse.Namespace, add_arguments: AddArguments
 ) -> StreamEvaluationOptions | None:
-    """Return the options where filters have devices; None where vertices or edges are divided.
+    """Return the options if filters are mapped; None if vertices or edges are divided.
 
-    Filters have devices with --stream, or if PART or the plan of --as is a stream plan. Raises
-    UsageError for options that do not apply to them.
+    Filters are mapped with --stream, or if PART or the plan of --as is a stream plan. Raises
+    UsageError for options that do not apply to filters.
     """
     from evener.io.plans.stream_plan import is_stream_plan
 
@@ -186,7 +187,7 @@ def stream_evaluation_options_from(
 
 
 def evaluate_stream(options: StreamEvaluationOptions, out: Output) -> int:
-    """Read both, count, print what an iteration takes with the filters there."""
+    """Read both, recount, print the time of an iteration with this mapping."""
     from evener.cli.graph_options import is_its_input
     from evener.io.dataflow.reading import read_stream_graph
     from evener.io.plans.stream_plan import read_stream_plan
@@ -225,7 +226,7 @@ def evaluate_stream(options: StreamEvaluationOptions, out: Output) -> int:
 
 
 def _part_in(file: str, graph: StreamGraph) -> Part:
-    """Return the device of each filter that a file of any tool holds, by number or by name."""
+    """Return the device of each filter stored in a file of any tool, by number or by name."""
     import numpy as np
 
     from evener.io.plans.partitions import read_part
@@ -241,8 +242,9 @@ def _part_in(file: str, graph: StreamGraph) -> Part:
 def stream_comparison_options_from(
     args: argparse.Namespace, add_arguments: AddArguments
 ) -> StreamComparisonOptions | None:
-    """Return the options where --stream is given. Raises UsageError for those that do not go with
-    it, and for its own without it.
+    """Return the options if --stream is given, else None.
+
+    Raises UsageError for options that do not work with --stream, or that need it.
     """
     if not args.stream:
         if args.reading or args.seconds is not None:
@@ -255,7 +257,7 @@ def stream_comparison_options_from(
 
 
 def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int:
-    """Run every method; exit 0 also where one of them fails."""
+    """Run every method; exit 0 even if a method fails."""
     from evener.io.dataflow.reading import read_stream_graph
     from evener.planning.compare_streams import compare_filters
     from evener.planning.stream import MapOptions
@@ -323,14 +325,14 @@ def _json(result: StreamComparison) -> dict[str, Any]:
 
 
 class StreamFileOptions(NamedTuple):
-    """A stream plan's file, and the file that it was made from, if it is given."""
+    """A stream plan's file, and the file that it was made from, if given."""
 
     plan: str
     app: str | None
 
 
 def stream_file_options_from(args: argparse.Namespace, app: str | None) -> StreamFileOptions | None:
-    """Return the options where the plan named is a stream plan; None for all other files.
+    """Return the options if the named plan is a stream plan; None for all other files.
 
     Raises UsageError for options on how meshes and graphs are read.
     """
@@ -363,7 +365,7 @@ def report_filters(options: StreamFileOptions, output: str, out: Output) -> int:
 
 
 def export_filters(options: StreamFileOptions, to: str, output: str, out: Output) -> int:
-    """Write the device of each filter as asked."""
+    """Write the device of each filter in the requested format."""
     from evener.io.dataflow.placed import write_placed
     from evener.reporting.stream_report import device_colours
 
@@ -375,7 +377,7 @@ def export_filters(options: StreamFileOptions, to: str, output: str, out: Output
 
 
 def replay_filters(options: StreamFileOptions, out: Output) -> int:
-    """Make a stream plan again; 3 where the input differs, 5 where only the result does."""
+    """Make a stream plan again; exit 3 if the input differs, 5 if only the result differs."""
     from evener.io.plans.stream_plan import read_stream_plan
     from evener.planning.stream import MapOptions, map_filters, problem_of
 
@@ -400,7 +402,7 @@ def replay_filters(options: StreamFileOptions, out: Output) -> int:
 
 
 def _checked(options: StreamFileOptions) -> StreamPlan:
-    """Return the plan. Raises InputError where a file is given that is not the plan's."""
+    """Return the plan. Raises InputError if a given file is not the plan's file."""
     from evener.io.plans.stream_plan import read_stream_plan
 
     plan = read_stream_plan(options.plan)
@@ -420,7 +422,7 @@ def _inputs(app: str, read: StreamReading) -> dict[str, str]:
 
 
 def _differences(old: StreamPlan, new: StreamPlan) -> list[str]:
-    """Return what differs, most important first."""
+    """Return the differences, most important first."""
     timed = old.options.get("seconds") is not None
     why = " (its search had a time limit, and ends elsewhere each time)" if timed else ""
     where = f"on another device{why}"

@@ -1,4 +1,4 @@
-"""The options by which every command reads its mesh, matrix or graph, or reads a plan's again."""
+"""Options with which every command reads its mesh, matrix or graph, or that of a plan again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a mesh, matrix or graph is read, the arguments of `evener.read`; None: not given."""
+    """How a mesh, matrix or graph is read: the arguments of `evener.read`; None: not given."""
 
     by: str | None = option(
         "divide a mesh by its cells (default) or its points", choices=("cells", "points")
@@ -62,11 +62,11 @@ class ReadOptions:
     )
 
     def given(self) -> dict[str, Any]:
-        """Return the options given, as arguments of `evener.read`."""
+        """Return the given options, as arguments of `evener.read`."""
         return {key: value for key, value in asdict(self).items() if value is not None}
 
     def recorded(self) -> dict[str, Any]:
-        """Return the options given, as a plan records them: names of files without folders."""
+        """Return the given options as a plan records them: names of files without folders."""
         from evener.io.weights import without_folder
 
         given = self.given()
@@ -93,9 +93,9 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 
 
 def recorded_options(record: Mapping[str, Any], file: str) -> ReadOptions:
-    """Return the options that a plan's record holds; `file` is named in errors.
+    """Return the read options recorded in a plan; `file` is named in errors.
 
-    Raises InputError for an unknown option or a value of another type.
+    Raises InputError for an unknown option or a value of a wrong type.
     """
     for key, value in record.items():
         if key not in _TYPES:
@@ -114,7 +114,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
-    """Read `path` as the options say, with a progress bar; notes on the file go to stderr."""
+    """Read `path` with these options, with a progress bar; notes on the file go to stderr."""
     from evener.io import read
 
     with out.progress(f"Reading {path}") as progress:
@@ -131,7 +131,7 @@ def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
 
 
 def graph_to_divide(reading: Reading, out: Output) -> Graph:
-    """Return the graph that is divided; a note says so where arcs are taken as edges."""
+    """Return the undirected graph to divide; print a note if arcs become edges."""
     from evener.graphs.directed import DirectedGraph, said_of_division
 
     if isinstance(reading.graph, DirectedGraph):
@@ -140,7 +140,7 @@ def graph_to_divide(reading: Reading, out: Output) -> Graph:
 
 
 class Load(NamedTuple):
-    """A number of units, and the memory that each takes [B]."""
+    """A number of units, and the memory of each [B]."""
 
     n: int
     bytes_per_unit: float
@@ -158,7 +158,7 @@ class LoadOptions:
     reading: ReadOptions = field(default_factory=ReadOptions)
 
     def __post_init__(self) -> None:
-        """Raise UsageError unless the load is just one of --n and --graph."""
+        """Raise UsageError unless exactly one of --n and --graph is given."""
         if (self.n is None) == (self.graph is None):
             raise UsageError("give the load by either --n N or --graph FILE")
         if self.n is not None and self.n < 1:
@@ -170,7 +170,7 @@ class LoadOptions:
 
     @property
     def says_bytes(self) -> bool:
-        """Whether an option is given that says how much memory a unit takes."""
+        """Whether an option is given that states the memory of a unit."""
         reading = self.reading
         given = reading.bytes_per_vertex is not None or reading.bytes_per_edge is not None
         return bool(self.edges) or given
@@ -191,7 +191,7 @@ class LoadOptions:
 
 
 def load_of(options: LoadOptions, out: Output) -> Load:
-    """Return the load in whole units; UsageError where a graph's weights add up to a fraction."""
+    """Return the load as an integer; UsageError if a graph's weights add up to a fraction."""
     if options.graph is None:
         return options.of_units()
     graph = graph_to_divide(read_workload(options.graph, options.reading, out), out)
@@ -216,33 +216,34 @@ def add_rereading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read_again(path: str, plan: Plan, given: ReadOptions, out: Output, file: str) -> Reading:
-    """Read `path` with the read options that `plan`, read from `file`, records.
+    """Read `path` with the read options recorded in `plan`, which was read from `file`.
 
-    Options in `given` come first. Raises InputError where the plan holds unknown read options.
+    Options in `given` take precedence. Raises InputError if the plan contains unknown read options.
     """
     return read_as(path, recorded_options(recorded_reading(plan), file), given, out)
 
 
 def read_options_of(plan: Plan, given: ReadOptions, file: str) -> dict[str, Any]:
-    """Return the read options that `plan`, read from `file`, records, and those given in place.
+    """Return the read options recorded in `plan`, from `file`; those in `given` replace them.
 
-    Raises InputError where the plan holds unknown ones.
+    Raises InputError if the plan contains unknown read options.
     """
     recorded = asdict(recorded_options(recorded_reading(plan), file))
     return recorded | {key: value for key, value in asdict(given).items() if value is not None}
 
 
 def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -> Reading:
-    """Read `path` with the recorded options, and those given in their place.
+    """Read `path` with the recorded options, replaced by those given.
 
-    Records name files without folders: they are looked for in the folder of `path`, then here.
+    Records name files without folders: they are searched for in the folder of `path`, then in the
+    current folder.
     """
     chosen = {key: value for key, value in asdict(given).items() if value is not None}
     return read_workload(path, replace(recorded, **{**located(path, recorded), **chosen}), out)
 
 
 def located(path: str, recorded: ReadOptions) -> dict[str, str]:
-    """Return the recorded files of coordinates and weights, in the folder of `path` or here."""
+    """Return the recorded files of coordinates and weights, from the folder of `path` or here."""
     return {
         key: _located(path, name)
         for key in ("coords", "weights")
@@ -251,10 +252,10 @@ def located(path: str, recorded: ReadOptions) -> dict[str, str]:
 
 
 def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) -> bool:
-    """Whether the plan was made from files of these digests, or records no digests.
+    """Whether the plan was made from files with these digests, or records no digests.
 
-    inputs: file name -> SHA-256, the file named first. Other files must not be drawn or counted as
-    the plan's graph.
+    inputs: file name -> SHA-256, the graph's file first. Other files must not be drawn or counted
+    as the plan's graph.
     """
     from evener.io.plans.inputs import same_inputs
 
@@ -264,7 +265,7 @@ def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) 
 def refuse_other_input(
     plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str], path: str
 ) -> None:
-    """Raise InputError where `path`, with these digests, is not the file of the plan."""
+    """Raise InputError if `path`, with these digests, is not the plan's file."""
     if not is_its_input(plan, inputs):
         raise InputError(
             "is not the file the plan was made from (SHA-256)",
@@ -274,7 +275,7 @@ def refuse_other_input(
 
 
 def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
-    """Return the record of read options in a plan, unchecked; empty where there is none."""
+    """Return the read options recorded in a plan, unchecked; empty if there are none."""
     record = plan.options.get("reading")
     return dict(record) if isinstance(record, dict) else {}
 

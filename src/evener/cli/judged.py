@@ -1,4 +1,4 @@
-"""Options on contract and workload; the figures of a judged partition, printed and as JSON."""
+"""Options on contract and workload; figures of an evaluated partition, printed and as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OWN = "the plan's own contract"  # value of "judged_by" in JSON
 
 
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
-    """Add --epsilon, --constraints and what an iteration does."""
+    """Add --epsilon, --constraints and the options of the workload."""
     add_epsilon(parser)
     add_shares(parser)
     add_options(parser, WorkloadOptions)
@@ -31,7 +31,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class WorkloadOptions:
-    """What an iteration does; None: not given."""
+    """The options of the workload; None: not given."""
 
     kernel: str | None = option(
         "workload of an iteration: weights (default: the vertex weights), spmv, jacobi, pagerank, "
@@ -54,7 +54,7 @@ class WorkloadOptions:
     )
 
     def workload(self, default: Workload | None = None) -> Workload:
-        """Return the kernel's workload, else the default, with the changes given."""
+        """Return the workload of --kernel, or else the default, with the given options applied."""
         from evener.io.machines.workloads import find_workload
         from evener.plans.workload import WEIGHTS
 
@@ -97,7 +97,7 @@ def finite(value: float | None) -> float | None:
 
 
 def partition_in(file: str, graph: Graph, k: int) -> Partition:
-    """Return the partition of `graph` into k blocks that a file of any tool holds."""
+    """Return the partition of `graph` into k blocks stored in a file of any tool."""
     from evener.errors import InputError
     from evener.io.plans.partitions import read_part
     from evener.plans.partition import Partition
@@ -110,7 +110,7 @@ def partition_in(file: str, graph: Graph, k: int) -> Partition:
 
 
 def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
-    """Return the figures of a partition as text, by the names that every command shows."""
+    """Return the figures of a partition as text, with the names that every command uses."""
     from evener.wording import signed_percent, units
 
     return {
@@ -125,7 +125,7 @@ def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
 
 
 def print_time_remarks(judged: Evaluation, platform: Platform, out: Output) -> None:
-    """Print what to know of predicted times: without exchange, relative speeds."""
+    """Print remarks on predicted times: without exchange, relative speeds."""
     from evener.reporting.tables import time_remarks
 
     for remark in time_remarks(platform, float(judged.certificate.weights.sum())):
@@ -226,12 +226,12 @@ def print_versus(made: Plan, rival: Rival, out: Output) -> None:
 
 
 def rival_to_dict(made: Plan, rival: Rival) -> dict[str, Any]:
-    """Return the rival's figures for --json; `ratios`: the plan's over the rival's."""
+    """Return the rival's figures for --json; `ratios`: the plan's divided by the rival's."""
     return asdict(rival) | {"ratios": ratios(made, rival)}
 
 
 def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
-    """Return the plan's figures over those of the rival's nearest stage; None where that is 0."""
+    """Return the plan's figures divided by the rival's nearest stage's; None for a zero divisor."""
     if not rival.stages:
         return {}
     mine, theirs = _own(made), rival.nearest

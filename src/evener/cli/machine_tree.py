@@ -1,4 +1,4 @@
-"""A machine drawn as a tree of text: levels, places, devices; equal devices in one line."""
+"""Draw a machine as a text tree: levels, locations, devices; equal devices in one line."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class TreeNode:
 
 
 def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
-    """Return the lines of the tree: places, devices as leaves, then links between pairs.
+    """Return the lines of the tree: locations, devices as leaves, then links between pairs.
 
-    width: of the terminal, or None where lines may be of any length.
+    width: of the terminal, or None if lines may be of any length.
     """
     title = platform.name or "machine"
     root = TreeNode(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}")
@@ -54,7 +54,10 @@ def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
 
 
 def _drawn(node: TreeNode, before: str, further: str, width: int | None) -> list[str]:
-    """Return the lines of a node, begun by `before` and then `further`, and of those below it."""
+    """Return the lines of a node and its subtree.
+
+    `before` starts the first, `further` the others.
+    """
     room = None if width is None else max(width - len(before), 16)
     parts = [node.text] if room is None else wrapped(node.text, room, 0)
     bar = "│   " if node.below else ""
@@ -74,7 +77,7 @@ def link_text(link: Link) -> str:
 
 
 def device_text(devices: Sequence[Device]) -> str:
-    """Return the description of a device, or of several that differ in their names only."""
+    """Return the description of a device, or of several that differ only in their names."""
     device = devices[0]
     words = [run_name([d.name for d in devices]), device.kind, f"speed {device.speed:,.6g}"]
     if device.memory is not None:
@@ -99,7 +102,7 @@ def device_text(devices: Sequence[Device]) -> str:
 
 
 def _home_words(devices: Sequence[Device]) -> list[str]:
-    """Return where devices are, "host n1", "cores 0-3": of several, of the first and the last."""
+    """Return the location of devices, "host n1", "cores 0-3"; of several, of first and last."""
     from evener.platforms.homes import cores_text
 
     words = []
@@ -114,7 +117,7 @@ def _home_words(devices: Sequence[Device]) -> list[str]:
 
 
 def _fill(tree: TreeNode, platform: Platform, devices: Sequence[Device], depth: int) -> None:
-    """Add the devices at one place, then the places below it."""
+    """Add the devices at one location, then its child locations."""
     own: list[Device] = []
     below: dict[str, list[Device]] = {}
     for device in devices:

@@ -1,4 +1,4 @@
-"""The machine a command works for: a file, a number of equal devices, or a list of speeds."""
+"""The machine for a command: a file, a number of equal devices, or a list of speeds."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ class MachineOptions:
 
     @property
     def given(self) -> list[str]:
-        """The options that are given, as they are written."""
+        """The given options, as written."""
         return [f"--{key}" for key in ("machine", "k", "speeds") if getattr(self, key) is not None]
 
     @property
     def has_curves_alone(self) -> bool:
-        """Whether the devices are those of a speeds file, without a machine file."""
+        """Whether the devices come from a speeds file without a machine file."""
         return self.machine is None and self.k is None and is_speeds_file(self.speeds)
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
-    """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
+    """Add --machine, --k and --speeds; a speeds file may be combined with --machine."""
     add_options(parser.add_argument_group("machine (one of these)"), MachineOptions)
 
 
 def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
-    """Return the machine asked for. Raises UsageError unless exactly one option gives it.
+    """Return the requested machine. Raises UsageError unless exactly one option states it.
 
-    A file of speed curves may be given alone or with --machine; a note to `out` names curves of
+    A file of speed curves may be given with or without --machine; a note to `out` names curves of
     devices that the machine does not have.
     """
     if is_speeds_file(options.speeds):
@@ -102,7 +102,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 
 
 def platform_in(path: str) -> Platform:
-    """Return the machine that a machine file describes, or that a plan file was made for."""
+    """Return the machine in a machine file, or the one that a plan file was made for."""
     from evener.io.machines.platforms import read_platform
 
     plan = plan_in(path)
@@ -110,7 +110,7 @@ def platform_in(path: str) -> Platform:
 
 
 def plan_in(path: str) -> Plan | EdgePlan | StreamPlan | None:
-    """Return the plan of any kind that is in a file; None for other files."""
+    """Return the plan of any kind in a file; None for other files."""
     if not (Path(path).is_file() and is_zipfile(path)):  # a pipe would be waited for
         return None
     from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
@@ -123,7 +123,7 @@ def plan_in(path: str) -> Plan | EdgePlan | StreamPlan | None:
 
 
 def is_speeds_file(text: str | None) -> bool:
-    """Whether a value of --speeds names a file of speed curves rather than lists speeds."""
+    """Whether a value of --speeds names a file of speed curves, rather than listing speeds."""
     if text is None or "," in text or re.fullmatch(r"[\d.eE+-]*\d[\d.eE+-]*|nan|inf", text.strip()):
         return False
     return text.endswith(".toml") or is_there(text)
@@ -172,10 +172,10 @@ def safe(name: str) -> str:
 
 
 class CurvedDevices(NamedTuple):
-    """Devices with a speed model each, some of them with a speed curve.
+    """Devices with a speed model each; some of the models are speed curves.
 
-    names, models (k); curves (k): the samples, None for a device of one speed; fixed (k) [s]:
-    what taking part costs a device in every iteration; platform: None for a speeds file alone.
+    names, models (k); curves (k): the samples, None for a device of one speed; fixed (k) [s]: fixed
+    cost of a device in use per iteration; platform: None if only a speeds file is given.
     """
 
     names: list[str]
@@ -185,7 +185,7 @@ class CurvedDevices(NamedTuple):
     platform: Platform | None
 
     def holding(self, bytes_per_unit: float) -> CurvedDevices:
-        """Return the devices with capacities cut down to what their memories hold."""
+        """Return the devices with capacities reduced to what their memories can hold."""
         from evener.platforms.models.fitting import capped
         from evener.sizing.memory_capped import unit_capacities
 

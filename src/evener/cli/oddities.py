@@ -1,4 +1,4 @@
-"""What is unusual about a graph, and matters when it is divided: `info` and `plan` tell it."""
+"""Unusual properties of a graph that matter when it is divided, for `info` and `plan`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def notes_on(reading: Reading) -> list[str]:
-    """Return the oddities of a mesh that was read, each a sentence; of a graph, of its places."""
+    """Return sentences on the oddities of a mesh, or on coordinates of a graph."""
     graph = reading.undirected
     if reading.mesh is None:
         odd = [] if graph.coords is None else _odd_places(graph.coords)
@@ -22,7 +22,7 @@ def notes_on(reading: Reading) -> list[str]:
 
 
 def oddities(graph: Graph | DirectedGraph, n_components: int) -> list[str]:
-    """Return what is odd, in words. n_components: of the graph without directions."""
+    """Return oddities as sentences. n_components: of the graph without directions."""
     odd = []
     alone = graph.isolated.size
     if alone:
@@ -59,7 +59,7 @@ def _odd_weight(weights: NumberArray, number: str) -> list[str]:
 def _odd_places(coords: FloatArray) -> list[str]:
     import numpy as np
 
-    # Equal points have equal sums; where some are equal, and only there, all are put in order.
+    # Equal points have equal sums: points are sorted only if some sums are equal.
     sums = sum(np.sqrt(2.0 + axis) * column for axis, column in enumerate(coords.T))
     sums = np.sort(sums)
     twice = 0

@@ -1,4 +1,4 @@
-"""Options stated once: a field of a dataclass that is an argument of a command as well."""
+"""Declare an option once: a field of a dataclass is also an argument of a command."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def option(
 ) -> Any:
     """Return a field of a dataclass of options, which `add_options` makes an argument.
 
-    meaning: the help text. flags: how it is written, such as "-o", "--output"; "name" for a
-    positional argument; none for `--name`, with hyphens. group: its title in --help. settings:
+    meaning: the help text. flags: its names, such as "-o", "--output"; "name" for a positional
+    argument; empty for `--name` with hyphens. group: title of its group in --help. settings:
     further keywords of `add_argument`. An option whose default is False takes no value.
     """
     settings["help"] = meaning
@@ -26,7 +26,7 @@ def option(
 def add_options(
     parser: argparse._ActionsContainer, kind: type, only: Collection[str] | None = None
 ) -> None:
-    """Add the arguments that the fields of a dataclass state; only: the fields of these names."""
+    """Add an argument for each option field of a dataclass; only: names of the fields to add."""
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     for one in fields(kind):
         if "flags" not in one.metadata or (only is not None and one.name not in only):
@@ -48,7 +48,7 @@ def add_options(
 def given_options_from(
     args: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], object]
 ) -> dict[str, str]:
-    """Return the options of a command whose values are not the defaults: name -> as written."""
+    """Return the options of a command that differ from their defaults: name -> as written."""
     parser = argparse.ArgumentParser(add_help=False)
     add_arguments(parser)
     found = {}
@@ -61,10 +61,10 @@ def given_options_from(
 
 
 def options_from(args: argparse.Namespace, kind: type[Options], **made: Any) -> Options:
-    """Return the options given: each field is the argument of its name, or is among those made.
+    """Return the dataclass of the given options; each field is the argument of its name.
 
-    A field for which the command has no argument keeps its default. If that default is made by a
-    class of options, the field is made from the arguments, too.
+    A field for which the command has no argument keeps its default. If the default is an instance
+    of a class of options, the field is also made from the arguments.
     """
     for one in fields(kind):  # type: ignore[arg-type]
         nested: Any = one.default_factory

@@ -1,7 +1,7 @@
-"""Prints what a command has to say: sentences and tables, or one JSON object with --json.
+"""Print results: sentences and tables, or one JSON object with --json.
 
---verbose shows every step with its time on stderr: the records of the logger `evener`. Python
-programs get the same by `logging.getLogger("evener")`.
+--verbose prints every step with its time to stderr: the records of the logger `evener`. Python
+programs get the same with `logging.getLogger("evener")`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOG = logging.getLogger("evener")
 
 
 class _Timed(logging.Formatter):
-    """Seconds since the command began, then the record."""
+    """Formats a record with the seconds since the command began."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class _Timed(logging.Formatter):
 
 @contextmanager
 def shown_steps(*, wanted: bool) -> Iterator[None]:
-    """Show the records of all of evener on stderr within the block, if they are wanted."""
+    """Context manager: print all of evener's log records to stderr, if wanted."""
     if not wanted:
         yield
         return
@@ -58,7 +58,7 @@ SHOWN_AFTER = 1.0  # [s]: shorter work shows no bar
 
 
 class Output:
-    """Writes results to stdout and everything else to stderr, as --json and --quiet ask."""
+    """Writes results to stdout and everything else to stderr, according to --json and --quiet."""
 
     def __init__(self, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> None:
         self.is_json = json
@@ -70,14 +70,14 @@ class Output:
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal; None where stdout is not a terminal."""
+        """Columns of the terminal; None if stdout is not a terminal."""
         return terminal_width(sys.stdout)
 
     def say(self, text: str, *, hang: int = 2, verbatim: bool = False) -> None:
         """Print text for people; nothing with --json or --quiet.
 
         On a terminal long lines are broken between words, and continue indented by `hang`.
-        verbatim: no line is broken, as in a drawing or a text to be copied.
+        verbatim: break no line, for drawings and texts to be copied.
         """
         if not self.is_silent:
             self.wait_for("")
@@ -92,7 +92,7 @@ class Output:
             print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
 
     def has_noted(self, text: str) -> bool:
-        """Whether this was a note: a summary does not say it again."""
+        """Whether this note was already printed: then a summary does not repeat it."""
         return text in self._noted
 
     def result(self, value: Mapping[str, Any]) -> None:
@@ -115,7 +115,7 @@ class Output:
     ) -> None:
         """Print a table as wide as the terminal allows; nothing with --json or --quiet.
 
-        most: rows that are printed; the last line says how many more of `what` there are.
+        most: maximum number of rows; a last line states how many more of `what` there are.
         """
         if self.is_silent:
             return
@@ -131,7 +131,7 @@ class Output:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
-        """Show a bar with the time left from one second on, where stderr is a terminal."""
+        """Show a bar with the remaining time, after one second, if stderr is a terminal."""
         self.wait_for("")
         shown = sys.stderr.isatty() and not (self.is_quiet or self.is_json or self.is_verbose)
         bar = Progress(what, shown=shown)
@@ -146,10 +146,10 @@ class Output:
             bar.close()
 
     def wait_for(self, text: str, seconds: float = 0.0, detail: str = "") -> None:
-        """Show what the command waits for, next to the progress bar if any; "" removes it.
+        """Show what the command waits for, next to the progress bar if there is one; "" removes it.
 
-        seconds: how long it has waited; detail: progress, shown after the text. Where stderr is
-        not a terminal the text is printed once, as a line. Nothing with --quiet.
+        seconds: waiting time so far; detail: progress, shown after the text. If stderr is not a
+        terminal, the text is printed once, as a line. Nothing is shown with --quiet.
         """
         if self.is_quiet or self.is_verbose or not (text or self._waits):
             return
@@ -184,7 +184,7 @@ class Output:
 
 
 class Progress:
-    """A bar of named steps, shown from one second on; call it with (step, fraction done)."""
+    """A bar of named steps, shown after one second; call it with (step, fraction done)."""
 
     def __init__(self, what: str, *, shown: bool) -> None:
         self._what, self._step, self._fraction, self._waits_for = printable(what), "", 0.0, ""
@@ -199,7 +199,7 @@ class Progress:
             self._timer.start()
 
     def __call__(self, step: str, fraction: float) -> None:
-        """Say that `step` begins, `fraction` of all the work being done.
+        """Show that `step` begins, when `fraction` of all the work is done.
 
         A step may be reported again with its progress, `a step, 3 MiB read`; it is logged once.
         """
@@ -270,7 +270,7 @@ def _colours() -> Literal["auto"] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a NumPy value as lists and numbers."""
+    """Convert a NumPy value to lists and numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} has no JSON form")

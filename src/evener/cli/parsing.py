@@ -1,4 +1,4 @@
-"""Parses command lines: options and files in any order, a short --help, mistakes as UsageError."""
+"""Parse command lines: options and files in any order, a short --help, mistakes as UsageError."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REPRODUCED = {"fupermod": "cla14", "dhgp": "guo16", "spac": "spac", "hmap": "hma
 
 
 def reproductions_moved(given: Sequence[str]) -> UsageError:
-    """Return the error for `evener reproduce`, which the package no longer has."""
+    """Return the error for the removed command `evener reproduce`."""
     paper = next((REPRODUCED[word] for word in given if word in REPRODUCED), "ldht")
     return UsageError(
         "reproductions of the papers are in the repository, not in the package: "
@@ -60,7 +60,7 @@ def unknown_command(name: str) -> UsageError:
 
 
 def options_of(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """Return all options of a parser and of its subparsers that words name, or of all of them."""
+    """Return all options of a parser and of its subparsers named in words, or of all if none is."""
     found: list[str] = []
     for action in parser._actions:  # noqa: SLF001
         found += action.option_strings
@@ -91,18 +91,18 @@ def not_among(value: object, choices: Iterable[object]) -> str:
 
 
 def no_number(kind: object, text: str) -> str:
-    """Return the error message for a text that is not a number of this type."""
+    """Return the error message for a text that cannot be parsed as a number of this type."""
     return f"{text!r} is not {'a whole number' if kind is int else 'a number'}"
 
 
 _ONE_OF = re.compile(r"one of the arguments (.*) is required")  # as argparse says it
-# Names under which commands keep the files that they write, where `-` is standard output.
+# Arguments that name a command's output files, for which `-` means standard output.
 _OUTPUTS = ("output", "target", "report", "picture", "plot")
 Run = Callable[[argparse.Namespace, "Output"], int]
 
 
 class Parsed(NamedTuple):
-    """A command line: the command's arguments, its `run`, whether a file goes to stdout."""
+    """A parsed command line: arguments, the command's `run`, whether a file goes to stdout."""
 
     args: argparse.Namespace
     run: Run
@@ -112,7 +112,7 @@ class Parsed(NamedTuple):
 def parse(words: Sequence[str]) -> Parsed:
     """Return the command that words[0] names, with its arguments.
 
-    Raises UsageError for an unknown command or wrong arguments; SystemExit once --help is answered.
+    Raises UsageError for an unknown command or wrong arguments; SystemExit after printing --help.
     """
     name, *given = words
     if name == "reproduce":
@@ -126,7 +126,7 @@ def parse(words: Sequence[str]) -> Parsed:
         given, program = given[: given.index("--")], given[given.index("--") + 1 :]
     if message := unknown_option(given, options_of(parser, given)):
         parser.error(message)
-    # argparse mixes files and options only where neither subcommands nor `--` tell them apart.
+    # argparse can only mix files and options if there are neither subcommands nor `--`.
     if "--" in given or any(isinstance(a, argparse._SubParsersAction) for a in parser._actions):  # noqa: SLF001
         args, extra = parser.parse_known_args(given)
     else:
@@ -143,12 +143,12 @@ def parse(words: Sequence[str]) -> Parsed:
 
 
 def _takes_program(parser: argparse.ArgumentParser) -> bool:
-    """Return whether a command takes the words of a program, after `--`."""
+    """Return whether a command takes the command line of a program, after `--`."""
     return parser.get_default("program") is not None
 
 
 def _refuse_second_stdin(args: argparse.Namespace) -> None:
-    """Raise UsageError where two inputs are `-`: a pipe holds one file."""
+    """Raise UsageError if two inputs are `-`: stdin can supply only one file."""
     found = []
     for name, value in vars(args).items():
         words = value if isinstance(value, list) else [value]
@@ -160,9 +160,9 @@ def _refuse_second_stdin(args: argparse.Namespace) -> None:
 
 
 def _replace_stdout(args: argparse.Namespace) -> bool:
-    """Replace an output `-` by /dev/stdout; returns whether there is one.
+    """Replace an output `-` by /dev/stdout; return whether there is one.
 
-    Raises UsageError where two outputs, or an output and the --json object, would go to stdout.
+    Raises UsageError if two outputs, or an output and the --json object, would go to stdout.
     """
     taken = False
     for name in _OUTPUTS:
@@ -191,7 +191,7 @@ def parser_of(name: str) -> Parser:
 
 
 class Parser(argparse.ArgumentParser):
-    """ArgumentParser that raises UsageError, and takes no abbreviated options."""
+    """ArgumentParser that raises UsageError, and does not accept abbreviated options."""
 
     def __init__(self, **settings: object) -> None:
         form = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
@@ -217,7 +217,7 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, no_number(kind, arg_string)) from error
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Raise an error for a value that is not among the choices, with the nearest one."""
+        """Raise an error for a value that is not among the choices, and suggest the nearest."""
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(action, not_among(value, action.choices))
 
@@ -239,7 +239,7 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _usage(parser: argparse.ArgumentParser) -> str | None:
-    """Return the usage line with what must be given; None for a command of subcommands."""
+    """Return a usage line with the required arguments; None for a command with subcommands."""
     actions = parser._actions  # noqa: SLF001
     if any(isinstance(action, argparse._SubParsersAction) for action in actions):  # noqa: SLF001
         return None

@@ -1,4 +1,4 @@
-"""`evener plan --cut`: blocks of vertices, of edges, or what is predicted to be faster."""
+"""`evener plan --cut`: blocks of vertices, of edges, or the one that is predicted faster."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add_cut_option(parser: argparse.ArgumentParser) -> None:
 
 
 def refuse_with_cut(cut: str, graph: str, others: dict[str, str | None]) -> None:
-    """Raise UsageError for options (name -> value) that go with blocks of vertices alone."""
+    """Raise UsageError if an option (name -> value) was given that applies only to vertex plans."""
     if cut == "vertices":
         return
     if is_stdin(graph):
@@ -56,7 +56,7 @@ class EdgeRival:
     plan: EdgePlan
 
     def choice(self, made: Plan, graph: Graph) -> CutChoice:
-        """Return which is predicted to be faster: a plan for the vertices, or this one."""
+        """Return which plan is predicted to be faster: `made`, for vertices, or this one."""
         from evener.planning.cuts import choose_cut
 
         return choose_cut(made, graph, self.edges, self.plan.partition)
@@ -65,7 +65,7 @@ class EdgeRival:
 def split_for(
     path: str, reading: ReadOptions, options: PlanOptions, platform: Platform, out: Output
 ) -> EdgeRival:
-    """Return the edges of a file and a plan of the preset, tolerance and seed of `options`."""
+    """Return the edges of a file, and their plan with preset, tolerance and seed of `options`."""
     from evener.planning.split import SplitOptions, split
 
     found = read_edges_as(path, EdgeOptions("graph", weighted=False, reading=reading), out)
@@ -76,14 +76,14 @@ def split_for(
 
 
 def without_vertices(error: EvenerError) -> str:
-    """Return why edges are divided where vertices cannot be."""
+    """Return a sentence on why edges are divided, as vertices cannot be."""
     return f"Blocks of edges: there is no plan with blocks of vertices: {error.message}"
 
 
 def write_edges(
     rival: EdgeRival, output: Path, out: Output, choice: CutChoice | None = None, reason: str = ""
 ) -> int:
-    """Write and print the plan of edges; return the exit code. reason: why edges, if not asked."""
+    """Write and print the plan of edges; return the exit code. reason: why edges were chosen."""
     from evener.io.plans.edge_plan import write_edge_plan
 
     made = rival.plan
@@ -102,7 +102,7 @@ def write_edges(
 
 
 def cut_to_dict(choice: CutChoice | None, cut: str) -> dict[str, Any]:
-    """Return for --json what is divided, and why, where there was a choice."""
+    """Return for --json what is divided, and the reason if there was a choice."""
     if choice is None:
         return {"divided": cut}
     seconds = {"vertices": choice.vertices.makespan, "edges": choice.edges.makespan}

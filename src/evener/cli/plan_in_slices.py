@@ -1,4 +1,4 @@
-"""`evener plan FILE --memory`: plans of files whose graph need not fit in memory."""
+"""`evener plan FILE --memory`: plan for files whose graph may not fit in memory."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class SliceWords:
-    """What decides whether a file is divided slice by slice: name, reading options, --memory [B].
+    """Options that decide whether a file is divided in slices: name, reading options, --memory [B].
 
-    whole: what was given that needs the graph as a whole, None if nothing.
+    whole: an option that was given and needs the whole graph in memory, or None.
     """
 
     graph: str
@@ -48,7 +48,7 @@ class SliceWords:
 
     @classmethod
     def again(cls, path: str, recorded: ReadOptions, given: ReadOptions, memory: int) -> SliceWords:
-        """Return the words of a plan's record for its file, which may be in another folder now."""
+        """Return the options recorded in a plan for its file, whose folder may have changed."""
         chosen = {key: value for key, value in asdict(given).items() if value is not None}
         return cls(path, replace(recorded, **{**located(path, recorded), **chosen}), memory, None)
 
@@ -56,7 +56,7 @@ class SliceWords:
 def recorded_memory(plan: Plan, file: str) -> int | None:
     """Return the memory limit [B] of a plan that was made slice by slice, or None.
 
-    Raises InputError where the record in `file` is invalid.
+    Raises InputError if the record in `file` is invalid.
     """
     record = plan.options.get("sliced", {})
     memory = record.get("memory") if isinstance(record, Mapping) else record
@@ -68,7 +68,7 @@ def recorded_memory(plan: Plan, file: str) -> int | None:
 
 
 def slice_words_from(args: argparse.Namespace) -> SliceWords:
-    """Return the words given."""
+    """Return the given options."""
     from evener.files.opening import is_stdin
 
     reading = options_from(args, ReadOptions)
@@ -85,10 +85,10 @@ def slice_words_from(args: argparse.Namespace) -> SliceWords:
 
 
 def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | None:
-    """Return within how much memory the file is to be divided in slices [B]; None: as a whole.
+    """Return the memory limit within which a file is divided in slices [B]; None: not in slices.
 
-    Without --memory that is most of this computer's memory, where the graph would not fit and
-    nothing is asked that needs it whole. Raises UsageError for options that --memory is not for.
+    Without --memory, the limit is most of this computer's memory if the graph would not fit and no
+    option needs it whole. Raises UsageError for options that do not work with --memory.
     """
     if words.memory is not None:
         if words.whole is not None:
@@ -121,8 +121,9 @@ def planned_in_slices(
     platform: Platform,
     out: Output,
 ) -> Plan:
-    """Return a plan of the graph in a file; the binary copy of another format lies in the folder of
-    `output`, or of the file.
+    """Return a plan of the graph in a file.
+
+    A binary copy of a file in another format is written to the folder of `output`, or of the file.
     """
     from evener.files.writing import is_stdout
     from evener.planning.plan_file import FileReading, FileRequest, plan_file

@@ -1,4 +1,4 @@
-"""`mpiexec -n P evener plan`: ranks read a graph's rows together, and divide it together."""
+"""`mpiexec -n P evener plan`: the ranks read a graph's rows and divide it together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evener.running.mpi_comm import MpiComm
 
 
-# What one process alone does, and what to do instead.
+# Options that only one process supports, and hints on alternatives.
 ALONE = {
     "--memory": "Ranks share the graph: with more ranks, each holds less. Or run without mpiexec.",
     "--report": "Run `evener report X.plan` afterwards.",
@@ -28,7 +28,10 @@ ALONE = {
 
 
 class RankWords(NamedTuple):
-    """What ranks are asked to plan. alone: what one process alone can do, None if not given."""
+    """The options of a plan on ranks.
+
+    alone: options that only one process supports, None if not given.
+    """
 
     graph: str
     output: Path
@@ -37,7 +40,7 @@ class RankWords(NamedTuple):
     alone: dict[str, Any]
 
     def check(self) -> None:
-        """Raise UsageError for what ranks cannot do together."""
+        """Raise UsageError for options that ranks do not support."""
         if is_stdin(self.graph):
             raise UsageError("ranks read a graph together, so it must be a file, not stdin")
         for name, value in self.alone.items():
@@ -46,7 +49,7 @@ class RankWords(NamedTuple):
 
 
 def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: Output) -> RankPlan:
-    """Return each rank's part of a plan for the graph in a file; all ranks call."""
+    """Return each rank's part of a plan for the graph in a file. Collective."""
     from evener.files.opening import state_of
     from evener.planning.plan import plan_on_ranks
     from evener.planning.plan_slices import SlicedOrigin
@@ -62,7 +65,7 @@ def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: O
         progress("reading", 0.1)
         try:
             graph = DistributedGraph.from_file(comm, path, **given)
-        except InputError as error:  # of rows, which are known by rank and vertex alone
+        except InputError as error:  # about rows, which are identified by rank and vertex
             error.file = error.file or path
             raise
     for note in graph.notes:
@@ -87,7 +90,7 @@ def _say_sent(found: RankPlan, comm: MpiComm, out: Output) -> None:
 
 
 def _digest(path: str, before: FileState, rank: int) -> dict[str, str]:
-    """Return, at rank 0, the SHA-256 of a file that is as it was; nothing at other ranks."""
+    """Return, at rank 0, the SHA-256 of a file if it has not changed; nothing on other ranks."""
     from evener.files.opening import ANY_SIZE, state_of
     from evener.io.streaming import digest_of
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) -> None:
     """Add the options that `plan_options_from` returns.
 
-    seconds: whether that objective may be chosen; it is the default then where links are stated.
+    seconds: whether the objective "seconds" may be chosen; it is then the default if links are
+    stated.
     """
     parser.add_argument(
         "--objective",
@@ -81,7 +82,7 @@ def add_effort_options(
 
 
 def plan_options_from(args: argparse.Namespace, tool: str) -> PlanOptions:
-    """Return the options given, of a command that plans with the tool of this name."""
+    """Return the given options for a command that plans with the tool of this name."""
     from evener.partitioning.tools import find_tool
     from evener.planning.options import PlanOptions
     from evener.sliced.tools import SLICED_TOOLS

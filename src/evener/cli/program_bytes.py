@@ -1,4 +1,4 @@
-"""Bytes that a run of a program allocates on each device, and the memory of the device."""
+"""Bytes that a run of a program allocates on each device, compared to the device's memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def program_of(
     app: str | None, program: str | None, graph: Graph | DirectedGraph
 ) -> VertexProgram | Solver:
-    """Return the program of --app or --program, of which just one is given."""
+    """Return the program of --app or --program, exactly one of which must be given."""
     from evener.running.apps.registry import find_app
     from evener.running.engine.program import VertexProgram
 
@@ -36,14 +36,14 @@ def program_of(
 
 
 def cores_in(devices: Sequence[Sequence[int] | Cuda]) -> list[int]:
-    """Return how many cores each device has; 0 for a CUDA device."""
+    """Return the number of cores of each device; 0 for a CUDA device."""
     from evener.running.devices import Cuda
 
     return [0 if isinstance(device, Cuda) else len(device) for device in devices]
 
 
 def cores_of_kinds(platform: Platform) -> list[int]:
-    """Return a core for each device that is no CUDA device, 0 for each that is."""
+    """Return one core for each device that is not a CUDA device, 0 for each that is."""
     return [0 if device.kind == "cuda" else 1 for device in platform.devices]
 
 
@@ -66,7 +66,7 @@ def bytes_rows(
 
 
 def refuse_too_large(name: str, platform: Platform, needed: Sequence[RunBytes]) -> None:
-    """Raise InfeasibleError where a device's memory does not hold what a run allocates there."""
+    """Raise InfeasibleError if a device's memory does not suffice for what a run allocates."""
     from evener.wording import memory
 
     totals = np.array([one.total for one in needed], np.float64)

@@ -1,4 +1,4 @@
-"""Commands that the ranks of a launcher run together: one prints, and one that fails ends all."""
+"""Commands on the ranks of a launcher: one rank prints, and a rank that fails ends all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TURN = 0.1  # seconds that each rank leaves to those before it, to say what all 
 
 
 def own_ranks() -> MpiComm | None:
-    """Return MPI's ranks where this process is one of several, or None."""
+    """Return the ranks of MPI if this process is one of several, else None."""
     from evener.running.launching import SIZES, n_ranks, world
 
     if not any(key in os.environ for key in SIZES):
@@ -24,22 +24,22 @@ def own_ranks() -> MpiComm | None:
 
 
 def answered(comm: MpiComm, answer: Callable[[], int]) -> int:
-    """Return the exit code of answer(), after all ranks have ended; all call.
+    """Return the exit code of answer(), after all ranks have ended. Collective.
 
-    A rank that fails says so, and ends all: the others would wait for it. One that is killed is
-    named by a guard.
+    A rank that fails prints its error and ends all ranks, which would wait for it. If a rank is
+    killed, a guard prints which one.
     """
     try:
         comm.watch()
         code = answer()
-    except Exception as error:  # told and ended here: other ranks would wait for this one
+    except Exception as error:  # print it and end all ranks, which would wait for this one
         _end_all(comm, error)
     comm.end()
     return code
 
 
 def _end_all(comm: MpiComm, error: Exception) -> NoReturn:
-    """Say which rank failed, and why; end all ranks."""
+    """Print which rank failed, and why; end all ranks."""
     time.sleep(TURN * min(comm.rank, 10))
     names = comm.waits.names
     known = names.failed(comm.rank, error)

@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """module: where add_arguments(parser) and run(args, out) -> int are. purpose, example: help."""
+    """A command, as listed by --help.
+
+    module: defines add_arguments(parser) and run(args, out) -> int. purpose, example: texts for
+    --help.
+    """
 
     module: str
     purpose: str

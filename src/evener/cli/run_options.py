@@ -1,4 +1,4 @@
-"""RunOptions: the options of `evener run`, as its modules take them."""
+"""RunOptions: the options of `evener run`, for its modules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLICY = "policy (without PLAN)"
 
 
 def supersteps_or_seconds(text: str) -> tuple[int | None, float | None]:
-    """Return supersteps or seconds between checkpoints: "100" or "30s"."""
+    """Parse the interval between checkpoints, in supersteps or seconds: "100" or "30s"."""
     if text.endswith("s"):
         return None, positive_finite(text[:-1])
     found = count(text)
@@ -32,11 +32,11 @@ def supersteps_or_seconds(text: str) -> tuple[int | None, float | None]:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """The options of `evener run`, by the names of the command line; None where not given.
+    """The options of `evener run`, named as on the command line; None if not given.
 
     graph: with --stream the plan. set: parameters as NAME=VALUE. every: supersteps and seconds
-    between checkpoints, of which one is given. machines: the machine that takes the place of a
-    plan. reading: how the graph is read.
+    between checkpoints, one of which is given. machines: the machine if there is no plan. reading:
+    how the graph is read.
     """
 
     plan: str | None = option(
@@ -142,7 +142,7 @@ class RunOptions:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add what is run, on what, and for how long, and what is written of it."""
+    """Add options for the program, its input, its duration, and its outputs."""
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument(
         "--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, kcore, triangles, spmv, cg, jacobi"
@@ -155,8 +155,8 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run_options_from(args: argparse.Namespace) -> RunOptions:
-    """Return the options given."""
-    # Of one file, the graph is named: a plan is not needed where a machine is given.
+    """Return the given options."""
+    # A single file is the graph: if a machine is given, no plan is needed.
     plan, graph = (args.plan, args.graph) if args.graph is not None else (None, args.plan)
     if args.calibrate and not args.stream:
         raise UsageError("--calibrate works with --stream only")

@@ -1,4 +1,4 @@
-"""What `evener run` runs: an app that is here or a program of the user's, and its parameters."""
+"""The programs of `evener run`, built-in apps or users' programs, and their parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be run: a program, the app that it is of or None, its parameters, supersteps."""
+    """What to run: a program, its app or None, its parameters, supersteps."""
 
     program: VertexProgram | Solver
     app: App | None
@@ -30,7 +30,7 @@ class Asked:
 
 
 def asked_of(options: RunOptions) -> Asked:
-    """Return the program and its parameters. Raises UsageError for what it does not have."""
+    """Return the program and its parameters. Raises UsageError for unknown parameters."""
     from evener.running.apps.registry import find_app
     from evener.running.engine.engine import MOST
     from evener.running.engine.program import VertexProgram
@@ -55,7 +55,7 @@ def asked_of(options: RunOptions) -> Asked:
 
 
 def parameters_asked(options: RunOptions) -> dict[str, float]:
-    """Return the parameters of --set. Raises UsageError for words that are no NAME=VALUE."""
+    """Return the parameters of --set. Raises UsageError for words other than NAME=VALUE."""
     return dict(_parameter(word) for word in options.set)
 
 
@@ -71,7 +71,7 @@ def _parameter(word: str) -> tuple[str, float]:
 
 
 def verified(asked: Asked, graph: Graph | DirectedGraph, found: ProgramRun) -> bool:
-    """Return whether another algorithm finds the same values. UsageError without an app."""
+    """Return whether another algorithm computes the same values. UsageError without an app."""
     if asked.app is None:
         raise UsageError("--verify works with --app only, not with --program")
     given: Mapping[str, float] = {**asked.program.parameters, **asked.parameters}

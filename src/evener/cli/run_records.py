@@ -1,4 +1,4 @@
-"""What `evener run` writes of a run: a page, samples of speeds, a trace; what it advises."""
+"""Files that `evener run` writes about a run: a page, speed samples, a trace; and its advice."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from evener.running.slicing import RankParts
 
 PLAYED = "Threads of this computer stand in for devices that it does not have"
-SAMPLES = "run.samples"  # file of samples in a command, where none was asked for
+SAMPLES = "run.samples"  # default name of a file of samples in a suggested command
 
 
 def records_asked(options: RunOptions) -> list[str]:
-    """Return the files to write. Raises UsageError where the run cannot fill them."""
+    """Return the files to write. Raises UsageError if the run cannot provide their content."""
     asked = [one for one in (options.report, options.samples, options.trace) if one is not None]
     if options.samples is not None and options.emulate:
         raise UsageError("--samples does not work with --emulate, whose speeds are given")
@@ -42,9 +42,9 @@ def records_asked(options: RunOptions) -> list[str]:
 
 
 def stood_in_for(options: RunOptions, platform: Platform) -> list[str]:
-    """Return the devices for which threads of this computer stand in: GPUs, and other hosts' ones.
+    """Return the devices that threads of this computer replace: GPUs, and other hosts' devices.
 
-    For a run in one process without --devices; under MPI each process is where it was started.
+    Only for a run in one process without --devices; under MPI each process is on its device.
     """
     from evener.integrations.launching.placing import is_here
 
@@ -67,7 +67,8 @@ def write_records(
 ) -> RunAdvice:
     """Write page, samples and trace if requested; return what would help.
 
-    run: on an emulated machine, as EmulatedMachineRun.recorded. played: see `stood_in_for`.
+    run: on an emulated machine, the one from EmulatedMachineRun.recorded. played: see
+    `stood_in_for`.
     """
     from evener.io.machines.speeds import write_speeds
     from evener.reporting.runs import RunAdvice, advice_of, machine_names, write_run
@@ -105,7 +106,7 @@ def _breakdown(
     run: ProgramRun,
     program: VertexProgram | Solver,
 ) -> Breakdown:
-    """Return what a superstep was spent with, since vertices last changed device."""
+    """Return how time was spent in a superstep, since vertices last changed device."""
     from evener.planning.breakdown import (
         breakdown_of,
         divided_anew,
@@ -117,7 +118,7 @@ def _breakdown(
     from evener.running.slicing import RankParts
 
     platform, plan, edges = division.platform, division.plan, division.edges
-    if isinstance(graph, RankParts):  # of a plan whose vertices stay where they are
+    if isinstance(graph, RankParts):  # then the plan's vertices have not moved
         assert plan is not None
         divided = divided_by(plan)
     elif edges is not None:
@@ -148,7 +149,7 @@ def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:
 
 
 def edge_commands(options: RunOptions, plan: EdgePlan) -> dict[str, list[str]]:
-    """Return the commands that may help where edges are divided, by what limits a run."""
+    """Return the commands that may help for an edge plan, by what limits a run."""
     assert options.plan is not None
     words = ["evener", "split", options.graph, "--machine", options.plan]
     words += ["--speeds", options.samples or SAMPLES]
@@ -173,7 +174,7 @@ def _splitting(plan: EdgePlan) -> list[str]:
 
 
 def _workload(plan: Plan) -> list[str]:
-    """Return the options for the plan's workload, in whose units its loads are."""
+    """Return the options for the plan's workload, which defines the units of its loads."""
     from evener.plans.workload import WEIGHTS, WORKLOADS
 
     own = plan.workload
@@ -189,7 +190,7 @@ def _workload(plan: Plan) -> list[str]:
 
 
 def _reading(options: RunOptions, plan: Plan | EdgePlan) -> list[str]:
-    """Return the options by which the plan's graph was read."""
+    """Return the options with which the plan's graph was read."""
     given = recorded_reading(plan)
     own = options.reading
     given |= {key: v for key in ("coords", "weights") if (v := getattr(own, key)) is not None}

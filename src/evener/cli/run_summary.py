@@ -1,4 +1,4 @@
-"""What `evener run` prints of a run: a row for each device, and a summary; the same for --json."""
+"""What `evener run` prints: a row for each device, and a summary; the same for --json."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ EMULATED_TIMES = ("computing", "communicating", "waiting")
 
 @dataclass(frozen=True)
 class RunFound:
-    """A run, the same on an emulated machine, its checkpoints, and its rebalancer.
+    """A run, its emulated run, its checkpoints, and its rebalancer.
 
-    Each is None where it was not requested.
+    Each is None if it was not requested.
     """
 
     run: ProgramRun
@@ -39,7 +39,7 @@ class RunFound:
 
     @property
     def seconds(self) -> float:
-        """Seconds of all supersteps, of the emulated machine where there is one."""
+        """Seconds of all supersteps; those of the emulated machine if there is one."""
         return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
@@ -104,7 +104,7 @@ def say(
 
 
 def _say_moves(run: ProgramRun, adviser: RunRebalancer, out: Output) -> list[dict[str, Any]]:
-    """Say when vertices changed device, what that took, and what it saved; return it for --json."""
+    """Print when vertices moved, how long it took, and what it saved; return it for --json."""
     from evener.wording import duration, plural
 
     told = []
@@ -125,7 +125,7 @@ def _say_moves(run: ProgramRun, adviser: RunRebalancer, out: Output) -> list[dic
 
 
 def _saved(seconds: float) -> str:
-    """Return what was measured to be saved a superstep."""
+    """Return the measured saving per superstep as text."""
     from evener.wording import duration
 
     if seconds < 0:
@@ -134,7 +134,7 @@ def _saved(seconds: float) -> str:
 
 
 def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:
-    """Return for each device its name, and sums over the supersteps by name."""
+    """Return, for each device, its name, and sums over the supersteps, by name."""
     sums: dict[str, Any] = {
         name: found.run.of_devices(name).sum(axis=0)
         for name in ("sent", "edges", *(() if found.emulated else TIMES[:1] + TIMES[2:]))
@@ -148,7 +148,7 @@ def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:
 
 
 def say_reorderings(run: ProgramRun, names: Sequence[str], out: Output) -> list[dict[str, Any]]:
-    """Print a line for each device; return the same for --json, numbers not measured as None."""
+    """Print a line for each device; return it for --json, with None for unmeasured numbers."""
     found = []
     for name, one in zip(names, run.reorderings, strict=True):
         out.say(f"Locality, {name}: {_sentence(one)}")

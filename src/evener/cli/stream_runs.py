@@ -1,4 +1,4 @@
-"""`evener run --stream`: a stream program on the processors of a plan, or its filters measured."""
+"""`evener run --stream`: run a stream program on a plan's processors, or measure its filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evener.running.streams.program import StreamProgram
     from evener.running.streams.results import StreamRun
 
-ITERATIONS = 100  # where none are asked for
+ITERATIONS = 100  # default
 SHOWN = 40  # processors, and filters, in the tables
 # Options of runs on graphs, which say nothing of stream programs.
 OTHERS = (
@@ -27,7 +27,7 @@ OTHERS = (
 
 
 def run_stream_program(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
-    """Run or measure a stream program; exit 5 where its results are found wrong."""
+    """Run or measure a stream program; exit 5 if its results are found to be wrong."""
     _refuse_others(options)
     if comm is not None and comm.rank > 0:
         out.is_json, out.is_quiet = False, True
@@ -74,7 +74,7 @@ def _program(options: RunOptions) -> StreamProgram:
 def _calibrate(
     options: RunOptions, program: StreamProgram, comm: MpiComm | None, out: Output
 ) -> int:
-    """Measure the filters and what bytes between cores take; write the graph, and the machine."""
+    """Measure the filters and the transfers between cores; write the graph, and the machine."""
     from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
     from evener.io.machines.platforms import write_platform
     from evener.running.devices import Cuda, devices_of
@@ -174,7 +174,7 @@ def _run(
 
 
 def _verified(program: StreamProgram, found: StreamRun) -> bool:
-    """Return whether the outputs are right, or those of one filter after the other."""
+    """Return whether the outputs are right, or equal those of a sequential run."""
     import numpy as np
 
     from evener.running.streams.in_turn import run_in_turn
@@ -232,7 +232,7 @@ def _say(
 
 
 def _processors(found: StreamRun, plan: StreamPlan) -> list[dict[str, Any]]:
-    """Return for each processor its name, and its seconds by name."""
+    """Return, for each processor, its name, and its seconds by name."""
     own: dict[str, Sequence[float]] = {
         "busy": found.busy.tolist(), "cpu": found.cpu.tolist(),
         "no_input": found.no_input.tolist(), "no_room": found.no_room.tolist(),

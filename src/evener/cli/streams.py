@@ -1,7 +1,8 @@
-"""Wraps stdout and stderr while a command runs, so that failed writes become plain errors.
+"""Wrap stdout and stderr while a command runs, so that failed writes become plain errors.
 
-Writing to a closed or full stdout raises OutputError; to a pipe without a reader, ReaderGone. What
-cannot be written to stderr is dropped: results go to stdout alone, and the exit code still tells.
+Writing to a closed or full stdout raises OutputError; to a pipe without a reader, ReaderGone. Text
+that cannot be written to stderr is dropped: results only go to stdout, and the exit code still
+reports failure.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class ReaderGone(Exception):  # noqa: N818 - not an error: `evener ... | head` i
 
 @contextmanager
 def watched_streams() -> Iterator[None]:
-    """Replace sys.stdout and sys.stderr by the wrappers below while a command runs."""
+    """Context manager: replace sys.stdout and sys.stderr by the wrappers below."""
     _occupy_closed()
     before = sys.stdout, sys.stderr
     # A stream that was closed when Python began is None, whatever its type says.
@@ -62,7 +63,7 @@ def watched_streams() -> Iterator[None]:
 
 @contextmanager
 def stdout_for_data(taken: bool) -> Iterator[None]:
-    """Send all text to stderr meanwhile, if a file is written to stdout (taken)."""
+    """Context manager: send all text to stderr, if a file is written to stdout (taken)."""
     if not taken:
         yield
         return
@@ -84,7 +85,7 @@ class _Stream:
         return getattr(self._stream, name)
 
     def give_up(self) -> None:
-        """Redirect the file to the null device, as Python flushes again when it exits."""
+        """Redirect the file to the null device, because Python flushes again when it exits."""
         with suppress(OSError, ValueError):  # closed, or without a file number
             number = self._stream.fileno()
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -102,7 +103,7 @@ class _Stream:
 
 
 class Results(_Stream):
-    """stdout: raises OutputError where it cannot be written, ReaderGone without a reader."""
+    """stdout: raises OutputError if it cannot be written, ReaderGone without a reader."""
 
     @property
     def buffer(self) -> Self:
@@ -177,7 +178,7 @@ class Remarks(_Stream):
 
 
 class _Closed(io.StringIO):
-    """Stands for a stdout that was closed when the program began: writing raises OSError."""
+    """Replaces a stdout that was closed when the program began: writing raises OSError."""
 
     @property
     def buffer(self) -> Self:  # type: ignore[override]
@@ -194,7 +195,7 @@ class _Closed(io.StringIO):
 def _occupy_closed() -> None:
     """Open the null device in place of each standard stream that is closed.
 
-    The next file opened would get the number of the closed stream otherwise, and a child process
+    Otherwise the next file opened would get the number of the closed stream, and a child process
     that prints would write into that file.
     """
     if None not in (sys.__stdin__, sys.__stdout__, sys.__stderr__):

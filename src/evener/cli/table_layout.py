@@ -1,8 +1,8 @@
-"""Lays out tables for a terminal: nothing is cut, whatever its width.
+"""Lay out tables for a terminal of any width, without cutting any text.
 
 If a table is too wide, cells of words are broken into lines; then the columns are divided into
-several tables, each with the first column; in very narrow terminals every row becomes a heading
-and a list of names and values.
+several tables, each with the first column; in very narrow terminals every row becomes a heading and
+a list of names and values.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def terminal_width(stream: TextIO) -> int | None:
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a text takes; characters of East Asia take two."""
+    """Return the number of terminal columns of a text; East Asian characters take two."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -45,7 +45,7 @@ def width_of(text: str) -> int:
 
 
 def atoms(text: str) -> list[str]:
-    """Return the parts of a text that are not broken: words, and numbers with their units."""
+    """Return the parts of a text that must not be broken: words, and numbers with their units."""
     return _ATOM.findall(text)
 
 
@@ -111,17 +111,17 @@ class TableColumn:
 
     @property
     def widest(self) -> int:
-        """Width in which nothing is broken."""
+        """Width at which nothing is broken."""
         return max(self.content, width_of(self.title))
 
     @property
     def unbroken(self) -> int:
-        """Width in which only the title is broken, between words."""
+        """Width at which only the title is broken, between words."""
         return max(self.content, _longest(self.title))
 
     @property
     def narrowest(self) -> int:
-        """Min. width in which the column is legible."""
+        """Minimum width at which the column is legible."""
         if not self.has_words:
             return self.unbroken
         words = max(map(_longest, [self.title, *self.cells]), default=0)
@@ -179,7 +179,7 @@ def _room(widths: Sequence[int]) -> int:
 def _widths(columns: Sequence[TableColumn], width: int) -> list[int] | None:
     """Return the columns' widths in a table of `width`, with few broken cells; None: too narrow.
 
-    Titles are broken before cells.
+    Titles are broken before cells are.
     """
     stages = [
         [column.narrowest for column in columns],

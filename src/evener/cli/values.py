@@ -1,4 +1,4 @@
-"""Types of option values: shares, counts, names of reports; checks of files to be written."""
+"""Types of option values: shares, counts, names of reports; checks of output files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def share_below_one(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """Return a whole number, such as 500, 2_000_000 or 1e5."""
+    """Return an integer, written such as 500, 2_000_000 or 1e5."""
     try:
         exact = int(text)
     except ValueError:
@@ -58,7 +58,7 @@ def count(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """Return a seed: a whole number of 64 bits, not negative."""
+    """Return a seed: a non-negative integer of 64 bits."""
     value = int(text) if re.fullmatch(r"\d{1,19}", text, re.ASCII) else -1
     if not 0 <= value < 2**63:
         raise argparse.ArgumentTypeError(
@@ -68,7 +68,7 @@ def seed(text: str) -> int:
 
 
 def size_in_bytes(text: str) -> int:
-    """Return a size in bytes, above zero, as `bytes_of` reads it."""
+    """Return a positive size in bytes, parsed by `bytes_of`."""
     size = bytes_of(text)
     if size is None and not text.strip().startswith("-"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as {SIZES}")
@@ -94,7 +94,7 @@ def positive(text: str) -> float:
 
 
 def not_negative(text: str) -> float:
-    """Return zero, a number above, or infinity."""
+    """Return a non-negative number, or infinity."""
     try:
         value = float(text)
     except ValueError:
@@ -105,7 +105,7 @@ def not_negative(text: str) -> float:
 
 
 def sides(text: str) -> list[int]:
-    """Return the whole numbers of a shape such as 4x2x12; [] for any other text."""
+    """Return the integers of a shape such as 4x2x12; [] for any other text."""
     try:
         return [count(word) for word in text.lower().split("x")]
     except argparse.ArgumentTypeError:
@@ -128,7 +128,7 @@ _NOT_PAGES = (
 
 
 def page(text: str) -> str:
-    """Return the name of a report; refuses suffixes of files other than HTML pages."""
+    """Return the name of a report; refuse suffixes of files other than HTML pages."""
     if text.lower().endswith(_NOT_PAGES):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the name of a page: reports are .html, which browsers print as PDF"
@@ -137,7 +137,7 @@ def page(text: str) -> str:
 
 
 def waiting(text: str) -> float:
-    """Return a number of seconds to wait, above zero: 30 years at most, as of the system."""
+    """Return a positive number of seconds to wait, at most 30 years, the system's limit."""
     value = positive_finite(text)
     if value > LONGEST_WAIT:
         raise argparse.ArgumentTypeError(f"{text!r} seconds are more than 30 years")
@@ -145,7 +145,7 @@ def waiting(text: str) -> float:
 
 
 def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | None]) -> None:
-    """Raise an error where an output cannot be written, or is one of the inputs, or of the others.
+    """Raise an error if an output cannot be written, or equals an input or another output.
 
     Raises InputError for a file that cannot be written, UsageError for a name given twice.
     """
@@ -164,7 +164,7 @@ def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | 
 
 
 def refuse_picture(output: str, inputs: Iterable[str | Path | None]) -> None:
-    """Raise UsageError for a picture that is not .png or .svg, and what `refuse_outputs` raises."""
+    """Raise UsageError for a picture that is not .png or .svg; check it by `refuse_outputs`."""
     from evener.reporting.plots import checked_kind
 
     checked_kind(output)

@@ -14,6 +14,6 @@ least_devices.py  on how few equal devices a program fits, by what it allocates
 device_sets/   estimates for sets of devices: used by makespan and by advise
 advise/        which devices are worth using: a question of its own, answered by many plans
 
-Imports everything below it but reporting and cli. What decides that a device of a plan gets nothing
-is listed in makespan/__init__.py; in a plan of least cut every device gets at least a vertex.
+Imports everything below it except reporting and cli. makespan/__init__.py lists the rules by which
+a device of a plan gets no vertices; in a plan of least cut every device gets at least one.
 """

@@ -1,7 +1,7 @@
-"""What limits a partition on a platform, and which changes of the platform would help most.
+"""Find what limits a partition on a platform, and which changes of the platform would help most.
 
-A change is predicted with the blocks as they are, as the search predicts them. More memory alone
-changes the sizes of blocks.
+A change is predicted with unchanged blocks, by the prediction that the search uses. Only for more
+memory do the sizes of blocks change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_FULL = 3  # full devices, and kinds of devices, tried with twice their memor
 
 @dataclass(frozen=True)
 class Change:
-    """A change as text, the predicted makespan with it [s], and its ratio to the present one."""
+    """A change in words, the predicted makespan with it [s], and its ratio to the present one."""
 
     text: str
     seconds: float
@@ -41,13 +41,12 @@ class Change:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """How the device that finishes last spends its time [s], and the changes that help, best first.
+    """How the device that finishes last spends its time [s], and helpful changes, the best first.
 
     Its seconds are compute, latency (alpha), transfer (beta x bytes), waiting (for shared links),
-    delay (by partners) and fixed, less overlapped. neighbours: devices it exchanges with. link: the
-    shared link it waits for, "" if none.
-    next_device, next_seconds: the last one of the others, if none were delayed; None where one
-    device does all the work.
+    delay (by partners) and fixed, minus overlapped. neighbours: number of devices it exchanges
+    with. link: the shared link it waits for, "" if none. next_device, next_seconds: the device that
+    would finish last without this one, if none were delayed; None if one device does all the work.
     """
 
     device: str
@@ -69,9 +68,9 @@ class Bottleneck:
 def bottleneck_of(
     judged: Evaluation, platform: Platform, workload: Workload = WEIGHTS
 ) -> Bottleneck:
-    """Return what limits a judged partition, and which changes would make it faster.
+    """Return what limits an evaluated partition, and which changes would make it faster.
 
-    The seconds are those of the judgement. platform, workload: what it was judged with.
+    The seconds are those of the evaluation. platform, workload: those it was evaluated with.
     """
     between, now = quotient_of(judged, platform.k), judged.prediction
     changes = helpful_changes(judged, platform, workload, between)
@@ -121,7 +120,7 @@ def helpful_changes(
 
 
 def quotient_of(judged: Evaluation, k: int) -> metrics.Quotient:
-    """Return the quotient graph of a judged partition; its edge weights are zero."""
+    """Return the quotient graph of an evaluated partition; its edge weights are zero."""
     exchange = judged.exchange
     starts = np.searchsorted(exchange.sender, np.arange(k + 1))
     return metrics.Quotient(
@@ -144,7 +143,7 @@ def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
 def _changes(
     platform: Platform, workload: Workload, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform, Workload]]:
-    """Yield changes as text, each with the changed platform and workload."""
+    """Yield each change in words, with the changed platform and workload."""
     yield from ((text, changed, workload) for text, changed in _devices(platform, now))
     yield from ((text, changed, workload) for text, changed in _levels(platform, between, now))
     yield from ((text, changed, workload) for text, changed in _connections(platform, now))
@@ -161,7 +160,7 @@ def _changes(
 
 
 def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
-    """Yield twice the speed of the devices that finish last, of their kinds, and of all devices."""
+    """Yield doubled speeds: of the devices that finish last, of their kinds, of all devices."""
     groups = kinds_of(platform)
     latest = np.argsort(-now.seconds, kind="stable")[:LAST_DEVICES].tolist()
     for b in latest:
@@ -176,7 +175,7 @@ def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platfor
 
 
 def kinds_of(platform: Platform) -> dict[str, list[int]]:
-    """Return the devices by kind: names that differ by their number alone."""
+    """Return groups of devices of one kind: their names differ only by a number."""
     kinds: dict[str, list[int]] = {}
     for b, device in enumerate(platform.devices):
         kinds.setdefault(device.name.rstrip("0123456789"), []).append(b)
@@ -184,7 +183,7 @@ def kinds_of(platform: Platform) -> dict[str, list[int]]:
 
 
 def called(platform: Platform, chosen: Sequence[int]) -> str:
-    """Return the name of a device, or of all devices of its kind."""
+    """Return a name for a device, or for all devices of its kind."""
     name = platform.names[chosen[0]]
     if len(chosen) == 1:
         return name
@@ -193,7 +192,7 @@ def called(platform: Platform, chosen: Sequence[int]) -> str:
 
 
 def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
-    """Return the platform with twice the speed of the chosen devices, at every load."""
+    """Return the platform with doubled speeds of the chosen devices, at every load."""
     devices: list[Device] = list(platform.devices)
     curves: dict[int, DeviceSpeeds] = {}
     for b in chosen:
@@ -214,7 +213,7 @@ def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
 def _levels(
     platform: Platform, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform]]:
-    """Yield faster links of each level that messages pass; of many levels, the busiest."""
+    """Yield faster links of levels that messages use, at most of the MAX_LINKS busiest."""
     if not platform.levels:
         return
 
@@ -225,7 +224,7 @@ def _levels(
 
     met = platform.shared_level(between.block, between.other)
     own = np.bincount(met, between.sent + 1.0, len(platform.levels))
-    # A message passes the shared links of all levels below the one where its ends meet.
+    # A message uses the shared links of all levels below the deepest level that both ends share.
     passed = np.where([level.shared for level in platform.levels], np.cumsum(own), own)
     busy = np.argsort(-passed, kind="stable")[:MAX_LINKS]
     for i in np.sort(busy[passed[busy] > 0]).tolist():
@@ -242,7 +241,10 @@ def _levels(
 
 
 def _connections(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
-    """Yield twice the bandwidth of each link, at the last devices first; then better links all."""
+    """Yield doubled bandwidths of single links, then better links everywhere.
+
+    Links of the devices that finish last come first.
+    """
     if not platform.connections:
         return
     latest = np.argsort(-now.seconds, kind="stable")[:LAST_DEVICES].tolist()
@@ -274,11 +276,11 @@ def _sooner(link: Link) -> Link:
 def more_memory(
     judged: Evaluation, platform: Platform, workload: Workload, kinds: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Sequence[int], float]]:
-    """Yield devices of which some are full, and the makespan with twice their memory, as a ratio.
+    """Yield devices of which some are full, and the relative makespan with twice their memory.
 
-    kinds: devices of the same kind by name. Both makespans are of sizes at which all devices finish
-    together, each exchanging what it exchanges now; devices without a block stay without. At most
-    1.
+    kinds: groups of devices of one kind. The ratio, at most 1, compares two sets of sizes at which
+    all devices finish together; each device exchanges as much as now, and devices without a block
+    get none.
     """
     loads = judged.certificate.weights
     room, full = _room(judged, platform)
@@ -297,7 +299,10 @@ def more_memory(
 def _first_of_kinds(
     platform: Platform, full: BoolArray, kinds: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Return one full device of each kind, the fastest first: others would gain the same."""
+    """Return one full device of each kind, the fastest first.
+
+    Other full devices of the kind would gain the same.
+    """
     kind_of = {b: kind for kind, own in enumerate(kinds) for b in own}
     fastest = [b for b in np.argsort(-platform.speeds, kind="stable").tolist() if full[b]]
     first = {kind_of.get(b, -1 - b): b for b in reversed(fastest)}
@@ -305,7 +310,7 @@ def _first_of_kinds(
 
 
 def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
-    """(k,) the most that each device holds [units], at least what it has; (k,) which are full."""
+    """Return (k,) the capacity of each device [units], at least its load; (k,) which are full."""
     certificate = judged.certificate
     loads = certificate.weights
     busy = (loads > 0) & (certificate.bytes > 0)
@@ -317,7 +322,7 @@ def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray
 
 
 class _EvenSizes:
-    """Sizes at which the devices that have blocks finish together, at the exchanges they have."""
+    """Computes sizes at which all devices with blocks finish together, with unchanged exchanges."""
 
     def __init__(self, judged: Evaluation, costs: Costs) -> None:
         certificate, now = judged.certificate, judged.prediction
@@ -327,7 +332,7 @@ class _EvenSizes:
         self._border = 1.0 - now.interior[None]
 
     def seconds(self, room: FloatArray) -> float:
-        """Return the makespan [s] if each device holds at most its room (k,) [units]."""
+        """Return the makespan [s] if each device holds at most room (k,) [units]."""
         equal_finish = EqualFinish(self._costs, self._work, self._n, room)
         found = equal_finish.loads_of(self._mask, lambda *_: (self._exchange, self._border))
         return float(found.seconds[0])

@@ -1,4 +1,4 @@
-"""How each device spends a superstep, measured and predicted, and what it waits for."""
+"""How each device spends a superstep, measured and predicted, and what limits the superstep."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ UNALIKE = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Breakdown:
-    """Seconds of a mean superstep of each device, (k,) each [s].
+    """Seconds of each device in a mean superstep, (k,) each [s].
 
-    measured: by activity. computing: predicted from the plan's speeds for the arcs that the run
-    looked at. ends: predicted, when the device is done, with its messages by the plan's links for
-    the bytes that the run sent. is_scaled: whether the plan's speeds are relative, so that
-    predicted seconds are scaled to the measured sum. seconds: of a superstep as measured, whole: of
-    all supersteps. loads [units]: by the plan. describes_work: whether loads are roughly
-    proportional to the arcs read, or follow the user's kernel or weights. evened: seconds of
-    computing, if loads were as the measured speeds. is_emulated: whether measured seconds are of a
+    loads [units]: the plan's. measured: by activity. computing: predicted from the plan's speeds
+    for the arcs that the run read. ends: predicted times when devices finish, given the plan's
+    links and the bytes that the run sent. is_scaled: whether predicted seconds are scaled so that
+    computing has the measured sum, because the plan's speeds are relative. describes_work: whether
+    loads are roughly proportional to the arcs read, or given by the user's kernel or weights.
+    seconds: measured, of a mean superstep; whole: of all supersteps. evened: seconds of computing
+    if loads matched the measured speeds. is_emulated: whether measured seconds are those of a
     virtual clock.
     """
 
@@ -81,11 +81,12 @@ class Breakdown:
 
 
 class Limit(NamedTuple):
-    """What a superstep is limited by: "nothing", "units", "loads", "exchange" or "unknown".
+    """What limits a superstep: "nothing", "units", "loads", "exchange" or "unknown".
 
-    unknown: the run was too short to tell. units: those of the loads do not describe the work.
-    loads: they do not match the speeds. exchange: they do. waits: the device that waits most,
-    share: of its time. last: the one that computes longest.
+    unknown: the run was too short to tell. units: the plan's loads do not describe the work. loads:
+    loads describe the work but do not match the speeds. exchange: loads match the speeds. waits:
+    the device that waits most, share: the share of its time that it waits. last: the device that
+    computes longest.
     """
 
     by: str
@@ -95,7 +96,7 @@ class Limit(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """A graph's blocks on the devices of a platform, judged for a workload."""
+    """A graph's blocks on the devices of a platform, evaluated for a workload."""
 
     platform: Platform
     partition: Partition
@@ -114,14 +115,14 @@ def divided_by(plan: Plan) -> Divided:
 
 
 def divided_anew(plan: Plan, graph: Graph | DirectedGraph, partition: Partition) -> Divided:
-    """Return other blocks for the devices of a plan, as after vertices have changed device."""
+    """Evaluate other blocks on the devices of a plan, for example after vertices have moved."""
     contract, workload = plan.certificate.contract, plan.workload
     judged = evaluate(graph.undirected(), partition, plan.platform, contract, workload=workload)
     return Divided(plan.platform, partition, judged, workload)
 
 
 def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: Platform) -> Divided:
-    """Return blocks that no plan made: a vertex weighs as many units as arcs leave or reach it."""
+    """Evaluate blocks that no plan made; the weight of a vertex is its degree."""
     edges = graph.undirected()
     weighted = replace(edges, vwgt=np.maximum(edges.degrees, 1).astype(np.int64))
     most = np.full(platform.k, float(weighted.total_weight))
@@ -131,7 +132,7 @@ def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: P
 
 
 def activities_of(run: ProgramRun) -> tuple[str, ...]:
-    """Return the activities of devices in a superstep of this run, as fields of its steps."""
+    """Return the names of the activities measured in this run, which are fields of its steps."""
     return EMULATED_ACTIVITIES if run.is_emulated else ACTIVITIES
 
 
@@ -141,7 +142,7 @@ def breakdown_of(
     graph: Graph | DirectedGraph | RankParts,
     program: VertexProgram | Solver,
 ) -> Breakdown:
-    """Return measured and predicted seconds of a mean superstep. graph: what was run on."""
+    """Return measured and predicted seconds of a mean superstep. graph: the one of the run."""
     if program.schedule == "dense":
         passes = np.ones(divided.partition.k)
     else:
@@ -160,11 +161,11 @@ def breakdown_of(
 
 
 class PredictionTerms(NamedTuple):
-    """What a superstep is predicted by.
+    """Input of the prediction of a superstep.
 
     loads (k,) [units]; between: what devices exchange; interior (k,): share of a load that can be
-    computed meanwhile; passes (k,): how often a mean superstep does a device's load.
-    describes_work: as of Breakdown.
+    computed during the exchange; passes (k,): how many times a mean superstep processes a device's
+    load. describes_work: see Breakdown.
     """
 
     platform: Platform
@@ -205,7 +206,7 @@ def broken_down(run: ProgramRun, terms: PredictionTerms) -> Breakdown:
 
 
 def limit_of(breakdown: Breakdown) -> Limit:
-    """Return what limits a superstep, by what loads that match the measured speeds would save."""
+    """Return what limits a superstep, judged by the time saved if loads matched the speeds."""
     share = breakdown.waiting_share
     waits = int(share.argmax())
     computing = breakdown.measured["computing"]
@@ -226,12 +227,12 @@ def _mean(run: ProgramRun, name: str) -> FloatArray:
 
 
 def passes_of(run: ProgramRun, arcs: NumberArray) -> FloatArray:
-    """(k,) how often a mean superstep reads each of a device's arcs (k,)."""
+    """Return (k,) how many times a mean superstep reads each of a device's arcs (k,)."""
     return np.asarray(_mean(run, "edges") / np.maximum(arcs, 1.0))
 
 
 def _arcs_of_blocks(graph: Graph | DirectedGraph | RankParts, partition: Partition) -> NumberArray:
-    """(k,) arcs that leave the vertices of each block."""
+    """Return (k,) the number of arcs that leave the vertices of each block."""
     if isinstance(graph, RankParts):
         return graph.out_arcs
     return np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)
@@ -252,10 +253,10 @@ def _describes_work(
 def edge_breakdown_of(
     run: ProgramRun, plan: EdgePlan, copies: Copies, program: VertexProgram | Solver, n_arcs: int
 ) -> Breakdown:
-    """Return measured and predicted seconds of a mean superstep.
+    """Return measured and predicted seconds of a mean superstep of an edge plan.
 
-    copies: of the vertices by this plan. n_arcs: of the graph that was run on. Loads are the plan's
-    edges, and nothing is computed while messages flow.
+    copies: copies of vertices in this plan. n_arcs: arcs of the graph of the run. Loads are numbers
+    of edges, and nothing is computed during the exchange.
     """
     passes = np.ones(plan.platform.k)
     if program.schedule != "dense":

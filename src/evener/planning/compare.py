@@ -1,6 +1,6 @@
-"""Runs several partitioners side by side: same sizes, same contract, CPU seconds.
+"""Run several partitioners on the same graph with equal sizes and contract, and compare them.
 
-On machines with links, `compared_plan` adds the plan for seconds, with its own sizes.
+On machines with links, `compared_plan` adds the plan for seconds, which has its own sizes.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small p
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One tool's result, judged: raw, as the tool left it; kept, enforced and mapped to devices.
+    """One tool's evaluated result: raw, as the tool returned it; kept, after repair and mapping.
 
-    cpu_seconds: the tool's own CPU time [s]; enforce_seconds: that of the repair [s]. moved:
-    vertices that the repair moved. mapping: None where blocks stay. note: why raw or kept is None.
+    cpu_seconds: the tool's own CPU time [s]; enforce_seconds: that of the repair [s]. moved: number
+    of vertices that the repair moved. mapping: None if no block changed its device. note: why raw
+    or kept is None.
     """
 
     tool: str
@@ -73,7 +74,7 @@ class Comparison:
 
 
 class Comparisons(list[Comparison]):
-    """The results of several tools for one graph: a list, which a notebook shows as a table."""
+    """The results of several tools for one graph: a list that a notebook shows as a table."""
 
     def _repr_html_(self) -> str:
         html: str = from_above("evener.reporting.notebook:comparisons_html")(self)
@@ -87,9 +88,9 @@ def compared_plan(
     *,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Return what `evener plan` makes for seconds, judged as such a plan is.
+    """Return the plan for least seconds that `evener plan` makes, evaluated like the other results.
 
-    Raises InfeasibleError where the graph does not fit the platform.
+    Raises InfeasibleError if the graph does not fit the platform.
     """
     asked = replace(options, objective="seconds", tool="auto")
     found = solve_seconds(graph, platform, asked, progress=progress)
@@ -101,7 +102,7 @@ def compared_plan(
 def available_tools(graph: Graph, platform: Platform) -> list[str]:
     """Return the tools that are installed and can divide this graph, in the registry's order.
 
-    Those that divide along a tree are left out for platforms without one.
+    Tools that divide along a tree of devices are left out if the platform has none.
     """
     flat = len(device_tree(platform)) == 0
     return [
@@ -127,12 +128,12 @@ def compare(
     progress: Progress | None = None,
     **keywords: Unpack[PlanKeywords],
 ) -> Comparisons:
-    """Return a list with a Comparison for each tool, in the order given.
+    """Return a list with a Comparison for each tool, in the given order.
 
-    Where a tool fails, its note says why. tools: names, or one name; None: all that are installed
-    and can divide this graph. graph, platform, options, keywords: as of `plan`. In a notebook the
-    list is shown as a table. Raises UsageError for an unknown tool, InfeasibleError where the
-    graph does not fit the platform.
+    If a tool fails, its note says why. tools: names, or one name; None: all that are installed and
+    can divide this graph. graph, platform, options, keywords: see `plan`. A notebook shows the list
+    as a table. Raises UsageError for an unknown tool, InfeasibleError if the graph does not fit the
+    platform.
     """
     taken, platform = take_graph(graph), as_platform(platform)
     options = options_with(options, keywords).sending(taken.exchange)
@@ -158,7 +159,7 @@ def compare(
 def _compared(
     tool: str, graph: Graph, weighted: Graph, terms: PlanTerms, options: PlanOptions
 ) -> Comparison:
-    """Return one tool's result, by the steps of `plan`, each judged and the repair timed."""
+    """Run one tool through the steps of `plan`; evaluate its result before and after the repair."""
 
     def judge(partition: Partition) -> Evaluation:
         platform, contract = terms.platform, terms.contract
@@ -188,10 +189,10 @@ def rival_of(
     options: PlanOptions,
     used: BoolArray | None = None,
 ) -> Rival:
-    """Return what `tool` makes of the same contract, for a plan's record.
+    """Run `tool` under the plan's contract; return its result, which the plan records.
 
-    used (k,): the devices that have a block in the plan; None: all. Where some have none, the tool
-    also divides the graph over the others alone, as a last stage. A tool without the objective
+    used (k,): whether a device has a block in the plan; None: all have. If some have none, the tool
+    also divides the graph over the used devices only, as a last stage. A tool without the objective
     minimises its own; its note says so, or that it is not installed. Raises UsageError for an
     unknown tool.
     """
@@ -220,9 +221,9 @@ def rival_of(
 def own_cpu_seconds(
     graph: Graph, platform: Platform, made: Plan, options: PlanOptions
 ) -> float | None:
-    """Return the CPU time of the tool that made the plan [s], without that of loading kernels.
+    """Return the CPU time of the tool that made the plan [s], without the time to load kernels.
 
-    A first call loads compiled code, or compiles it: short runs are therefore repeated.
+    The first call of a tool loads or compiles code; short runs are therefore repeated.
     """
     spent = made.cpu_seconds
     if made.options.get("objective") == "seconds":
@@ -235,7 +236,7 @@ def own_cpu_seconds(
 
 
 def _load_kernels(graph: Graph) -> None:
-    """Repair a path of 64 vertices of the same types: no tool is charged for loading code."""
+    """Repair a path of 64 vertices of the same types: no tool's time shall include loading code."""
     n, c = 64, graph.n_constraints
     path = Graph.from_edges(
         n,

@@ -1,4 +1,4 @@
-"""Runs several methods of dividing edges side by side: same targets, same limits, CPU seconds."""
+"""Run several methods of dividing edges with equal targets and limits, and compare them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ WARMING_EDGES = 64  # of the path that each method divides first, so that its ke
 
 @dataclass(frozen=True, eq=False)
 class EdgeComparison:
-    """One method's blocks of edges, judged.
+    """One method's blocks of edges, evaluated.
 
-    plan: the blocks under the contract of all methods; None where the method failed. cpu_seconds:
-    of the method with its repair, tools in other processes included [s]. note: why plan is None.
+    plan: the blocks under the contract of all methods; None if the method failed. cpu_seconds [s]:
+    of the method and the repair, including tools in other processes. note: why plan is None.
     """
 
     method: str
@@ -59,12 +59,12 @@ def compare_edges(
     progress: Callable[[str, float], None] | None = None,
     **keywords: Unpack[SplitKeywords],
 ) -> list[EdgeComparison]:
-    """Return an EdgeComparison for each method, in the order given, also for methods that fail.
+    """Return an EdgeComparison for each method, in the given order, including methods that fail.
 
-    methods: names, or one name; None: all. edges, platform, options, keywords: as of `split`, but
-    for the method; `read_edges` reads arcs and matrices. Every method gets the same targets and
-    limits of each block, and its blocks are repaired to keep them. Raises UsageError for an unknown
-    method, and what `split` raises where there is no contract.
+    methods: names, or one name; None: all. edges, platform, options, keywords: see `split`, except
+    the method; `read_edges` reads arcs and matrices. Every method gets the same targets and limits,
+    and its blocks are repaired to keep them. Raises UsageError for an unknown method, and the
+    errors of `split` if no contract exists.
     """
     reading, platform = as_edges(edges), as_platform(platform)
     options = replace(options or SplitOptions(), **keywords)
@@ -92,7 +92,7 @@ def compare_edges(
 
 
 def _load_kernels(method: str, edges: EdgeList, options: SplitOptions) -> None:
-    """Divide a path of edges of the same types: no method is charged for loading code."""
+    """Divide a path of edges of the same types, so that no method's time includes loading code."""
     m = WARMING_EDGES
     work: Any = None if edges.weights is None else np.ones(m, edges.weights.dtype)
     path = EdgeList(m + 1, np.arange(m), np.arange(1, m + 1), work)

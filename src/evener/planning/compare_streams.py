@@ -1,4 +1,4 @@
-"""Runs several methods of placing filters side by side: periods, bounds, CPU seconds."""
+"""Run several methods of mapping filters, and compare their periods, bounds and CPU seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOADING = 0.01  # seconds of the search that loads its kernels
 
 @dataclass(frozen=True, eq=False)
 class StreamComparison:
-    """One method's plan of a stream graph; None where it failed, and a note why."""
+    """One method's plan of a stream graph, or None and a note that says why the method failed."""
 
     method: str
     plan: StreamPlan | None = None
@@ -46,8 +46,8 @@ def compare_filters(
 ) -> list[StreamComparison]:
     """Return a StreamComparison for each method, the shortest period first, failed ones last.
 
-    methods: names; None: all, but `exact` for small graphs alone. options: of all methods, each of
-    which has as many seconds. Raises UsageError for an unknown method.
+    methods: names; None: all, but `exact` only for small graphs. options: the same for all methods;
+    the time limit applies to each of them. Raises UsageError for an unknown method.
     """
     chosen = list(METHODS) if methods is None else list(methods)
     for method in chosen:
@@ -68,7 +68,7 @@ def compare_filters(
 
 
 def _load_kernels(asked: MapOptions, reading: CostReading | None) -> None:
-    """Place a few filters first: no method is charged for loading code."""
+    """Map a few filters first, so that no method's time includes loading code."""
     n = 4
     ends = np.arange(n - 1)
     graph = StreamGraph(

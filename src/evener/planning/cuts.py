@@ -1,8 +1,9 @@
-"""Whether to divide vertices or edges: both plans' predicted seconds of an iteration, compared.
+"""Decide whether to divide vertices or edges, by the predicted seconds of both plans.
 
-Both have the same work on the same devices. Blocks of vertices send a value for each vertex and
-other block that has a neighbour of it; blocks of edges one each way for each copy of a vertex, in
-two rounds of messages, and do the work of a vertex once for each copy.
+Both plans have the same work on the same devices. With blocks of vertices, a vertex sends a value
+to each other block that contains one of its neighbours. With blocks of edges, each copy of a vertex
+sends and receives a value, in two rounds of messages, and the work of a vertex is done once per
+copy.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ LEAST_GAIN = 0.05
 class CutChoice:
     """Which of two plans is predicted to be faster, and why.
 
-    vertices, edges: the prediction of each. sent: values that an iteration sends, by each cut.
-    is_relative: whether seconds mean nothing, but their ratio does.
+    vertices, edges: the prediction of each. sent: values sent in an iteration by each plan.
+    is_relative: whether only the ratio of seconds is meaningful.
     """
 
     cut: Cut
@@ -46,7 +47,7 @@ class CutChoice:
 
     @property
     def reason(self) -> str:
-        """Return the choice, both predictions and what makes the difference, in a sentence."""
+        """Return one sentence with the choice, both predictions, and why they differ."""
         own, other = self._of(self.cut), self._of(self._other)
         if self.is_relative:
             share = f"{own.makespan / other.makespan:.3g}"
@@ -59,7 +60,7 @@ class CutChoice:
         return f"Blocks of {self.cut}: {times}; {self._why(own, other)}."
 
     def _why(self, own: Prediction, other: Prediction) -> str:
-        """Return what makes the difference, or that there is little."""
+        """Return the cause of the difference, or that it is small."""
         values = f"{self.sent[self.cut]:,} values are sent, not {self.sent[self._other]:,}"
         if self.sent["vertices"] == self.sent["edges"]:
             values = f"both send {plural(self.sent['edges'], 'value')}"
@@ -81,7 +82,8 @@ class CutChoice:
 def choose_cut(plan: Plan, graph: Graph, edges: EdgeList, partition: EdgePartition) -> CutChoice:
     """Return whether a plan for vertices or a partition of edges is predicted to be faster.
 
-    graph: undirected, as the plan divides it; edges: as the partition does, for the plan's devices.
+    graph: undirected, as divided by the plan; edges: as divided by the partition, over the same
+    devices.
     """
     copies, platform = copies_of(edges, partition), plan.platform
     predicted = predicted_on_edges(graph, edges, (partition, copies), platform, plan.workload)
@@ -106,9 +108,9 @@ def predicted_on_edges(
 ) -> Prediction:
     """Return the Prediction of an iteration on blocks of edges, block b on device b.
 
-    The whole work is the graph's. Blocks have it in proportion to their edges, or, where the
-    workload states what vertices and entries cost, to their vertices, copies counted, and edges;
-    copies are work beyond the graph's then.
+    The total work is the graph's. It is distributed in proportion to the blocks' edges; or, if the
+    workload states costs of vertices and entries, to their vertices, including copies, and edges:
+    then copies add to the graph's work.
     """
     partition, copies = divided
     between = copies.quotient()
@@ -122,7 +124,7 @@ def predicted_on_edges(
 
 
 def _loads(graph: Graph, edges: FloatArray, copies: Copies, workload: Workload) -> FloatArray:
-    """(k,) work of each block [units]; edges (k,): of its edges, in any unit."""
+    """Return (k,) the work of each block [units]; edges (k,): work of its edges, in any unit."""
     share = edges / max(float(edges.sum()), 1e-300)
     vertex, edge = workload.shares
     if not (vertex or edge):

@@ -1,4 +1,4 @@
-"""Evaluates any partition on a platform, and checks what a plan states of its partition."""
+"""Evaluate any partition on a platform, and check the figures that a plan states."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def evaluate(
 ) -> Evaluation:
     """Return certificate, prediction and metrics of `partition`, block b on device b; O(n + m).
 
-    graph, platform: as of `plan`; partition: a Partition, a file's name, or the block of each
-    vertex. contract: None for what `plan` promises on this machine, see `usual_contract`. graph: as
-    it was read, with one or several weights a vertex. The weights of blocks and the predicted
-    seconds follow the workload's work, or else the weight `constraint`. If the contract limits
-    further weights, all are judged, that one first.
+    graph, platform: see `plan`; the graph as it was read, with one or several weights per vertex.
+    partition: a Partition, a file's name, or the block of each vertex. contract: None for that of a
+    plan with default options, see `usual_contract`. The weights of blocks and the predicted seconds
+    follow the workload's work, or else the weight `constraint`. If the contract limits further
+    weights, all are evaluated, that one first.
 
     Everything but the lower bound is recounted from graph and partition by evener.plans.recount,
-    which shares no code with partitioners and search. Raises InputError where lengths differ, and
-    for seconds too large for floating point.
+    which shares no code with partitioners and search. Raises InputError if lengths differ, and for
+    seconds too large for floating point.
     """
     taken, platform = take_graph(graph), as_platform(platform)
     graph, workload = taken.graph, workload.settled(taken.exchange)
@@ -82,8 +82,8 @@ def evaluate_for_seconds(
 ) -> Evaluation:
     """Return the evaluation of a partition under the contract of a plan for seconds.
 
-    That is: blocks within memory and the user's limits, and no device later than the makespan
-    that is predicted for this partition without rounding.
+    Under this contract, blocks keep memory and the user's limits, and no device finishes later than
+    the makespan that is predicted for this partition, apart from rounding.
     """
     makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
     stated = max(makespan, np.nextafter(0, 1))
@@ -94,7 +94,7 @@ def evaluate_for_seconds(
 def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
     """Return the contract of a plan made with default options.
 
-    Where links are known, memory and the user's limits; else sizes of least time, within 3 %.
+    If links are known, memory and the user's limits; else sizes of least time, within 3 %.
     """
     if lowers_seconds(graph, platform):
         return contract_for_seconds(graph, platform, workload)
@@ -104,10 +104,10 @@ def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHT
 def stage(
     name: str, graph: Graph, partition: Partition, contract: Contract, *, of_faces: bool = False
 ) -> Stage:
-    """Return the figures of a partition before it is final, for a plan's record; O(n + m).
+    """Return the figures of a partition at a step before the final one, for a plan's record.
 
-    graph: with the workload's weights. contract: that the final partition is to keep. of_faces:
-    whether values are sent for faces.
+    O(n + m). graph: with the workload's weights. contract: the one that the final partition must
+    keep. of_faces: whether values are sent for faces.
     """
     loads = np.asarray(graph.weights(), np.float64)[:, None]
     blocks = recounted_blocks(graph, partition, loads, of_faces=of_faces)
@@ -122,7 +122,7 @@ def stage(
 
 
 def stage_of(name: str, judged: Evaluation) -> Stage:
-    """Return the figures of a partition that has been judged."""
+    """Return the figures of an evaluated partition as a step of a plan."""
     certificate = judged.certificate
     return Stage(
         name,
@@ -136,7 +136,7 @@ def stage_of(name: str, judged: Evaluation) -> Stage:
 
 
 def _extremes(weights: FloatArray, contract: Contract) -> tuple[float, float]:
-    """Return the least and largest weight / target of the blocks with a target above zero."""
+    """Return the minimum and maximum weight / target of the blocks with a target above zero."""
     asked = contract.targets > 0
     if not asked.any():
         return 1.0, 1.0
@@ -145,10 +145,10 @@ def _extremes(weights: FloatArray, contract: Contract) -> tuple[float, float]:
 
 
 def misstated(plan: Plan, graph: Graph) -> list[str]:
-    """Return every statement of the plan about its partition that a recount does not confirm.
+    """Return the names of the plan's figures that a recount does not confirm.
 
-    graph: what the plan was made from, as it was read. The contract is the plan's own. Raises
-    InputError where the partition does not fit the graph.
+    graph: the one the plan was made from, as it was read. The contract is the plan's own. Raises
+    InputError if the partition does not fit the graph.
     """
     counts = {"vertices": graph.n, "edges": graph.m}
     wrong = [
@@ -166,7 +166,7 @@ def misstated(plan: Plan, graph: Graph) -> list[str]:
 
 
 def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
-    """Raise InputError where the plan in `file` misstates its partition of `graph`."""
+    """Raise InputError if figures in the plan in `file` do not match its partition of `graph`."""
     wrong = misstated(plan, graph)
     if wrong:
         more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
@@ -179,7 +179,7 @@ def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
 
 
 def differing(stated: Any, counted: Any, name: str) -> Iterator[str]:
-    """Yield where two objects of one kind differ: dataclasses, arrays, tuples and plain values."""
+    """Yield the differences between two objects: dataclasses, arrays, tuples or plain values."""
     if is_dataclass(stated):
         for field in fields(stated):
             place = f"{name}.{field.name}" if name else field.name

@@ -1,4 +1,4 @@
-"""Evaluates any edge partition on a platform, and checks what an edge plan states of its own."""
+"""Evaluate any edge partition on a platform, and check the figures that an edge plan states."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def evaluate_edges(
     *,
     epsilon: float = 0.03,
 ) -> EdgePlan:
-    """Return any tool's edge partition as an EdgePlan: its metrics, whether it keeps a contract.
+    """Return any edge partition as an EdgePlan, with its metrics and whether it keeps a contract.
 
-    edges, platform: as of `split`; `read_edges` reads arcs and matrices. partition: the block of
-    each edge, block b on device b. contract: None for what `split` promises with this epsilon.
+    edges, platform: see `split`; `read_edges` reads arcs and matrices. partition: the block of each
+    edge, block b on device b. contract: None for that of `split` with this epsilon.
 
-    Raises InputError for a partition of another number of edges or with other blocks, and what
-    `split` raises where there is no contract.
+    Raises InputError for a partition of another number of edges or with other blocks, and the
+    errors of `split` if no contract exists.
     """
     reading, platform = as_edges(edges), as_platform(platform)
     if not isinstance(partition, EdgePartition):
@@ -43,7 +43,7 @@ def evaluate_edges(
 
 
 def refuse_forged_edges(plan: EdgePlan, reading: EdgeReading, file: str) -> None:
-    """Raise InputError where the plan in `file` misstates its partition of these edges."""
+    """Raise InputError if figures stored in the plan in `file` do not match its partition."""
     judged = judged_edges(reading, plan.partition, plan.platform, plan.contract)
     wrong = list(differing(plan.metrics, judged.metrics, ""))
     wrong += list(differing(dict(plan.graph), dict(judged.graph), "graph"))

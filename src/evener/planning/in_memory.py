@@ -1,12 +1,12 @@
-"""Makes a certified plan from a graph and a platform, for least cut or for least seconds.
+"""Make a certified plan from a graph and a platform, for least cut or for least seconds.
 
 Least cut:      sizes -> blocks -> contract enforced -> mapped onto devices -> evaluated
 Least seconds:  the search of evener.planning.makespan, which takes these steps for METIS and for
                 the least cut, and others that change sizes, blocks and devices together;
                 its best partition -> evaluated
 
-A plan is returned only if the evaluation finds that every block keeps its contract.
-The steps that both take are in evener.planning.steps.
+A plan is returned only if the evaluation finds that every block keeps its contract. The steps that
+both take are in evener.planning.steps.
 """
 
 from __future__ import annotations
@@ -66,15 +66,14 @@ def plan(
     """Divide `graph` over the devices of `platform`; every block is certified against its device.
 
     graph: a file's name, what `read` returns, a Graph, a Mesh, a SciPy sparse matrix, a networkx
-    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of
-    equal devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace
-    those of `options`.
-    inputs (file name -> SHA-256) and reading (how the graph was read) are kept with the plan;
-    where `graph` is a file's name, they are found here. progress: called with (step, fraction).
-    Raises InfeasibleError where the graph does not fit, NotFoundError where no blocks that keep
-    their contract are found, UsageError where the tool cannot do what is asked, ToolError where it
-    fails. The same arguments give the same plan, whatever the number
-    of threads and the time limit, except by external tools whose result depends on their threads.
+    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of equal
+    devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace those of
+    `options`. inputs (file name -> SHA-256) and reading (how the graph was read) are stored in the
+    plan; if `graph` is a file's name, they are determined here. progress: called with (step,
+    fraction). Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that
+    keep their contract are found, UsageError if the tool does not support the options, ToolError if
+    it fails. The same arguments give the same plan, whatever the number of threads and the time
+    limit, except by external tools whose result depends on their threads.
     """
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
@@ -108,16 +107,17 @@ def plan(
 
 @cache
 def own_versions() -> dict[str, str]:
-    """Return the versions that every plan records; cached, as to ask takes milliseconds."""
+    """Return the versions that every plan records; cached, because the query takes milliseconds."""
     return {name: version(name) for name in ("evener", "numpy")}
 
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """A partition with its evaluation, and what the plan says of how it was made.
+    """An evaluated partition, and the record of how it was made.
 
-    platform: with the speeds that the prediction uses. sizes, saturated (k,): the sizes asked for,
-    and which devices are full. versions: of each tool that made blocks. cpu_seconds: theirs [s].
+    platform: with the speeds that the prediction uses. sizes, saturated (k,): the requested sizes,
+    and which devices are full. versions: of each tool that made blocks. cpu_seconds: of these tools
+    [s].
     """
 
     partition: Partition
@@ -133,10 +133,10 @@ class _Made:
 
 
 def refuse_broken(judged: Evaluation, platform: Platform) -> None:
-    """Raise NotFoundError where the evaluation finds blocks that break their contract.
+    """Raise NotFoundError if the evaluation finds blocks that break their contract.
 
-    The steps before raise for all that they cannot keep; this compares their result with figures
-    that were counted independently of them.
+    Earlier steps raise errors for contracts that they cannot keep; this checks their result against
+    independently counted figures.
     """
     if not judged.holds:
         raise NotFoundError(
@@ -175,7 +175,7 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
 
 
 def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:
-    """Return the partition of least predicted seconds; its sizes are the loads of its blocks."""
+    """Return the partition of least predicted seconds; its sizes are the blocks' loads."""
     found = solve_seconds(graph, platform, options, progress=tell)
     partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)
@@ -214,10 +214,10 @@ def describe(graph: Graph) -> dict[str, Any]:
 
 
 def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, Any]:
-    """Return the options that the plan keeps: those that can change its blocks.
+    """Return the options that the plan stores: those that can change its blocks.
 
-    The time limit is left out, as are shares and the method of sizing at their defaults; threads
-    are 1 where none of the tools depends on them.
+    The time limit is omitted, and shares and the method of sizing if they are defaults; threads are
+    1 if no tool depends on them.
     """
     kept = asdict(options)
     del kept["time_limit"]
@@ -232,7 +232,7 @@ def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, An
 def _stages(
     graph: Graph, raw: Result, kept: Enforced, judged: Evaluation, *, of_faces: bool
 ) -> tuple[Stage, ...]:
-    """Return the figures of the partition as it began, as the tool left it, and as enforced."""
+    """Return figures of the initial partition, the tool's, and the enforced one, if they differ."""
     contract = judged.certificate.contract
     stages = []
     if raw.start is not None:
@@ -248,7 +248,7 @@ def _stages(
 
 
 def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
-    """Say how weights are shared, which devices are full, what was repaired and what was not."""
+    """Return notes on how weights are shared, which devices are full, and what the repair moved."""
     contract, platform, notes = terms.contract, terms.platform, list(terms.sizes.notes)
     if contract.further:
         shared = ", ".join(["speed", *(one.by for one in contract.further)])
@@ -265,7 +265,7 @@ def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
 
 
 def notes_on_pieces(judged: Evaluation, platform: Platform) -> list[str]:
-    """Say which devices hold several pieces, where connected blocks were asked for."""
+    """Return a note on devices whose block has several pieces, if any."""
     pieces = judged.certificate.components
     several = np.flatnonzero(pieces > 1).tolist()
     if not several:
@@ -277,18 +277,18 @@ def notes_on_pieces(judged: Evaluation, platform: Platform) -> list[str]:
 
 
 def notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
-    """Name the devices whose memory is full."""
+    """Return a note that names the devices whose memory is full."""
     if not saturated.any():
         return []
     return [f"Memory is full{more}: {named_devices(platform, saturated)}"]
 
 
-# Of the makespan: devices are called too slow where the others would need less than this share.
+# Of the makespan: devices are reported as too slow if the others need less than this without them.
 WORTH_LEAVING_OUT = 0.9
 
 
 def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
-    """Name devices that are last with a single vertex, which the others would compute sooner."""
+    """Return notes on devices that are last with one vertex, which others would compute sooner."""
     certificate, ends = judged.certificate, judged.prediction.ends
     alone = certificate.vertices == 1
     if platform.has_curves or not alone.any() or alone.all():
@@ -308,7 +308,7 @@ def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
 
 
 def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
-    """Say how much faster the mapped blocks are, where any changed its device."""
+    """Return a note on how much faster the mapped blocks are, if any changed its device."""
     if mapping is None or not mapping.moved:
         return []
     before, after = mapping.before, mapping.after
@@ -323,17 +323,17 @@ def _percent(after: float, before: float) -> str:
 
 
 def replan(old: Plan, graph: Graph, platform: Platform, workload: Workload) -> Partition:
-    """Return a new partition under the options of the old plan, for what devices do now.
+    """Return a new partition under the options of the old plan, for the present work and speeds.
 
-    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning.
-    graph: with the present work as its weights; platform: with the present speeds; workload: what
-    an iteration sends. Raises what `plan` raises.
+    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning. graph:
+    with the present work as its weights; platform: with the present speeds; workload: what an
+    iteration sends. Raises the errors of `plan`.
     """
     return plan(graph, platform, options_of(old.options, workload)).partition
 
 
 def options_of(recorded: Mapping[str, Any], workload: Workload) -> PlanOptions:
-    """Return the options that a plan has recorded, with another workload."""
+    """Return the options that a plan has recorded, with the given workload."""
     known = {field.name for field in fields(PlanOptions)} - {"workload"}
     chosen = {name: value for name, value in recorded.items() if name in known}
     return PlanOptions(**chosen, workload=workload)

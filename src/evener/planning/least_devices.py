@@ -1,4 +1,4 @@
-"""Plans by the bytes that a program allocates, and on how few equal devices it fits."""
+"""Plan by the bytes that a program allocates; find the fewest equal devices it fits on."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ VERTEX = 7
 
 
 class PlannedBytes(NamedTuple):
-    """What a run allocates on each device of a plan, and the bytes that the plan counted.
+    """The bytes that a run allocates on each device of a plan, and those that the plan assumed.
 
-    per_vertex, per_edge [B]: of a vertex, and of an edge at each of its ends, ghosts spread over
-    all; as --bytes-per-vertex and --bytes-per-edge of `evener plan`.
+    per_vertex, per_edge [B]: assumed per vertex, and per edge at each of its ends, with ghosts
+    spread over all; as --bytes-per-vertex and --bytes-per-edge of `evener plan`.
     """
 
     needed: list[RunBytes]
@@ -45,12 +45,13 @@ def planned_by_bytes(
     platform: Platform,
     cores: Sequence[int],
 ) -> PlannedBytes:
-    """Return what a run on a plan allocates that counts vertices and edges as the program does.
+    """Plan a graph by the bytes that a program needs; return what a run of it allocates.
 
-    Ghosts are known once there are blocks: where they make a device too small, it is planned again
-    with as much more for all. Where that is impossible, memory is not looked at.
+    Ghosts are known only once there are blocks: if they exceed a device's memory, the graph is
+    planned again with more bytes for every vertex and edge. If that is infeasible, memory is
+    ignored.
     """
-    # One of several devices keeps numbers and degrees of its vertices, one alone does not.
+    # Several devices store numbers and degrees of their vertices, a single device does not.
     all_on_first = Partition(np.zeros(graph.n, np.int32), platform.k)
     whole = bytes_of_program(graph, all_on_first, program, cores=cores)[0].total
     edges = graph.undirected()
@@ -84,11 +85,11 @@ def _planned(graph: Graph, platform: Platform) -> Partition:
 def least_devices(
     graph: Graph | DirectedGraph, program: VertexProgram | Solver, memory: float, cores: int = 1
 ) -> int | None:
-    """Return how many devices of this memory [B] are needed; None where MOST are not enough.
+    """Return the number of devices with this memory [B] that are needed; None if above MOST.
 
-    Blocks of equal bytes are made for each number that is tried: fewer than what one device needs
-    over the memory cannot do; from there on numbers grow by what the fullest device needs too
-    much, and are then halved between the last that did not do and the first that does.
+    Blocks of equal bytes are made for each number tried. The first is the bytes of one device over
+    the memory, as fewer cannot suffice; numbers then grow by the excess on the fullest device, and
+    finally bisection finds the smallest number that suffices.
     """
     alone = _fullest(graph, program, 1, cores)
     if alone <= memory:
@@ -121,7 +122,7 @@ def _fullest(
 
 
 def _divided(graph: Graph | DirectedGraph, k: int) -> Partition:
-    """Return k blocks; a vertex weighs as VERTEX of its arcs."""
+    """Divide the graph into k blocks; the weight of a vertex is its degree plus VERTEX."""
     edges = graph.undirected()
     weighted = replace(edges, vwgt=edges.degrees.astype(np.int64) + VERTEX)
     return plan(weighted, k, preset="fast", objective="cut").partition

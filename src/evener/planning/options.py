@@ -1,4 +1,4 @@
-"""PlanOptions: everything that chooses a plan besides graph and platform; also as keywords.
+"""PlanOptions: all options of a plan besides graph and platform; also as keywords.
 
 ev.plan(graph, 3, epsilon=0.02, preset="strong")
 """
@@ -30,25 +30,25 @@ from evener.sliced.tools import SLICED_TOOLS
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a person may choose of a plan. Raises UsageError for unknown names and bad numbers.
+    """The user's options of a plan. Raises UsageError for unknown names and bad numbers.
 
     tool: a partitioner's name, or "auto"; for graphs in slices also one of SLICED_TOOLS.
     preset: "fast", "default" or "strong".
     objective: "cut", "total_volume" or "max_volume", at sizes that follow the speeds; "seconds",
     for which sizes are searched as well; or "auto", see `settled`.
     seed, threads: whole numbers.
-    epsilon: how far a block's weight may be from its target, relative, both ways; with objective
-    "seconds", only memory and the user's limits bind.
-    connected: whether each block is to be in one piece.
-    mapping: whether blocks may move to other devices than the partitioner chose, where links
+    epsilon: allowed relative deviation of a block's weight from its target, up and down; with
+    objective "seconds", only memory and the user's limits apply.
+    connected: whether each block should be in one piece.
+    mapping: whether blocks may be assigned to other devices than the partitioner chose, if links
     differ.
     workload: what an iteration does.
     time_limit [s]: for tools that run in a process of their own.
     shares: for vertices with several weights, what each weight follows: "speed", "memory" or
     "equal", as in "speed,memory"; "": speed for all.
     sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto".
-    alike: with objective "seconds", plans whose times differ by no more, relative, count as equally
-    fast; of these, the one that sends and cuts least is taken.
+    alike: with objective "seconds", plans whose times differ by at most this, relative, count as
+    equally fast; of these, the one that sends and cuts least is chosen.
     """
 
     tool: str = "auto"
@@ -78,9 +78,10 @@ class PlanOptions:
             )
 
     def sending(self, exchange: str) -> PlanOptions:
-        """Return the options with this exchange where the workload leaves it open.
+        """Return the options.
 
-        Raises UsageError for an objective that counts the vertices that are sent, not faces.
+        An exchange that the workload leaves open ("auto") is replaced by this one. Raises
+        UsageError if the objective counts vertices that are sent, and faces are sent.
         """
         workload = self.workload.settled(exchange)
         if workload.of_faces and self.objective == "max_volume":
@@ -91,12 +92,11 @@ class PlanOptions:
         return replace(self, workload=workload)
 
     def settled(self, graph: Graph, platform: Platform) -> PlanOptions:
-        """Return the options with the objective "auto" replaced by the one it stands for.
+        """Return the options with the objective "auto" replaced by "seconds" or "cut".
 
-        That is "seconds" where the platform states what communication costs, else "cut". It is also
-        "cut" where a tool or a method of sizing is named, vertices have several weights, or
-        there are too many devices for a table of all pairs. Raises UsageError for objective
-        "seconds" with several weights.
+        "seconds" if the platform states what communication costs, else "cut". Also "cut" if a tool
+        or a method of sizing is named, vertices have several weights, or there are too many devices
+        for a table of all pairs. Raises UsageError for objective "seconds" with several weights.
         """
         if self.objective == "seconds" and graph.n_constraints > 1:
             raise UsageError(
@@ -112,8 +112,8 @@ class PlanOptions:
     def request(self, contract: Contract, platform: Platform | None = None) -> Request:
         """Return the request to a partitioner for blocks of this contract.
 
-        platform: for tools that divide along its tree. At given sizes, "seconds" asks for the least
-        cut.
+        platform: for tools that divide along its tree. As sizes are given, objective "seconds" is
+        replaced by the least cut.
         """
         return Request(
             contract.targets,
@@ -131,21 +131,21 @@ class PlanOptions:
 
     @property
     def _objective_at_given_sizes(self) -> str:
-        """What a partitioner lowers: where faces are sent, their total is twice the cut."""
+        """The objective for a partitioner; if faces are sent, total volume is twice the cut."""
         of_faces = self.workload.of_faces and self.objective == "total_volume"
         return "cut" if of_faces or self.objective in ("auto", "seconds") else self.objective
 
     def contract(self, graph: Graph, platform: Platform) -> tuple[Contract, Sizes]:
         """Return the contract of the platform's blocks of `graph`, and the sizes it is made from.
 
-        graph: with the workload's weights. Raises what `evener.sizing.contract_for` raises.
+        graph: with the workload's weights. Raises the errors of `evener.sizing.contract_for`.
         """
         shares = [name.strip() for name in self.shares.split(",")] if self.shares else []
         return contract_for(graph, platform, self.epsilon, shares=shares, method=self.sizing)
 
 
 def _check_choices(options: PlanOptions) -> None:
-    """Raise UsageError for unknown names and values of a wrong type; NumPy's become Python's."""
+    """Raise UsageError for unknown names and wrong types; convert NumPy values to Python's."""
     one_of("partitioner", options.tool, (*TOOLS, *SLICED_TOOLS, "auto"))
     one_of("preset", options.preset, PRESETS)
     one_of("objective", options.objective, (*OBJECTIVES, "seconds", "auto"))
@@ -169,7 +169,7 @@ def _check_choices(options: PlanOptions) -> None:
 
 
 def _check_numbers(options: PlanOptions) -> None:
-    """Raise UsageError for what is no number; the options get int and float for any kind of it."""
+    """Raise UsageError for options that are not numbers; convert others to int or float."""
     for name, least in (("seed", 0), ("threads", 1)):
         value = getattr(options, name)
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
@@ -209,7 +209,7 @@ class PlanKeywords(TypedDict, total=False):
 
 
 def options_with(options: PlanOptions | None, keywords: Mapping[str, Any]) -> PlanOptions:
-    """Return the options, or the defaults, with the fields that the keywords name replaced.
+    """Return the options, or the defaults, with the fields given as keywords replaced.
 
     Raises UsageError for an unknown keyword, and suggests a known one.
     """

@@ -1,4 +1,4 @@
-"""plan: of a graph in memory, in a file, or of rows that lie on the ranks of an MPI program."""
+"""plan: for a graph in memory, in a file, or with rows on the ranks of an MPI program."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from evener.sliced.weighed import WeighedRows
 
 
 class PlanWords(PlanKeywords, total=False):
-    """Any fields of PlanOptions; and memory [B], within which a file is divided."""
+    """Any fields of PlanOptions; and memory [B], the limit within which a file is divided."""
 
     memory: int | None
 
 
 class Communicator(Protocol):
-    """A communicator of mpi4py."""
+    """An mpi4py communicator."""
 
     def Get_rank(self) -> int:  # noqa: N802 - its name
         """Return this rank's number."""
@@ -104,24 +104,24 @@ def plan(
     """Divide `graph` over the devices of `platform`; every block is certified against its device.
 
     graph: a file's name, what `read` returns, a Graph, a Mesh, a SciPy sparse matrix, a networkx
-    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of
-    equal devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace
-    those of `options`. Returns a Plan.
+    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of equal
+    devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace those of
+    `options`. Returns a Plan.
 
-    With the keyword memory [B] the graph is a file's name, and is divided as it lies there, slice
-    by slice, with no more than this in the process's memory, libraries included. UsageError tells
-    the least that would do, where that is too little.
+    With the keyword memory [B], the graph must be a file's name. The file is read and divided slice
+    by slice, and the process uses no more memory than this, libraries included. If it is too
+    little, UsageError states the minimum.
 
-    On the ranks of an MPI program, which all call: a DistributedGraph; or a file's name and the
-    communicator `comm`, of mpi4py, and each rank reads a part of the file. Returns a RankPlan on
-    each, the same blocks for any number of ranks.
+    On the ranks of an MPI program (collective): pass a DistributedGraph; or a file's name and an
+    mpi4py communicator `comm`, then each rank reads a part of the file. Returns a RankPlan on each
+    rank, with the same blocks for any number of ranks.
 
-    inputs (file name -> SHA-256) and reading (how the graph was read) are kept with the plan;
-    where `graph` is a file's name, they are found here. progress: called with (step, fraction).
-    Raises InfeasibleError where the graph does not fit, NotFoundError where no blocks that keep
-    their contract are found, UsageError where the tool cannot do what is asked, ToolError where it
-    fails. The same arguments give the same plan, whatever the number
-    of threads and the time limit, except by external tools whose result depends on their threads.
+    inputs (file name -> SHA-256) and reading (how the graph was read) are stored in the plan; if
+    `graph` is a file's name, they are determined here. progress: called with (step, fraction).
+    Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that keep their
+    contract are found, UsageError if the tool does not support the options, ToolError if it fails.
+    The same arguments give the same plan, whatever the number of threads and the time limit, except
+    by external tools whose result depends on their threads.
     """
     memory = keywords.pop("memory", None)
     chosen = cast(PlanKeywords, keywords)
@@ -161,9 +161,9 @@ def plan_on_ranks(
     origin: SlicedOrigin | None = None,
     progress: Progress | None = None,
 ) -> RankPlan:
-    """Return each rank's part of a plan for a graph whose rows lie on ranks; all ranks call.
+    """Return each rank's part of a plan for a graph whose rows lie on ranks. Collective.
 
-    An error of one rank is raised on all. Raises UsageError where ranks pass different machines or
+    An error of one rank is raised on all. Raises UsageError if ranks pass different machines or
     options.
     """
     with graph.failing_together():
@@ -197,12 +197,12 @@ def replan(old: RankPlan, graph: WeighedRows, platform: Platform, workload: Work
 def replan(
     old: Plan | RankPlan, graph: Graph | WeighedRows, platform: Platform, workload: Workload
 ) -> Partition | Part:
-    """Return a new partition under the options of the old plan, for what devices do now.
+    """Return a new partition under the options of the old plan, for the present work and speeds.
 
-    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning.
-    graph: with the present work as its weights; platform: with the present speeds; workload: what
-    an iteration sends. Of rows in slices, whose ranks all call, the blocks (n_own,) int32 of this
-    rank's are returned. Raises what `plan` raises.
+    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning. graph:
+    with the present work as its weights; platform: with the present speeds; workload: what an
+    iteration sends. For rows in slices (collective), returns the blocks (n_own,) int32 of this
+    rank's vertices. Raises the errors of `plan`.
     """
     if isinstance(old, Plan):
         assert isinstance(graph, Graph)
@@ -221,9 +221,9 @@ NOT_COMPARED = (
 
 
 def refuse_different(comm: Comm, platform: Platform, options: PlanOptions) -> None:
-    """Raise UsageError on all ranks where one passes another machine or option than rank 0 does.
+    """Raise UsageError on all ranks if a rank passes another machine or option than rank 0.
 
-    All ranks call.
+    Collective.
     """
     digest = hashlib.sha256(repr(_plain(platform)).encode()).hexdigest()
     names = [one.name for one in fields(options) if one.name not in NOT_COMPARED]
@@ -246,7 +246,7 @@ def _refuse(what: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return what a value holds as tuples of numbers and texts, which print alike where equal."""
+    """Return a value as nested tuples of numbers and texts; equal values have equal reprs."""
     if is_dataclass(value):
         held = [(one.name, _plain(getattr(value, one.name))) for one in fields(value)]
         return (type(value).__name__, *held)

@@ -1,9 +1,10 @@
-"""Makes a certified plan of a graph in a file that does not fit in memory, within a bound of it.
+"""Make a certified plan of a graph in a file that does not fit in memory, within a memory limit.
 
-    file -> binary CSR, unless it is one -> slices, read again and again -> plan
+    file -> binary CSR, unless it is one -> slices, read several times -> plan
 
-The bound is of what the process has in memory, imports included. Most of it goes by the vertices, a
-part by how many groups of blocks are refined one after another: the fewest that fit are taken.
+The limit applies to the process's resident memory, imports included. Most of the memory is
+proportional to the number of vertices; another part depends on how many groups of blocks are
+refined one after another: the fewest groups that fit are used.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ CONVERTING, HASHING = 0.3, 0.05  # shares of all time
 
 @dataclass(frozen=True)
 class FileReading:
-    """How the file is read, as of `evener.read`; None: not given."""
+    """How the file is read, see `evener.read`; None: not given."""
 
     format: str | None = None
     coords: str | None = None
@@ -71,7 +72,7 @@ class FileReading:
 
     @property
     def vertices(self) -> VertexFiles:
-        """What is known of vertices besides their lists."""
+        """Options on vertices that do not come from their adjacency lists."""
         return VertexFiles(
             coords=self.coords,
             weights=self.weights,
@@ -83,13 +84,13 @@ class FileReading:
 
 @dataclass(frozen=True)
 class FileRequest:
-    """Which file is divided, and within what.
+    """The file to divide, and the limits.
 
-    memory [B]: what the process may have in memory, imports included; None: unbounded, for files
-    whose graph does not fit. folder: where a binary copy of other formats goes meanwhile, by
-    default the folder of the file. recorded: how the file was read, for the plan. notes: of the
-    caller. inputs: file name -> SHA-256, None where they are to be found. noted: called with each
-    note on the file, which are kept with the plan, too.
+    memory [B]: limit of the process's memory, imports included; None: no limit, for files whose
+    graph does not fit. folder: where a temporary binary copy of other formats is written, by
+    default the folder of the file. recorded: how the file was read, for the plan. notes: the
+    caller's notes. inputs: file name -> SHA-256, None if they are to be computed. noted: called
+    with each note on the file; these are also stored in the plan.
     """
 
     path: Path
@@ -122,12 +123,11 @@ def plan_file(
 ) -> Plan:
     """Divide the graph in a file over the devices of `platform`, reading it slice by slice.
 
-    Binary CSR files are read as they are; METIS files, edge lists and Matrix Market files are
-    converted first, into a file that is removed afterwards, and binary ones where other coordinates
-    or weights than theirs are to count. Raises UsageError where the bound on
-    memory is too low, with the least that would do, for formats that must be read whole, and what
-    `plan_slices` raises; InputError for a file that is wrong, or changes meanwhile; OutputError
-    where the disk is full.
+    Binary CSR files are read as they are. METIS files, edge lists and Matrix Market files are first
+    converted to a temporary binary file, as are binary files if other coordinates or weights than
+    their own are used. Raises UsageError if the memory limit is too low, with the minimum, and for
+    formats that must be read as a whole; the errors of `plan_slices`; InputError for a file that is
+    invalid, or changes during reading; OutputError if the disk is full.
     """
     refuse_whole(options)  # before anything is read
     tell = progress or LoggedSteps("planning")
@@ -175,7 +175,7 @@ def _sizes(graph: FileGraph, options: PlanOptions) -> SliceSizes:
 
 
 def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) -> None:
-    """Raise UsageError where so much memory is not enough for any division of the graph."""
+    """Raise UsageError if this memory does not suffice for any division of the graph."""
     least = least_bytes(sizes, k, clusters)
     if memory < least:
         singly = " (the limits leave so little room that vertices must be placed one by one)"
@@ -190,21 +190,25 @@ def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) 
 
 
 def is_binary(path: Path) -> bool:
-    """Return whether a file begins as binary CSR files do. Raises InputError where it cannot."""
+    """Return whether a file begins like a binary CSR file.
+
+    Raises InputError if it cannot be read.
+    """
     with open_input(path, ANY_SIZE) as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def _lies_ready(path: Path, reading: FileReading) -> bool:
-    """Return whether the file is read as it is: a binary one whose own coordinates and weights
-    count. Raises InputError where it cannot be read.
+    """Return whether the file can be read as it is: it is binary, and its own data are used.
+
+    Own data are its coordinates and weights. Raises InputError if the file cannot be read.
     """
     others = reading.coords, reading.weights, reading.constraint
     return is_binary(path) and all(one is None for one in others)
 
 
 def _to_convert_in(memory: int) -> int:
-    """Return the memory that converting may take of that of the process [B]."""
+    """Return how much of the process's memory limit the conversion may use [B]."""
     loaded = resident_bytes() + LOADED
     own = memory - loaded
     if own < LEAST_TO_CONVERT:
@@ -218,16 +222,16 @@ def _to_convert_in(memory: int) -> int:
 
 
 def resident_bytes() -> int:
-    """Return how much memory this process has now [B]."""
+    """Return the resident memory of this process [B]."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)
 
 
 def peak_bytes() -> int | None:
-    """Return the most memory that this process has had [B]; None where the system does not say.
+    """Return the peak resident memory of this process [B]; None if the system does not report it.
 
-    Not ru_maxrss, which begins at that of the process that started this one.
+    Not ru_maxrss, whose initial value is that of the parent process.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
@@ -243,10 +247,10 @@ def _given(value: float | None, otherwise: float) -> float:
 
 @contextmanager
 def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield a binary CSR file of the graph, and notes on what was left out."""
+    """Yield a binary CSR file of the graph, and notes on what was omitted."""
     path, reading = request.path, request.reading
     folder = request.folder or path.parent
-    remove_abandoned_once(folder)  # now, not as the plan is written: the disk may lack the room
+    remove_abandoned_once(folder)  # now, not when the plan is written: the disk may be full before
     if path.is_file() and _lies_ready(path, reading):
         yield path, ()
         return
@@ -270,7 +274,7 @@ def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tup
 
 
 def _no_room(request: FileRequest, folder: Path, error: OutputError) -> OutputError:
-    """Return the error of a disk that does not take the binary copy: of which file, where."""
+    """Return the error for a full disk: it names the file to be copied, and the folder."""
     path = request.path
     return OutputError(
         f"its binary copy{_size_of_copy(request)} in the folder {folder.resolve()} {error.message}",
@@ -281,7 +285,7 @@ def _no_room(request: FileRequest, folder: Path, error: OutputError) -> OutputEr
 
 
 def _size_of_copy(request: FileRequest) -> str:
-    """Return how large a binary copy gets, in words; "" where a file's first lines do not say."""
+    """Return the size of a binary copy in words; "" if the file's first lines do not show it."""
     path, reading = request.path, request.reading
     if is_binary(path):
         return f" of about {memory_text(path.stat().st_size)}"
@@ -294,7 +298,7 @@ def _size_of_copy(request: FileRequest) -> str:
 
 @contextmanager
 def _opened(path: Path, request: FileRequest) -> Iterator[FileGraph]:
-    """Yield the graph; errors name the file that was given."""
+    """Yield the graph; errors name the file given by the user, not its copy."""
     try:
         with FileGraph.at(path) as graph:
             yield graph
@@ -305,7 +309,7 @@ def _opened(path: Path, request: FileRequest) -> Iterator[FileGraph]:
 
 
 def _inputs(request: FileRequest, tell: Progress) -> dict[str, str]:
-    """Return the SHA-256 of each file that was read, by its name without folder."""
+    """Return the SHA-256 of each file read, by its name without folder."""
     tell("SHA-256 of the input", CONVERTING)
     return {file.name: digest_of(file, ANY_SIZE) for file in _files_of(request)}
 
@@ -315,14 +319,14 @@ def _states(request: FileRequest) -> dict[Path, FileState]:
 
 
 def _refuse_changed(before: Mapping[Path, FileState]) -> None:
-    """Raise InputError where a file is no longer as it was."""
+    """Raise InputError if a file has changed since `before`."""
     for file, state in before.items():
         if state_of(file) != state:
             raise InputError("was changed while it was read", file=file)
 
 
 def _files_of(request: FileRequest) -> list[Path]:
-    """Return the files that are read. Raises InputError where the graph's cannot be."""
+    """Return the files that are read. Raises InputError if the graph's file cannot be read."""
     path, reading = request.path, request.reading
     files = [path]
     if reading.coords is not None:
@@ -346,19 +350,19 @@ NEVER_LARGE = 1 << 24  # bytes of a file
 
 
 def is_large(path: Path) -> bool:
-    """Return whether it is a file of a size at which one asks whether its graph fits."""
+    """Return whether the file is so large that its graph may not fit in memory."""
     return path.is_file() and path.stat().st_size >= NEVER_LARGE
 
 
 def memory_to_use() -> int:
-    """Return how much of this computer's memory, or its control group's, a plan may take [B]."""
+    """Return how much of this computer's memory, or of its control group's, a plan may use [B]."""
     return int(OF_MEMORY * usable_memory())
 
 
 def too_large_for(path: Path, format: str | None, room: int) -> int | None:  # noqa: A002
-    """Return about how much memory the graph in a file takes [B] where that is more than `room`.
+    """Return the approximate memory of the graph in a file [B] if it exceeds `room`.
 
-    None where it fits, or the file is of a format that is read as a whole anyway.
+    None if it fits, or if the format must be read as a whole anyway.
     """
     if not is_large(path):
         return None
@@ -392,10 +396,10 @@ LARGE = 1 << 18  # bytes of an array that gets pages of its own
 
 
 def give_back_freed() -> None:
-    """Let arrays of 256 KiB and more have pages of their own, given back when they are freed.
+    """Make malloc map arrays of 256 KiB and more separately: freed ones return to the system.
 
-    glibc raises that limit to 32 MiB as arrays are freed, and then keeps freed memory between
-    others: a quarter more resident memory was measured. Other C libraries are left as they are.
+    glibc raises this limit to 32 MiB as arrays are freed, and then retains freed memory: a quarter
+    more resident memory was measured. Other C libraries are not changed.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

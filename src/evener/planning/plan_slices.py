@@ -1,9 +1,9 @@
-"""Makes a certified plan of a graph in slices, which no process need hold as a whole.
+"""Make a certified plan of a graph in slices, which no process has to hold as a whole.
 
     facts -> sizes and contract -> blocks -> counted -> mapped onto devices -> judged
 
-The slices are of a file that is read again and again, or lie on the ranks of an MPI program. The
-steps are those of evener.planning.in_memory; what they need of the graph comes from the slices.
+The slices belong to a file that is read several times, or lie on the ranks of an MPI program. The
+steps are those of evener.planning.in_memory, with facts of the graph gathered from the slices.
 """
 
 from __future__ import annotations
@@ -62,8 +62,10 @@ VERTEX_BYTES = VertexBytes()
 
 @dataclass(frozen=True, eq=False)
 class SlicedOrigin:
-    """What a plan records of the graph in slices: inputs (file name -> SHA-256), how it was read,
-    how it was divided (memory, groups), and notes.
+    """The record of a plan on its graph in slices.
+
+    inputs (file name -> SHA-256), how the graph was read, how it was divided (memory, groups),
+    notes.
     """
 
     inputs: Mapping[str, str] | None = None
@@ -73,8 +75,10 @@ class SlicedOrigin:
 
 
 class PlannedSlices(NamedTuple):
-    """plan: at rank 0, None elsewhere. blocks (n_own,) int32: of this process's vertices.
-    judged: the same everywhere.
+    """The plan at rank 0, None elsewhere; and each process's part.
+
+    blocks (n_own,) int32: of this process's vertices. judged: the evaluation, the same on all
+    processes.
     """
 
     plan: Plan | None
@@ -92,13 +96,13 @@ def plan_slices(
     origin: SlicedOrigin | None = None,
     progress: Progress | None = None,
 ) -> PlannedSlices:
-    """Divide a graph in slices over the devices of `platform`; every block is certified.
+    """Divide a graph in slices over the devices of `platform`.
 
-    All processes call. sliced: how borders are refined, whose preset, objective and seed are those
-    of `options`. size: the bytes of vertices and entries. progress: called with (step, fraction).
-    The same blocks for any number of processes. Raises UsageError for options that need the whole
-    graph, InfeasibleError where it does not fit, NotFoundError where no blocks that keep their
-    contract are found.
+    Every block is certified. Collective. sliced: how borders are refined; its preset, objective and
+    seed are replaced by those of `options`. size: the bytes of vertices and entries. progress:
+    called with (step, fraction). The result does not depend on the number of processes. Raises
+    UsageError for options that need the whole graph, InfeasibleError if the graph does not fit,
+    NotFoundError if no blocks that keep their contract are found.
     """
     began = time.process_time()
     options = options.sending("vertices")
@@ -150,7 +154,7 @@ def plan_slices(
 def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
     """Raise UsageError for options that need the whole graph in memory.
 
-    ranks: whether several processes have the slices.
+    ranks: whether the slices are distributed over several processes.
     """
     in_memory = "mpiexec" if ranks else "--memory"
     if options.tool not in ("auto", "evener", *SLICED_TOOLS):
@@ -181,10 +185,10 @@ def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
 
 
 def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool) -> PlanOptions:
-    """Return the options with the objective settled, as that of a graph in memory is.
+    """Return the options with the objective "auto" replaced, as for a graph in memory.
 
-    uneven: whether degrees differ much; not seconds are lowered then, but the cut. Raises
-    UsageError where seconds are asked for nevertheless.
+    uneven: whether degrees differ much; then the objective is the cut, not seconds. Raises
+    UsageError if seconds are requested nevertheless.
     """
     if uneven and options.objective == "seconds":
         raise UsageError(
@@ -198,7 +202,7 @@ def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool
 
 
 def _refuse_broken(found: Evaluation, platform: Platform, tool: str) -> None:
-    """Raise NotFoundError where blocks break their contract, and say what may help."""
+    """Raise NotFoundError if blocks break their contract, with a hint on what may help."""
     wrong = breaches(found, platform)
     if wrong and tool in SLICED_TOOLS:
         raise NotFoundError(
@@ -215,14 +219,15 @@ def _refuse_broken(found: Evaluation, platform: Platform, tool: str) -> None:
 
 
 def _borders(options: PlanOptions, sliced: SlicedOptions) -> SlicedOptions:
-    """Return how borders are refined, under the preset, objective and seed of a plan."""
+    """Return how borders are refined, with the preset, objective and seed of the plan."""
     objective = "cut" if options.objective == "seconds" else options.objective
     return replace(sliced, preset=options.preset, objective=objective, seed=options.seed)
 
 
 def _least_seconds(task: SlicesToDivide) -> DividedSlices:
-    """Return blocks of least predicted seconds; of least cut, with a note, where memory is too
-    little to lower seconds.
+    """Return blocks of least predicted seconds.
+
+    or, with a note, of least cut if memory is too little.
     """
     try:
         return least_seconds(task)
@@ -278,10 +283,10 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
 
 
 def _uneven_way(task: SlicesToDivide) -> Callable[[Contract], Part]:
-    """Return what makes blocks (n_own,) of a graph of uneven degrees within limits on weights.
+    """Return a function that makes blocks (n_own,) of a graph of uneven degrees. Collective.
 
-    All processes call, and call what is returned. A graph that one process can hold is divided
-    there, within its contract: its blocks are those of the graph in memory.
+    The function, also collective, takes limits on weights. If one process can hold the graph, it is
+    divided there within its contract: the blocks are those of the graph in memory.
     """
     if task.is_held_by_one:
         return lambda _: task.blocks_by_one()
@@ -301,7 +306,7 @@ def _notes_on_unrefined(count: int, k: int) -> list[str]:
 
 
 def _mapping(task: SlicesToDivide, counts: BlockCounts) -> BlockMapping | None:
-    """Return devices on which the blocks exchange fastest; None where blocks are to stay."""
+    """Return the devices on which the blocks exchange fastest; None if blocks must stay."""
     platform = task.terms.platform
     if not (task.options.mapping and platform.has_links and platform.k > 1):
         return None
@@ -311,16 +316,16 @@ def _mapping(task: SlicesToDivide, counts: BlockCounts) -> BlockMapping | None:
 
 
 def sliced_record(memory: int | None, sliced: SlicedOptions) -> dict[str, Any]:
-    """Return what a plan records of how a graph in slices was divided, besides its options."""
+    """Return what a plan records, besides its options, on how a graph in slices was divided."""
     own = asdict(sliced)
     kept = {name: own[name] for name in ("groups", "turns", "heaviest", "hops")}
     return kept | ({} if memory is None else {"memory": memory})
 
 
 def least_seconds(task: SlicesToDivide) -> DividedSlices:
-    """Return the blocks of least predicted seconds; sizes are their loads. All processes call.
+    """Return blocks of least predicted seconds; their sizes are their loads. Collective.
 
-    Raises MemoryShortError as `seconds_in_slices` does.
+    Raises MemoryShortError like `seconds_in_slices`.
     """
     platform = task.platform
     made: tuple[Part, tuple[Stage, ...]] | None = None
@@ -355,12 +360,12 @@ def least_seconds(task: SlicesToDivide) -> DividedSlices:
 
 
 def _density(task: SlicesToDivide) -> float:
-    """Return the mean bytes of a unit of work [B]."""
+    """Return the mean bytes per unit of work [B]."""
     return task.facts.load.total_bytes / task.facts.load.load
 
 
 def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> SecondsBlocks:
-    """Return blocks whose weights are such that their bytes, of this density, fit."""
+    """Return blocks whose weights are limited so that their bytes, at this density, fit."""
     platform, contract = task.platform, task.terms.contract
     if platform.k == 1:
         return SecondsBlocks(np.zeros(task.graph.n_own, np.int32), (), 0)
@@ -381,7 +386,7 @@ def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> Second
 def _judged(task: SlicesToDivide, counts: BlockCounts) -> Evaluation:
     """Return the evaluation of the blocks under the contract of a plan for seconds.
 
-    No device is later than the makespan that is predicted for them without rounding.
+    No device is later than the makespan predicted for these blocks, apart from rounding.
     """
     platform, workload = task.platform, task.options.workload
     bound = bound_of_facts(task.facts.work, platform, workload)

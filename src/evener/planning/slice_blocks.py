@@ -1,8 +1,9 @@
-"""What plans of graphs in slices have in common: a task, its counts, blocks within memories.
+"""Shared code of plans of graphs in slices: a task, its counts, blocks within memories.
 
-A division slice by slice knows limits on weights alone. A device's memory becomes such a limit by
-the mean bytes of a unit of work; blocks whose bytes are too many nevertheless are divided anew with
-less. Where that fails, and one process can hold the graph, that process divides it within bytes.
+A division slice by slice only supports limits on weights. A device's memory is converted to such a
+limit by the mean bytes per unit of work; if blocks still exceed their memory, the graph is divided
+again with lower limits. If that fails, and one process can hold the graph, that process divides it
+within limits on bytes.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ Divide = Callable[[FloatArray, float], Part]  # (bytes a unit (k,), margin) -> b
 
 @dataclass(frozen=True, eq=False)
 class DividedSlices:
-    """The blocks (n_own,) of this process, and what the plan says of all; as of Plan.
+    """The blocks (n_own,) of this process, and the plan's figures of all blocks; see Plan.
 
-    stages: plans whose seconds were counted, the chosen one last; none for least cut.
+    stages: plans whose seconds were counted, the chosen one last; empty for least cut.
     """
 
     blocks: Part
@@ -79,7 +80,7 @@ class SlicesToDivide:
 
     @cached_property
     def terms(self) -> PlanTerms:
-        """Contract, sizes, and the platform with the speeds that devices have at these sizes."""
+        """Contract, sizes, and the platform with the devices' speeds at these sizes."""
         epsilon, method = self.options.epsilon, self.options.sizing
         with raised_everywhere():
             contract, sizes = contract_of_facts(self.facts.load, self.platform, epsilon, method)
@@ -91,16 +92,16 @@ class SlicesToDivide:
         return weighted_slices(self.graph, self.options.workload, self.facts.total_weight)
 
     def counted(self, blocks: Part) -> BlockCounts:
-        """Return the counts of the blocks (n_own,); all processes call."""
+        """Return the counts of the blocks (n_own,). Collective."""
         self.graph.step("certifying")
         costs = VertexCosts(self.options.workload, self.size.vertex, self.size.entry)
         return recounted_in_slices(self.graph, blocks, self.platform.k, costs)
 
     def within_memory(self, divide: Divide) -> tuple[Part, BlockCounts]:
-        """Return blocks within their limits, and their counts.
+        """Return blocks within their memory limits, and their counts.
 
-        More memory is left free where blocks turned out too large. The last blocks are returned,
-        whether they keep the contract or not. Raises what `divide` raises.
+        `divide` is called again with a larger margin if blocks turn out too large. The last blocks
+        are returned whether they keep the contract or not. Raises the errors of `divide`.
         """
         load, caps = self.facts.load, self.platform.memories
         density, margin = np.full(caps.size, load.total_bytes / load.load), MARGIN
@@ -140,9 +141,9 @@ class SlicesToDivide:
         return self.graph.arcs <= most_whole(self.sliced.memory, self.graph.n)
 
     def blocks_by_one(self) -> Part:
-        """Return the blocks (n_own,) into which process 0 divides the graph as a whole.
+        """Divide the whole graph on process 0; return this process's blocks (n_own,). Collective.
 
-        All processes call. Raises what `plan` raises of a graph in memory.
+        Raises the errors of `plan` for a graph in memory.
         """
         comm = self.graph.comm
         whole = collected(self.weighted, *self.size)
@@ -166,7 +167,7 @@ _NO_BLOCKS = np.empty(0, np.int32)
 
 
 def _by_mean_bytes(error: EvenerError) -> NotFoundError:
-    """Return the error of a division within memories that stand as limits on weights."""
+    """Return the error if no division is found with memories converted to limits on weights."""
     return NotFoundError(
         f"found no blocks that fit the devices' memories: {error.message}",
         hint="A graph in slices is divided by the mean bytes per unit of work. Use a larger "
@@ -179,9 +180,9 @@ def collected(
     bytes_per_vertex: float = BYTES_PER_VERTEX,
     bytes_per_edge: float = BYTES_PER_EDGE,
 ) -> Graph | None:
-    """Return, at process 0, the graph of all slices, without coordinates; None at others.
+    """Return, at process 0, the graph of all slices, without coordinates.
 
-    Weights that are whole numbers become integers. All processes call.
+    None elsewhere. Collective. Weights that are integers are converted to an integer type.
     """
     number = np.empty(graph.n_local, np.int32)
     begin = int(graph.ends[graph.own_slices.start])
@@ -202,7 +203,7 @@ def collected(
 
 
 def _of_all(graph: SlicedGraph, take: Callable[[SliceRows], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return, at process 0, what is taken of the rows of all slices, one after the other."""
+    """Return, at process 0, the concatenation of `take` applied to the rows of all slices."""
     # Rows of a file are written over by those read next.
     own = np.concatenate([take(graph.rows(i)).copy() for i in graph.own_slices])
     return gathered(graph.comm, own)

@@ -1,4 +1,4 @@
-"""Makes an edge plan: edges divided over devices by their speeds, with few copies of vertices."""
+"""Make an edge plan: divide edges over devices by their speeds, with few copies of vertices."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from evener.splitting.orders import ORDERS
 from evener.splitting.splits import PRESETS, Split
 from evener.wording import memory, plural
 
-TRIES = 4  # of dividing, where copies of vertices do not fit into a memory
+TRIES = 4  # to divide, if copies of vertices do not fit into a memory
 
 
 @dataclass(frozen=True)
 class SplitOptions:
-    """How edges are divided.
+    """Options for dividing edges.
 
     method: one of evener.splitting.methods.METHODS. preset: "fast", "default" or "strong". epsilon:
-    how far the work of a block may be from its target, relative. order: in which spac-path and
-    its like join the clones of a vertex, one of evener.splitting.orders.ORDERS; "auto": as the
-    method has it. Raises UsageError for others.
+    allowed relative deviation of a block's work from its target. order: in which spac-path and
+    similar methods join the clones of a vertex, one of evener.splitting.orders.ORDERS; "auto": the
+    method's default. Raises UsageError for other values.
     """
 
     method: str = "spac"
@@ -77,13 +77,13 @@ def split(
 ) -> EdgePlan:
     """Divide edges over the devices of a platform; the work of every block keeps its contract.
 
-    edges: an EdgeList, what `read_edges` returned, a file's name, or whatever `plan` takes as a
-    graph. of, weighted: of a file, graph or matrix, as of `read_edges`. platform: as of `plan`.
+    edges: an EdgeList, a result of `read_edges`, a file's name, or any graph that `plan` accepts.
+    of, weighted: how a file, graph or matrix becomes edges, see `read_edges`. platform: see `plan`.
     keywords: fields of options to be replaced. inputs, notes: for the plan's record.
 
-    Raises InfeasibleError where there is no work to divide, for more devices than edges and for too
-    little memory, NotFoundError where no blocks within the contract are found. The same arguments
-    give the same plan.
+    Raises InfeasibleError if the work is zero, for more devices than edges and for too little
+    memory, NotFoundError if no blocks within the contract are found. The same arguments give the
+    same plan.
     """
     options = replace(options, **keywords)
     reading, platform = as_edges(edges, of=of, weighted=weighted), as_platform(platform)
@@ -114,9 +114,9 @@ def edge_contract(
 ) -> Contract:
     """Return the limits on the work of each device's edges [units], and on their bytes.
 
-    bytes_per_edge [B]: at least what an EdgeList's edge takes; more to leave room for copies of
-    vertices. Raises InfeasibleError where there is no work to divide, for more devices than edges
-    and for too little memory.
+    bytes_per_edge [B]: at least the bytes of an edge in an EdgeList; more to reserve memory for
+    copies of vertices. Raises InfeasibleError if the work is zero, for more devices than edges and
+    for too little memory.
     """
     if edges.m == 0:
         raise InfeasibleError("the graph has no edges, so there is nothing to divide")
@@ -150,7 +150,7 @@ def edge_contract(
 def judged_edges(
     reading: EdgeReading, partition: EdgePartition, platform: Platform, contract: Contract
 ) -> EdgePlan:
-    """Return the plan that holds these blocks, with its figures; without options of making it."""
+    """Return a plan of these blocks and its figures, without the options of a method."""
     edges = reading.edges
     counts = {"vertices": edges.n, "touched": edges.touched, "edges": edges.m}
     metrics = edge_metrics(edges, partition)
@@ -161,12 +161,15 @@ def judged_edges(
 
 
 def cpu_seconds_of_all() -> float:
-    """Return the CPU time of this process and of the tools that it has run in others [s]."""
+    """Return the CPU time of this process and of the tools that it ran in other processes [s]."""
     return sum(os.times()[:4])
 
 
 def _divided(edges: EdgeList, platform: Platform, options: SplitOptions) -> tuple[Contract, Split]:
-    """Return the contract and the blocks; again with room for copies where they do not fit."""
+    """Return the contract and the blocks.
+
+    If blocks do not fit, edges are divided again with memory for copies.
+    """
     contract = edge_contract(edges, platform, options.epsilon)
     made = _split(edges, contract, options)
     if np.isinf(contract.caps).all():
@@ -199,7 +202,7 @@ def _split(edges: EdgeList, contract: Contract, options: SplitOptions) -> Split:
 
 
 def _refuse_broken(plan: EdgePlan) -> None:
-    """Raise NotFoundError where a block does not keep its contract."""
+    """Raise NotFoundError if a block does not keep its contract."""
     if plan.holds.all():
         return
     b, contract = int(np.argmin(plan.holds)), plan.contract
@@ -212,7 +215,7 @@ def _refuse_broken(plan: EdgePlan) -> None:
 
 
 def _said(cut: int) -> tuple[str, ...]:
-    """Return a note where edges were cut in the graph of clones."""
+    """Return a note on the number of edges cut in the graph of clones, if any."""
     if not cut:
         return ()
     return (f"{cut:,} edges had ends in two blocks and were placed in the emptier block",)

@@ -1,4 +1,4 @@
-"""Makes an edge plan of a file that is read in pieces: its edges are never in memory together."""
+"""Make an edge plan of a file that is read in pieces: its edges are never all in memory."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ OF = "file"  # an entry of `part` for each edge of the file, in its order
 
 @dataclass(frozen=True)
 class StreamOptions:
-    """How a file's edges are divided as they are read.
+    """Options for dividing a file's edges while they are read.
 
-    method: one of evener.splitting.from_files.STREAMS. epsilon, seed: as of SplitOptions. buffer:
-    edges that wait, of "stream"; None: a million, or an eighth of all. memory [B]: for the edges
-    that "hep" holds; None: no limit. Raises UsageError for others.
+    method: one of evener.splitting.from_files.STREAMS. epsilon, seed: see SplitOptions. buffer:
+    number of waiting edges of method "stream"; None: a million, or an eighth of all. memory [B]:
+    for the edges that "hep" holds; None: no limit. Raises UsageError for other values.
     """
 
     method: str = "stream"
@@ -62,7 +62,7 @@ class SurveyedFile(NamedTuple):
 
     @classmethod
     def at(cls, path: str | Path) -> SurveyedFile:
-        """Return what a pass over a file finds. Raises InputError as EdgePieces does."""
+        """Read a file once and return its counts. Raises the InputErrors of EdgePieces."""
         source = EdgePieces(path)
         return cls(source, source.survey(), {Path(path).name: digest_of(path)})
 
@@ -81,7 +81,7 @@ class SurveyedFile(NamedTuple):
     def judged(
         self, partition: EdgePartition, platform: Platform, contract: Contract, found: EdgeMetrics
     ) -> EdgePlan:
-        """Return the plan that holds these blocks, with their figures."""
+        """Return a plan of these blocks, with their figures."""
         survey = self.survey
         touched = int(np.count_nonzero(survey.degrees))
         counts = {"vertices": survey.n, "touched": touched, "edges": survey.m}
@@ -100,10 +100,10 @@ def split_file(
 ) -> EdgePlan:
     """Divide the edges of a file over devices while it is read, in its order.
 
-    path: an edge list of whole numbers, or an `.npy` array (m, 2). part_file: a file in which the
-    plan's part is kept, 4 bytes an edge, for as long as the plan is used; None: in memory. Raises
-    InputError for files that cannot be read in pieces, InfeasibleError as `split`, NotFoundError
-    where a block ends outside of its limits, and OSError where the disk has no room for part_file.
+    path: an edge list of integers, or an `.npy` array (m, 2). part_file: a file that stores the
+    plan's part, 4 bytes an edge, as long as the plan is used; None: in memory. Raises InputError
+    for files that cannot be read in pieces, InfeasibleError like `split`, NotFoundError if a block
+    ends up outside its limits, and OSError if the disk has no space for part_file.
     """
     platform = as_platform(platform)
     began = cpu_seconds_of_all()
@@ -142,7 +142,7 @@ def evaluate_file(
 ) -> EdgePlan:
     """Return any blocks of a file's edges as a plan, by one more pass over the file.
 
-    Arguments and errors as of `evaluate_edges`.
+    Arguments and errors: see `evaluate_edges`.
     """
     contract = file.contract(platform, epsilon) if contract is None else contract
     metrics = metrics_of_pieces(file.source, file.survey, partition)
@@ -153,7 +153,7 @@ WEIGHTS_UNREAD = "The third column is ignored: every line is one unit of work."
 
 
 def _refuse_broken(plan: EdgePlan) -> None:
-    """Raise NotFoundError, which names a block that does not keep its contract."""
+    """Raise NotFoundError that names a block that does not keep its contract, if there is one."""
     if plan.holds.all():
         return
     b = int(np.argmin(plan.holds))
@@ -172,7 +172,7 @@ def _refuse_broken(plan: EdgePlan) -> None:
 
 
 def _room_for(m: int, file: str | Path | None) -> Part:
-    """Return (m,) int32, in a new file if one is given."""
+    """Return an array (m,) int32, in a new file if a name is given."""
     if file is None:
         return np.empty(m, np.int32)
     with Path(file).open("w+b") as opened:

@@ -1,8 +1,8 @@
-"""The steps that lead to blocks at given sizes: terms, blocks, contract enforced, mapping.
+"""The steps that make blocks at given sizes: terms, blocks, contract enforced, mapping.
 
-A plan of least cut takes them once, `compare` once for each partitioner, and the search for least
-seconds for its baselines alone: METIS and the least cut. The search's other candidates have sizes
-of their own. There, devices may be unused: MakespanProblem.within_limits repairs every candidate.
+A plan of least cut takes these steps once, `compare` once for each partitioner, and the search for
+least seconds only for its baselines, METIS and the least cut. The search's other candidates have
+their own sizes, and may leave devices unused: MakespanProblem.within_limits repairs each of them.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ MAX_NAMED = 8  # devices that a note lists by name
 
 @dataclass(frozen=True, eq=False)
 class PlanTerms:
-    """What blocks of given sizes are to keep to.
+    """Sizes and contract for blocks, and the speeds at these sizes.
 
-    sizes: optimal under speeds or speed curves, memory and the user's limits. contract: of the
-    blocks of these sizes. platform: each device with the speed that it has at its size.
+    sizes: optimal under speeds or speed curves, memory and the user's limits. contract: of blocks
+    of these sizes. platform: each device with its speed at its size.
     """
 
     contract: Contract
@@ -42,9 +42,9 @@ class PlanTerms:
 
 
 def terms_of(graph: Graph, platform: Platform, options: PlanOptions) -> PlanTerms:
-    """Return the sizes, contract and speeds for `graph`, weighted as the workload says.
+    """Return the sizes, contract and speeds for `graph`, which has the workload's weights.
 
-    Raises what `evener.sizing.contract_for` raises.
+    Raises the errors of `evener.sizing.contract_for`.
     """
     contract, sizes = options.contract(graph, platform)
     return PlanTerms(contract, sizes, at_sizes(platform, sizes))
@@ -53,7 +53,7 @@ def terms_of(graph: Graph, platform: Platform, options: PlanOptions) -> PlanTerm
 def divide(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str | None = None) -> Result:
     """Return the blocks that `tool` makes at these sizes; None: the tool of `options`.
 
-    Raises what `partition_with` raises.
+    Raises the errors of `partition_with`.
     """
     tool = tool or options.tool
     # Few tools divide along the tree, which takes milliseconds to lay out for many devices.
@@ -64,7 +64,7 @@ def divide(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str | Non
 def enforced(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Enforced:
     """Return the blocks `part` (n,), repaired until each keeps its contract.
 
-    Raises InfeasibleError or NotFoundError where no such blocks exist or are found.
+    Raises InfeasibleError or NotFoundError if no such blocks exist or are found.
     """
     partition, names = Partition(part, terms.contract.k), terms.platform.names
     return enforce(graph, partition, terms.contract, connected=options.connected, names=names)
@@ -75,7 +75,7 @@ def mapped(
 ) -> Mapping | None:
     """Return the devices on which these blocks exchange fastest and keep their contract.
 
-    None where blocks are to stay, or links are unknown or none.
+    None if options.mapping is false, for one device, and for links that are unknown.
     """
     if not (options.mapping and terms.platform.has_links and terms.platform.k > 1):
         return None
@@ -87,7 +87,7 @@ def mapped(
 
 
 def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:
-    """List the names of the devices that a mask (k,) or indices choose, of many the first eight."""
+    """List the names of the devices given by a mask (k,) or by indices, at most the first eight."""
     chosen = np.asarray(which)
     indices = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
     names = [platform.names[b] for b in indices.tolist()]

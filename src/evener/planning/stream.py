@@ -32,11 +32,11 @@ SAME = 1e-9  # relative difference up to which sums of seconds are the same
 
 @dataclass(frozen=True)
 class MapOptions:
-    """How filters are placed: the method, how long it may search, random numbers.
+    """How filters are mapped: the method, its time limit, random numbers.
 
-    seconds: of wall time; None: until the search is done, so that the result depends on the seed
-    alone. bound: "quick", or "strong" for the lower bound that takes longer. replicate: filters
-    without state may have copies, which share their data; of method "ours" alone.
+    seconds: limit of wall time; None: until the search is complete, so that the result depends only
+    on the seed. bound: "quick", or "strong" for the lower bound that takes longer. replicate:
+    whether stateless filters may have copies, which share their data; only for method "ours".
     """
 
     method: str = "ours"
@@ -63,11 +63,11 @@ def map_filters(
     notes: tuple[str, ...] = (),
     progress: Callable[[str, float], None] = lambda *_: None,
 ) -> StreamPlan:
-    """Return which device has each filter, for a short period.
+    """Map each filter to a device, for a short period; return the plan.
 
-    reading: of the cost of an iteration. inputs: file name -> SHA-256, for the plan. Raises
-    InputError where devices state no mips, or no device can have a filter; UsageError for
-    options that cannot be; InfeasibleError where the method cannot place all filters.
+    reading: the cost model of an iteration. inputs: file name -> SHA-256, for the plan. Raises
+    InputError if devices state no mips, or no device can run a filter; UsageError for invalid
+    options; InfeasibleError if the method cannot map all filters.
     """
     options, reading = options or MapOptions(), reading or CostReading()
     problem = StreamProblem.of(graph, platform, reading)
@@ -96,9 +96,9 @@ def evaluate_filters(
     inputs: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> StreamPlan:
-    """Return the plan of a mapping that anything made; part (n,): the device of each filter.
+    """Return the plan of any mapping; part (n,): the device of each filter.
 
-    Raises InputError as `map_filters`, and for parts that do not fit graph and platform.
+    Raises the InputErrors of `map_filters`, and InputError if part does not fit graph and platform.
     """
     reading = reading or CostReading()
     problem = StreamProblem.of(graph, platform, reading)
@@ -131,7 +131,7 @@ def _plan_of(
 
 
 def problem_of(plan: StreamPlan) -> StreamProblem:
-    """Return the problem that a plan solves. Raises InputError where it holds no such options."""
+    """Return the problem that a plan solves. Raises InputError if the plan has no such options."""
     words = {field.name: plan.options.get(field.name) for field in fields(CostReading)}
     if not isinstance(words["overlap"], bool):
         raise InputError(f"holds invalid options: overlap is {words['overlap']!r:.40}")
@@ -144,7 +144,7 @@ def problem_of(plan: StreamPlan) -> StreamProblem:
 def counted(plan: StreamPlan, problem: StreamProblem) -> Period:
     """Return the period of a plan's mapping, computed from its graph and its devices.
 
-    Raises InputError where the plan says another one.
+    Raises InputError if the plan states another period.
     """
     period = period_of(problem, plan.part)
     said = np.stack([plan.computing, plan.communicating])

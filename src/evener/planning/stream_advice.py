@@ -1,7 +1,7 @@
-"""What limits the period of a stream plan, and which changes would make it shorter.
+"""Find what limits the period of a stream plan, and which changes would make it shorter.
 
-Each change makes another problem, whose period is computed as that of any mapping: with the filters
-where they are, and once they may move, by descent from there.
+Each change makes a new problem. Its period is computed for the unchanged mapping, and for the
+mapping that a descent from there reaches.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from evener.streams.search import SearchLimits, search
 from evener.wording import duration, memory, percent, plural, ranges, times
 
 MOST_TRIED = 1 << 24  # filters x processors, above which a moved filter's gain is not searched
-HEAVY = 0.5  # of the period, from which a filter alone is said to limit it
+HEAVY = 0.5  # share of the period from which a single filter is reported to limit it
 DEAR = 0.02  # of the period, from which an edge is named
-NEAR = 1.05  # period / bound up to which other mappings are said to gain little
+NEAR = 1.05  # period / bound up to which other mappings are reported to gain little
 MOST_LINKS = 4  # links tried with twice their bandwidth: the busiest
 MOST_ROUTED = 512  # devices up to which routes are sought again for other links
 MOST_MOVES = 512  # of a filter of the busiest device to an idle one, that are tried
 MOST_HOSTS = 256  # devices tried for half of a filter, those with least load
-MOST_SPLIT = 4  # filters split at once, where as many are the heaviest
+MOST_SPLIT = 4  # filters split at once, if several are about equally heavy
 SLICE = 512  # filters looked at on all devices at once
 SEED = 7  # of the descents
 
 
 class PeriodChange(NamedTuple):
-    """A change in words, the period with the filters where they are, and once they may move [s].
+    """A change in words, the period with the same mapping, and after filters have moved [s].
 
-    moved: None where filters and devices are too many for descents.
+    moved: None if filters and devices are too many for a descent.
     """
 
     text: str
@@ -46,20 +46,26 @@ class PeriodChange(NamedTuple):
 
     @property
     def best(self) -> float:
-        """The shorter one."""
+        """The shorter of the two periods."""
         return self.seconds if self.moved is None else min(self.seconds, self.moved)
 
 
 @dataclass(frozen=True)
 class StreamAdvice:
-    """What limits a period, a sentence each; changes that shorten it by 0.5 %, the best first."""
+    """What limits a period, in sentences.
+
+    Changes that shorten it by 0.5 % or more, the best first.
+    """
 
     sentences: tuple[str, ...]
     changes: tuple[PeriodChange, ...]
 
 
 class Halves(NamedTuple):
-    """A graph in which a filter is two, the second of them last; and in words how it is divided."""
+    """A graph in which one filter was split in two, and in words how.
+
+    The second half is the last filter.
+    """
 
     graph: StreamGraph
     how: str
@@ -70,7 +76,7 @@ def advise_on_stream(
 ) -> StreamAdvice:
     """Return what limits a mapping (n,), and what would make it faster.
 
-    period: of the mapping; bound: no mapping's is shorter [s].
+    period: of the mapping; bound [s]: lower bound on the period of any mapping.
     """
     if problem.n == 0 or period.seconds == 0:
         return StreamAdvice((), ())
@@ -93,7 +99,7 @@ def advise_on_stream(
 def changes_of(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield changes as text, each with the changed problem and a mapping to begin with."""
+    """Yield each change in words, with the changed problem and its initial mapping."""
     yield "the machine as it is", problem, part
     yield from _split(problem, part, period)
     yield from _abler(problem, part, period)
@@ -108,7 +114,7 @@ def _moved(problem: StreamProblem, part: Part) -> float | None:
 
 
 def _shares(problem: StreamProblem, period: Period) -> str:
-    """Say what the busiest device spends its time with."""
+    """Return a sentence on how the busiest device spends its time."""
     b, names = period.bottleneck, problem.processors.platform.names
     alike = int((period.loads >= MIN_GAIN * period.seconds).sum()) - 1
     others = f"; {plural(alike, 'other device')} within 0.5 % of its load" if alike else ""
@@ -119,7 +125,7 @@ def _shares(problem: StreamProblem, period: Period) -> str:
 
 
 def _heaviest(problem: StreamProblem, part: Part, period: Period) -> str:
-    """Say which filter takes much of the period by itself, and whether a device would do better."""
+    """Return sentences on a filter that takes much of the period, and on a faster device for it."""
     v, seconds = _heaviest_of(problem, part, period)
     if seconds[part[v]] < HEAVY * period.seconds:
         return ""
@@ -139,7 +145,7 @@ def _heaviest(problem: StreamProblem, part: Part, period: Period) -> str:
 
 
 def _heaviest_of(problem: StreamProblem, part: Part, period: Period) -> tuple[int, FloatArray]:
-    """Return the busiest device's heaviest filter, and its seconds on each device (k,)."""
+    """Return the heaviest filter of the busiest device, and its seconds on each device (k,)."""
     own = np.flatnonzero(part == period.bottleneck)
     if own.size == 0:  # it carries what others send
         own = np.arange(problem.n)
@@ -154,7 +160,7 @@ def _is_stateful(graph: StreamGraph, v: int) -> bool:
 
 
 def _dearest(problem: StreamProblem, part: Part, period: Period) -> str:
-    """Say between which filters bytes take the busiest device longest."""
+    """Return a sentence on the two filters whose traffic takes the busiest device longest."""
     if problem.reading.route == "transit":
         return ""
     filters, cost, b = problem.filters, problem.machine.cost, period.bottleneck
@@ -174,7 +180,7 @@ def _dearest(problem: StreamProblem, part: Part, period: Period) -> str:
 
 
 def _idle(problem: StreamProblem, part: Part, period: Period) -> str:
-    """Say which devices have no filter, and what one of the busiest device would take there."""
+    """Return a sentence on idle devices, and what moving a filter there would change."""
     names, b = problem.processors.platform.names, period.bottleneck
     idle = np.flatnonzero(np.bincount(part, minlength=problem.k) == 0)
     own = np.flatnonzero(part == b)
@@ -208,7 +214,7 @@ def _moved_to(part: Part, v: int, p: int) -> Part:
 
 
 def _room(period: Period, bound: float) -> str:
-    """Say what other mappings could gain at most, where that is little."""
+    """Return a sentence on how little other mappings could gain, if the bound is near."""
     if bound <= 0 or period.seconds > NEAR * bound:
         return ""
     if period.seconds <= bound * (1 + 1e-9):
@@ -220,7 +226,7 @@ def _room(period: Period, bound: float) -> str:
 def _split(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield the filters that take much of the period as two, the second where it adds least."""
+    """Yield one change: filters that take much of the period are split in two."""
     own = own_seconds(problem, part)
     heavy = np.flatnonzero(own >= max(HEAVY * period.seconds, MIN_GAIN * own.max()))[:MOST_SPLIT]
     if heavy.size == 0:
@@ -235,7 +241,10 @@ def _split(
 
 
 def _with_second(problem: StreamProblem, part: Part, v: int) -> tuple[Part, str]:
-    """Return the best mapping with the last filter, half of v, on another device; and which."""
+    """Map the last filter, the second half of v, to another device.
+
+    Returns the best mapping and the name of the device.
+    """
     last = np.array([problem.n - 1])
     loads = np.bincount(part, own_seconds(problem, np.append(part, part[v]))[:-1], problem.k)
     adds = work_of(problem, last)[0] + loads
@@ -248,7 +257,7 @@ def _with_second(problem: StreamProblem, part: Part, v: int) -> tuple[Part, str]
 
 
 def own_seconds(problem: StreamProblem, part: Part) -> FloatArray:
-    """(n,) seconds of each filter on its own device."""
+    """Return (n,) the seconds of each filter on its own device."""
     found = np.empty(problem.n)
     for start in range(0, problem.n, SLICE):
         some = np.arange(start, min(start + SLICE, problem.n))
@@ -257,11 +266,11 @@ def own_seconds(problem: StreamProblem, part: Part) -> FloatArray:
 
 
 def divided(graph: StreamGraph, v: int) -> Halves:
-    """Return a graph in which filter v is two, the second of them last.
+    """Return a graph in which filter v is split in two, the second one last.
 
-    A filter for several data becomes two copies, which share these, and the bytes to and from it.
-    Any other becomes two steps of half its instructions, with as many bytes between them as it
-    sends, or receives where that is more.
+    A filter that may have copies becomes two copies, which share its data and the bytes to and from
+    it. Any other filter becomes two successive filters of half its instructions; between them flow
+    as many bytes as it sends or receives, whichever is more.
     """
     assert graph.stateful is not None and graph.tokens is not None
     scalar, vector = np.append(graph.scalar, graph.scalar[v]), np.append(graph.vector, 1.0)
@@ -299,7 +308,7 @@ def _free_name(graph: StreamGraph, v: int) -> str:
 def _abler(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield twice the mips and the vector length of the busiest device, its kind, all devices."""
+    """Yield doubled mips and vector length: of the busiest device, of its kind, of all devices."""
     platform, b = problem.processors.platform, period.bottleneck
     kind = next(own for own in kinds_of(platform).values() if b in own)
     groups: list[Sequence[int]] = [[b]]
@@ -323,7 +332,7 @@ def _on(problem: StreamProblem, devices: Sequence[Device]) -> StreamProblem:
 
 
 def _one_more(problem: StreamProblem, part: Part) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield one more device next to each kind's first, where it takes no link of its own."""
+    """Yield one more device like the first of each kind, if it needs no link of its own."""
     platform = problem.processors.platform
     if problem.k >= MOST_ROUTED:
         return
@@ -348,7 +357,7 @@ def _new_name(platform: Platform, name: str) -> str:
 def _links(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield wider links: the busiest, all of them; and a new one from the busiest device."""
+    """Yield wider links: the busiest one, all of them; and a new link from the busiest device."""
     platform = problem.processors.platform
     if not platform.has_links or problem.k > MOST_ROUTED:
         return
@@ -376,7 +385,7 @@ def _wider_links(platform: Platform, period: Period) -> Iterator[tuple[str, Plat
 
 
 def _new_link(problem: StreamProblem, part: Part, period: Period) -> Iterator[tuple[str, Platform]]:
-    """Yield a link between the busiest device and that which it exchanges with for longest."""
+    """Yield a link between the busiest device and the one it exchanges with for longest."""
     platform, filters, b = problem.processors.platform, problem.filters, period.bottleneck
     links = [one.link for one in platform.connections if one.link.beta > 0]
     if not links or problem.reading.route == "transit":

@@ -1,4 +1,4 @@
-"""What is known of a partition on a platform: contracts, certificates, predicted seconds, plans.
+"""Partitions on a platform: contracts, certificates, predicted seconds, plans.
 
 Read partition.py first, then plan.py.
 

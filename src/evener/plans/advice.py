@@ -16,10 +16,10 @@ WORTH = 1.005  # ratio below which times count as equal
 class Choice:
     """One set of devices and the predicted seconds of an iteration on it.
 
-    devices: indices, ascending; nodes: their number, in a table of whole nodes. seconds [s]: per
-    iteration; planned: whether from a real partition, else an estimate corrected by plans of other
-    sets. speed_up: over the best single device; efficiency: (work / sum of speeds) / seconds.
-    cost, energy [J]: of 1,000 iterations, None if a device does not state it.
+    devices: indices, ascending; nodes: number of nodes, in a table of whole nodes. seconds [s]: per
+    iteration; planned: whether seconds come from a real partition; otherwise they are an estimate,
+    corrected by plans of other sets. speed_up: over the best single device; efficiency: (work / sum
+    of speeds) / seconds. cost, energy [J]: of 1,000 iterations, None if a device does not state it.
     """
 
     devices: IntVector
@@ -37,12 +37,13 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """The best sets of devices of each size.
+    """The best set of devices of each size.
 
-    choices: by number of devices, ascending; nodes: by number of whole nodes, may be empty. best:
+    choices: by ascending number of devices; nodes: by number of whole nodes, may be empty. best:
     the fastest; knee: the fewest devices that are nearly as fast; everyone: all devices, None if
-    they cannot all have a block. complete: whether every set without a plan is likely slower.
-    ideal [s]: what all devices together would take, where speeds are relative; else None.
+    not all can have a block. complete: whether every set without a plan is likely slower than the
+    best. ideal [s]: time of all devices together without exchange, if speeds are relative; else
+    None.
     """
 
     platform: Platform
@@ -67,7 +68,10 @@ class Advice:
 
     @property
     def gain(self) -> float:
-        """Seconds of all devices / seconds of the best set; infinity if all cannot be used."""
+        """Seconds of all devices / seconds of the best set.
+
+        Infinity if not all devices can be used.
+        """
         if self.everyone is None:
             return float("inf")
         return self.everyone.seconds / self.best.seconds if self.best.seconds > 0 else 1.0

@@ -1,4 +1,4 @@
-"""The order in which every block's vertices lie one after the other, as row-wise libraries need."""
+"""Order vertices so that each block's vertices are contiguous, as row-wise libraries need."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from evener.errors import InputError
 
 
 class Contiguous(NamedTuple):
-    """Vertices block after block: block b has order[offsets[b] : offsets[b + 1]], ascending.
+    """Vertices in block order: block b has order[offsets[b] : offsets[b + 1]], ascending.
 
-    order (n,) int64: the vertex at each place. offsets (k + 1,) int64.
+    order (n,) int64: the vertex at each position. offsets (k + 1,) int64.
     """
 
     order: IntVector
@@ -22,14 +22,14 @@ class Contiguous(NamedTuple):
 
     @property
     def places(self) -> IntVector:
-        """(n,) where each vertex lies in the order: the inverse permutation."""
+        """(n,) position of each vertex in the order: the inverse permutation."""
         found = np.empty_like(self.order)
         found[self.order] = np.arange(self.order.size)
         return found
 
 
 def contiguous(part: npt.ArrayLike, k: int) -> Contiguous:
-    """Return the vertices of k blocks in contiguous order, part (n,) being the block of each.
+    """Return the vertices of k blocks in contiguous order; part (n,) is the block of each vertex.
 
     Raises InputError for blocks outside 0 to k - 1.
     """

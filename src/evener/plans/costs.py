@@ -1,10 +1,11 @@
-"""What an iteration costs a platform's devices: message costs, fixed seconds, speed curves.
+"""Costs of an iteration on a platform's devices: messages, fixed seconds, speed curves.
 
 For searches and refinement: `message_costs` turns a link's beta [s/B] into seconds per value, by
 the workload's bytes per value. `costs_of` computes them for every pair of devices, as arrays for
-kernels; evener.plans.exchange_costs and metrics.predicted_seconds only for pairs that exchange
-something. Certificates use neither: evener.plans.recount computes seconds from bytes by itself, so
-that an error here is noticed. Tests compare all three with a slow computation in plain Python.
+kernels; evener.plans.exchange_costs and metrics.predicted_seconds compute them only for pairs that
+exchange something. Certificates use neither: evener.plans.recount computes seconds from bytes by
+itself, so that an error here is noticed. Tests compare all three with a slow computation in plain
+Python.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ REACH = 1e30  # largest speed [units/s], inverse of one, and seconds: their squa
 class MessageCosts(NamedTuple):
     """Seconds of messages between p pairs of devices: alpha + per_value x values, both ways.
 
-    alpha (p,) [s]; per_value (p,) [s]. routes: the shared links that each pair passes, None where
-    no link is shared; a shared link takes shared_per_value (l,) [s] for each value that passes.
+    alpha (p,) [s]; per_value (p,) [s]. routes: the shared links that each pair uses, None if no
+    link is shared; a shared link takes shared_per_value (l,) [s] for each value.
     """
 
     alpha: FloatArray
@@ -46,7 +47,7 @@ class MessageCosts(NamedTuple):
 def message_costs(
     platform: Platform, p: IntArray, q: IntArray, bytes_per_value: float
 ) -> MessageCosts:
-    """Return what messages between devices p[i] and q[i] cost [s]."""
+    """Return the costs [s] of messages between devices p[i] and q[i]."""
     alpha, beta = platform.link_costs(p, q)
     routes = shared_routes(platform, p, q) if platform.has_shared else None
     shared = np.empty(0) if routes is None else routes.beta * bytes_per_value
@@ -54,24 +55,24 @@ def message_costs(
 
 
 def fixed_seconds(platform: Platform, workload: Workload) -> FloatArray:
-    """Return (k,) seconds per iteration of every device that takes part, whatever its load [s]."""
+    """Return (k,) seconds per iteration of each device in use, whatever its load [s]."""
     return np.asarray(platform.fixed_seconds + workload.fixed_seconds)
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """What an iteration costs the k devices of a platform under a workload.
+    """Costs of an iteration of a workload on the k devices of a platform.
 
     Speed curves: device b has the knots first[b] to last[b] - 1; speed is linear between knots (s,)
     at loads knot_load [units] of knot_speed [units/s], constant outside; identical devices share
-    theirs. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received). fixed
-    (k,) [s]: of each device that has work or a neighbour. overlap: interior vertices are computed
-    during the exchange. of_faces: values are sent for faces, see Workload.exchange.
+    knots. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received). fixed
+    (k,) [s]: fixed seconds of each device that has work or a neighbour. overlap: interior vertices
+    are computed during the exchange. of_faces: values are sent for faces, see Workload.exchange.
 
-    Shared links: pair (b, c) passes route_link[route_start[b k + c]:route_start[b k + c + 1]], the
-    same ones as (c, b); a link takes shared_per_value (l,) [s] for every value that passes it
-    either way, and no device that uses it is done exchanging before. Where nothing is shared,
-    shared_per_value and route_link are empty and route_start is [0].
+    Shared links: messages of pair (b, c) use route_link[route_start[b k + c]:route_start[b k + c +
+    1]], the same as for (c, b); a link takes shared_per_value (l,) [s] for every value in either
+    direction, and every device that uses the link exchanges for at least as long as the link is
+    busy. If no link is shared, shared_per_value and route_link are empty and route_start is [0].
     """
 
     first: IntArray
@@ -93,7 +94,7 @@ class Costs:
         return int(self.first.size)
 
     def compute_seconds(self, loads: FloatArray) -> FloatArray:
-        """Return (k,) seconds that each device computes at its load (k,) [s]."""
+        """Return (k,) the seconds that each device computes at its load (k,) [s]."""
         speed = np.empty(self.k)
         for devices, own in self._alike:
             speed[devices] = np.interp(loads[devices], self.knot_load[own], self.knot_speed[own])
@@ -101,7 +102,7 @@ class Costs:
 
     @cached_property
     def _alike(self) -> list[tuple[IntArray, slice]]:
-        """Groups of devices with the same speed curve, and the range of its knots."""
+        """Groups of devices with the same speed curve, and the range of the curve's knots."""
         starts = np.unique(self.first).tolist()
         groups = [np.flatnonzero(self.first == start) for start in starts]
         return [(own, slice(start, int(self.last[own[0]])))
@@ -109,10 +110,10 @@ class Costs:
 
 
 def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
-    """Return what an iteration of the workload costs on the platform.
+    """Return the costs of an iteration of the workload on the platform.
 
-    Raises InputError for more than 2,048 devices: every pair has an entry; and for speeds and
-    costs beyond 10^30 or, speeds alone, below its inverse.
+    Raises InputError for more than 2,048 devices, because every pair has an entry; for speeds and
+    costs above 10^30; and for speeds below 10^-30.
     """
     k = platform.k
     if k > MAX_PAIRED:
@@ -142,7 +143,7 @@ def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
 
 
 def _refuse_extremes(platform: Platform, costs: Costs) -> None:
-    """Raise InputError for speeds and costs that no machine has, naming the device."""
+    """Raise InputError, naming the device, for speeds and costs that no real machine has."""
     found = (
         ("speed of device", platform.speeds, 1 / REACH),
         ("fixed seconds of device", costs.fixed, 0.0),

@@ -1,4 +1,4 @@
-"""EdgePartition, and what it costs: copies of vertices, replication, balance."""
+"""EdgePartition, and its costs: copies of vertices, replication, balance."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class EdgePartition:
 
     @classmethod
     def of(cls, blocks: npt.ArrayLike, k: int) -> EdgePartition:
-        """Return the partition of these blocks (m,), whole numbers of any type."""
+        """Return the partition with these blocks (m,), integers of any type."""
         return cls(as_integers(blocks, "part"), k)  # type: ignore[arg-type] # made int32 there
 
     @property
@@ -63,12 +63,12 @@ class EdgePartition:
 
 @dataclass(frozen=True, eq=False)
 class EdgeMetrics:
-    """What an edge partition costs.
+    """The costs of an edge partition.
 
-    copies: sum over vertices with an edge of the blocks that their edges are in, less one
-    (Definition 3.1 of [SPAC]_). replication: 1 + copies / number of these vertices. Of each block
-    (k,): loads, float64 [units], its edges' work; vertices, int64, those that its edges touch;
-    edges, int64, how many they are.
+    copies: sum over vertices with an edge of (number of blocks with one of its edges) - 1
+    (Definition 3.1 of [SPAC]_). replication: 1 + copies / number of these vertices. For each block
+    (k,): loads, float64 [units]: work of its edges; vertices, int64: number of vertices its edges
+    touch; edges, int64: number of its edges.
     """
 
     copies: int
@@ -87,28 +87,32 @@ class EdgeMetrics:
 
     @property
     def most_vertices(self) -> int:
-        """Vertices of the block that has most of them."""
+        """Number of vertices of the block with the most vertices."""
         return int(self.vertices.max(initial=0))
 
     def relative_to(self, targets: npt.NDArray[np.float64]) -> FloatArray:
-        """(k,) loads as multiples of targets (k,), read as proportions."""
+        """(k,) loads as multiples of targets (k,), which may be in any unit."""
         wanted = np.asarray(targets, np.float64)
         return np.asarray(self.loads / (wanted / wanted.sum() * self.loads.sum()))
 
     def balance(self, targets: npt.NDArray[np.float64]) -> float:
-        """Return the largest load as a multiple of its target; 1 where all are as asked."""
+        """Return the largest load as a multiple of its target.
+
+        1 if all loads equal their targets.
+        """
         return float(self.relative_to(targets).max())
 
     def exchanged_bytes(self, bytes_per_value: float = BYTES_PER_VALUE) -> float:
-        """Return what all devices send in an iteration [B]: a value to and from each copy.
+        """Return the bytes that all devices send in an iteration: a value to and from each copy.
 
-        One copy of a vertex is its master; each other one sends it a value, and receives one.
+        One copy of a vertex is its master; each other copy sends the master a value, and receives
+        one.
         """
         return 2 * self.copies * bytes_per_value
 
 
 def blocks_of_vertices(edges: EdgeList, partition: EdgePartition) -> Part:
-    """(n,) int32 number of blocks that the edges of each vertex are in; 0 without edges."""
+    """Return (n,) int32 the number of blocks with edges of each vertex; 0 for isolated vertices."""
     return _counted(edges, partition)[0]
 
 

@@ -19,15 +19,16 @@ from evener.wording import plural, two_lines
 class EdgePlan:
     """An edge partition for the devices of a platform, with its figures and its origin.
 
-    partition: part[e] is the device of edge e. of: what the edges are, and their order: "graph"
-    (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries by row and column), by the first
-    number, then the second; or "file" (lines, in their order). platform, contract: the devices,
-    and the limits on their blocks' work [units] and memory [B]. metrics: what the partition costs.
-    options: all that influenced the result, with the reading options under "reading". graph:
-    counts of vertices, of those with an edge ("touched"), and of edges. inputs: file name ->
-    SHA-256. versions: program -> version. notes: a sentence on each thing that was odd.
-    cpu_seconds: of making it [s]; None if it was read from a file, or made by another program.
-    order: in which its method took clones of vertices, or edges, in a word; empty likewise.
+    partition: part[e] is the device of edge e. of: the kind of edges, which also defines their
+    order: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries), sorted by the first
+    number (row), then the second (column); or "file" (lines of a file, in its order). platform,
+    contract: the devices, and the limits on their blocks' work [units] and memory [B]. metrics:
+    costs of the partition. options: all options that influenced the result, with the reading
+    options under "reading". graph: counts of vertices, of those with an edge ("touched"), and of
+    edges. inputs: file name -> SHA-256. versions: program -> version. notes: a sentence on each
+    oddity. cpu_seconds: CPU time to make the plan [s]; None if it was read from a file, or made by
+    another program. order: name of the order in which the method processed clones of vertices, or
+    edges; empty in the same cases.
     """
 
     partition: EdgePartition
@@ -50,7 +51,7 @@ class EdgePlan:
 
     @property
     def holds(self) -> BoolArray:
-        """(k,) whether each block's work is within its limits, and its bytes in the memory."""
+        """(k,) whether each block keeps its limits on work, and its bytes fit in the memory."""
         contract, loads = self.contract, self.metrics.loads
         slack = RELATIVE_SLACK * np.maximum(contract.targets, 1.0)
         within = (loads >= contract.low - slack) & (loads <= contract.high + slack)

@@ -1,12 +1,13 @@
-"""What blocks exchange and what that costs: the quotient graph, bytes by level, seconds.
+"""The exchange between blocks and its costs: the quotient graph, bytes by level, seconds.
 
-A block's communication volume is what it sends: the sum over its vertices of the number of other
-blocks that hold a neighbour [HK00]_; or, where values are sent for faces, its edges that are cut.
+A block's communication volume is the number of values it sends: the sum over its vertices of the
+number of other blocks that hold a neighbour [HK00]_; or, if values are sent for faces, the number
+of its cut edges.
 
-Seconds are those of Hockney's model [Hoc94]_. A device sends and receives all its messages through
-one port, and messages share links. Without waiting, an exchange takes the sum of its messages'
-costs. Waiting is simulated: all messages flow at once and share ports and links fairly, as in
-SimGrid's network model.
+Seconds follow Hockney's model [Hoc94]_. A device sends and receives all its messages through one
+port, and messages share links. Without waiting, an exchange takes the sum of its messages' costs.
+Waiting is simulated: all messages flow at once and share ports and links fairly, as in SimGrid's
+network model.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """A sparse matrix with a row for each block and an entry for each other block it touches.
+    """The quotient graph as a sparse matrix: a row per block, an entry per other block it touches.
 
-    Row b is entries starts[b] to starts[b + 1] - 1, starts (k + 1,). other (p,): the block that is
-    touched, ascending; sent (p,): number of vertices of b with a neighbour there, or of faces
-    between the two; cut (p,): weight of the edges between the two. boundary (k,): vertices with a
+    Row b is entries starts[b] to starts[b + 1] - 1, starts (k + 1,). other (p,): the touched block,
+    ascending; sent (p,): number of vertices of b with a neighbour in it, or of faces between the
+    two; cut (p,): weight of the edges between the two. boundary (k,): number of vertices with a
     neighbour in any other block.
     """
 
@@ -51,25 +52,25 @@ class Quotient:
 
     @property
     def block(self) -> IntVector:
-        """(p,) the block of each entry's row."""
+        """(p,) the block to whose row each entry belongs."""
         return np.repeat(np.arange(self.k), np.diff(self.starts))
 
     @property
     def received(self) -> IntVector:
-        """(p,) how many vertices the other block sends to this one."""
+        """(p,) the number of values that each entry's other block sends to this block."""
         # Rows and columns have the same pattern, so a stable sort by column is the transpose.
         by_column = np.lexsort((self.block, self.other))
         return self.sent[by_column]
 
     def matrix(self, values: npt.NDArray[np.generic]) -> csr_array:
-        """(k, k) sparse matrix of one value an entry."""
+        """Return a (k, k) sparse matrix with values (p,), one for each entry."""
         from scipy.sparse import csr_array
 
         return csr_array((values, self.other, self.starts), shape=(self.k, self.k))
 
 
 def no_contact(k: int) -> Quotient:
-    """Return the quotient of k blocks of which none touches another."""
+    """Return the quotient graph of k blocks that do not touch each other."""
     none, zeros = np.empty(0, np.int64), np.zeros(k, np.int64)
     return Quotient(np.zeros(k + 1, np.int64), none, none, np.empty(0), zeros)
 
@@ -77,7 +78,7 @@ def no_contact(k: int) -> Quotient:
 def quotient(graph: Graph, partition: Partition, *, of_faces: bool = False) -> Quotient:
     """Return the quotient graph of the blocks; O(n + m).
 
-    of_faces: whether a value is sent for each edge that is cut, or as many as the edge weighs.
+    of_faces: whether values are counted for faces: one for each cut edge, or as many as its weight.
     """
     from evener.plans import metrics_kernels as kernels
 
@@ -108,9 +109,9 @@ NEGLIGIBLE = 1e-12  # relative to the busiest resource's time: shorter messages 
 
 
 def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """Return (levels,) the bytes per iteration between devices whose deepest shared level it is.
+    """Return (levels,) the bytes per iteration between devices, by their deepest shared level.
 
-    In bytes, of all pairs of devices together.
+    Summed over all pairs of devices.
     """
     shared = platform.shared_level(between.block, between.other)
     weights = between.sent * float(bytes_per_value)
@@ -120,7 +121,10 @@ def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -
 
 
 def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """Return (levels,) bytes x hops [B], from a device up to the shared level and down [GPM18]_."""
+    """Return (levels,) bytes x hops [B] per iteration.
+
+    Hops are counted from a device up to the shared level and down to the other device [GPM18]_.
+    """
     depth = len(platform.levels)
     hops = 2 * (depth - np.arange(depth))
     return np.asarray(level_bytes(between, platform, bytes_per_value) * hops)
@@ -131,18 +135,18 @@ def communication_seconds(
 ) -> FloatArray:
     """Return (k,) seconds that each device communicates per iteration if it never waits [s].
 
-    The sum over its neighbours of alpha + beta x (bytes sent there + bytes received from there).
+    They are the sum over its neighbours of alpha + beta x (bytes sent to + bytes received from it).
     """
     return ExchangeCosts.of(between, platform, bytes_per_value).direct
 
 
 @dataclass(frozen=True, eq=False)
 class ExchangeCosts:
-    """What one exchange of all blocks on a platform costs.
+    """Costs of one exchange of all blocks on a platform.
 
-    Entries (p,) are those of the quotient graph. values (p,): sent and received together; cost: of
+    Entries (p,) are those of the quotient graph. values (p,): sent plus received; cost: costs of
     each pair's messages. posting (k,) [s]: sum of the alphas of a device's messages; direct (k,)
-    [s]: the same with all their values.
+    [s]: the same plus the time of their values.
     """
 
     between: Quotient
@@ -153,7 +157,7 @@ class ExchangeCosts:
 
     @classmethod
     def of(cls, between: Quotient, platform: Platform, bytes_per_value: float) -> ExchangeCosts:
-        """Return what the exchange costs with block b on device b."""
+        """Return the costs of the exchange with block b on device b."""
         block, other, k = between.block, between.other, between.k
         cost = message_costs(platform, block, other, bytes_per_value)
         values = _float(between.sent + between.received)
@@ -164,7 +168,8 @@ class ExchangeCosts:
     def held_up(self) -> FloatArray:
         """Return (k,) the time that the busiest shared link of each device needs [s].
 
-        For all values that pass it, both ways and whoever sends them. Zero where none is shared.
+        Counts all values on the link, in both directions and of all devices. Zero if no link is
+        shared.
         """
         floor, routes = np.zeros(self.between.k), self.cost.routes
         if routes is not None:
@@ -177,10 +182,10 @@ class ExchangeCosts:
     def lateness(self, ready: FloatArray, exact: bool = False) -> FloatArray:
         """Return (k,) how much longer than `direct` each device's exchange takes [s].
 
-        ready (k,) [s]: when each begins. A device waits for partners who begin later or share
-        their port with others, and for shared links. Messages begin when both ends have posted all
-        of theirs. exact: also with more than MAX_EXACT messages, which takes some ten times as
-        long.
+        ready (k,) [s]: when each device begins. A device waits for partners that begin later or
+        share their port with others, and for shared links. A message begins when both its ends have
+        posted all their messages. exact: simulate exactly even more than MAX_EXACT messages, which
+        takes about ten times as long.
         """
         start = ready + self.posting
         if not np.isfinite(start + self.direct).all():
@@ -199,7 +204,10 @@ class ExchangeCosts:
     def _flowing(
         self, chosen: IntArray, begin: FloatArray, exact: bool
     ) -> tuple[IntArray, FloatArray]:
-        """Return which of the chosen entries, one per pair, take time, and when they end [s]."""
+        """Simulate the messages of the chosen entries, one per pair.
+
+        Returns which of the entries take time, and when they end [s].
+        """
         from evener.plans import metrics_kernels as kernels
 
         entry, use, cost = self._uses(chosen)
@@ -218,7 +226,7 @@ class ExchangeCosts:
         return flows, done
 
     def _uses(self, chosen: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Return which entry uses which resource, and the seconds each of its values takes there.
+        """Return pairs of an entry and a resource it uses, and the seconds per value there.
 
         Resources are the devices' ports, numbered as devices, then the shared links.
         """

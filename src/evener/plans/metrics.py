@@ -1,7 +1,7 @@
-"""What a partition costs: pure functions, each with its definition.
+"""Costs of a partition: pure functions, each with its definition.
 
-Partitioners and searches use these; what a plan states is counted by evener.plans.recount, which
-shares no code with this module. Names of evener.plans.exchange_costs can be imported from here too.
+Partitioners and searches use these; the figures in a plan are counted by evener.plans.recount,
+which shares no code with this module. Also exports the names of evener.plans.exchange_costs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ def edge_cut(between: Quotient) -> float:
 
 
 def comm_volumes(between: Quotient) -> IntVector:
-    """Return (k,) values sent: pairs of a vertex and another block that it touches, or faces."""
+    """Return (k,) the number of values that each block sends.
+
+    A vertex sends one to each other block with a neighbour of it; or one is sent per face.
+    """
     volumes = np.zeros(between.k, np.int64)
     np.add.at(volumes, between.block, between.sent)
     return volumes
@@ -115,21 +118,24 @@ def block_components(graph: Graph, partition: Partition) -> IntVector:
 
 
 def imbalance(weights: FloatArray, targets: FloatArray) -> float:
-    """Return the largest weight / target - 1; a target of zero counts only if exceeded."""
+    """Return the largest weight / target - 1; a target of zero matters only if it is exceeded."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(targets > 0, weights / targets, np.where(weights > 0, np.inf, 1.0))
     return float(ratio.max() - 1)
 
 
 def compute_seconds(weights: FloatArray, platform: Platform) -> FloatArray:
-    """Return (k,) seconds each device computes: weight / speed, with curves the speed at that."""
+    """Return (k,) seconds each device computes: weight / speed.
+
+    With a speed curve, the speed is that at the weight.
+    """
     if platform.has_curves:
         return seconds_at(platform, weights)
     return np.asarray(weights / platform.speeds)
 
 
 def boundary_weights(graph: Graph, partition: Partition, work: FloatArray) -> FloatArray:
-    """Return (k,) the work (n,) [units] at vertices with a neighbour in another block."""
+    """Return (k,) the work (n,) [units] of vertices with a neighbour in another block."""
     from evener.plans import metrics_kernels as kernels
 
     total = np.zeros(partition.k)
@@ -151,8 +157,9 @@ def predicted_seconds(
     """Return the Prediction of an iteration of `workload` with block b on device b; O(n + m).
 
     graph: as it was read; its work comes from the workload, or from the vertex weight `constraint`
-    if that states none. between: the quotient graph, if known. bound [s]: see Prediction. exact:
-    exact waiting times also with many messages; see ExchangeCosts.lateness.
+    if the workload states no work. between: the quotient graph, if known. bound [s]: see
+    Prediction. exact: whether to compute waiting times exactly even for many messages; see
+    ExchangeCosts.lateness.
 
     A device computes at its speed for its load, communicates for the sum over its neighbours of
     alpha + beta x bytes both ways, waits for partners and shared links, and has fixed costs; with
@@ -185,8 +192,8 @@ def prediction_of(
 ) -> Prediction:
     """Return the Prediction for blocks of loads (k,) [units] and the quotient graph `between`.
 
-    interior (k,): share of each load at vertices without a neighbour elsewhere. bound [s]: of
-    evener.sizing.bounds, if known. exact: see predicted_seconds.
+    interior (k,): share of each load at vertices without a neighbour in another block. bound [s]:
+    from evener.sizing.bounds, if known. exact: see predicted_seconds.
     """
     compute = compute_seconds(loads, platform)
     takes_part = (loads > 0) | (neighbours(between) > 0)

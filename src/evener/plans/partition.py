@@ -50,12 +50,12 @@ class Further:
 class Contract:
     """The limits that k blocks must keep: low <= weight <= high, bytes <= caps, not empty.
 
-    targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none. A
-    block whose high is 0 may be empty. further: limits on the other weights of the vertices, where
+    targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity if there is none. A
+    block whose high is 0 may be empty. further: limits on the other weights of the vertices, if
     they have several. may_be_unused: whether devices may be left without vertices, as in a plan for
-    seconds, whose targets are information only: sizes that would be best if nothing were exchanged.
-    makespan [s]: when the last device must be done, infinity where no time is promised.
-    Raises InputError unless 0 <= low <= high everywhere, and caps and makespan are above zero.
+    seconds; its targets are only informative: the sizes that would be best if nothing were
+    exchanged. makespan [s]: latest end of any device, infinity if there is no such limit. Raises
+    InputError unless 0 <= low <= high everywhere, and caps and makespan are above zero.
     """
 
     targets: FloatArray
@@ -112,18 +112,18 @@ class Contract:
 
     @property
     def shares_of_zero(self) -> npt.NDArray[np.bool_]:
-        """(k,) whether a block must have no weight."""
+        """(k,) whether a block must have zero weight."""
         return np.asarray(self.table("high").max(axis=1) == 0)
 
     def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
-        """Return (k, c) targets, low or high [units] of all c weights, in their order."""
+        """Return (k, c) targets, low or high [units], as `name` says, of all c weights."""
         return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
 
     def keeps(self, weights: FloatArray, sizes: npt.NDArray[np.int64], n_bytes: FloatArray
               ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        """Return (k,) whether blocks of these weights [units], sizes [vertices] and bytes [B] hold.
+        """Return (k,) whether blocks of these weights [units], vertices and bytes hold.
 
-        weights (k,), or (k, c) where vertices have c weights.
+        weights (k,), or (k, c) if vertices have c weights.
         """
         weights = np.asarray(weights).reshape(self.k, self.n_constraints)
         targets = self.table("targets")
@@ -135,7 +135,7 @@ class Contract:
         return np.asarray(fits & ((sizes > 0) | self.shares_of_zero))
 
     def in_time(self, ends: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return (k,) whether devices that are done at ends (k,) [s] keep the makespan."""
+        """Return (k,) whether devices that finish at ends (k,) [s] keep the makespan."""
         return np.asarray(ends <= self.makespan * (1 + TIME_SLACK))
 
 
@@ -198,7 +198,7 @@ class MappingScore:
 class Mapping:
     """The device of each of k blocks: device (k,) int64, with the score before and after.
 
-    Raises InputError where two blocks go to one device.
+    Raises InputError if two blocks are on one device.
     """
 
     device: npt.NDArray[np.int64]
@@ -216,11 +216,11 @@ class Mapping:
 
     @property
     def moved(self) -> int:
-        """Number of blocks that go to another device than the one of their number."""
+        """Number of blocks whose device is not the one with the block's number."""
         return int((self.device != np.arange(self.device.size)).sum())
 
     def applied(self, partition: Partition) -> Partition:
-        """Return the partition with every block renumbered as its device."""
+        """Return the partition with every block renumbered to its device's number."""
         if partition.k != self.device.size:
             raise InputError(
                 f"the mapping has {self.device.size} blocks, but the partition has {partition.k}"

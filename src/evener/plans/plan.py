@@ -45,7 +45,7 @@ AT_ONCE = 1e-9  # of the makespan: devices that end this close end together
 # Ratio of the arcs a vertex of two blocks, and of the time that this would cost, from which on the
 # verdict mentions both.
 ARCS_APART, ARCS_COST = 2.0, 1.05
-# Fields of Prediction that older plans lack, where they count as zero.
+# Fields of Prediction that older plans lack; they then count as zero.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 
 
@@ -57,10 +57,11 @@ def _nothing() -> FloatArray:
 class Certificate:
     """The measured figures of every block and its contract; arrays (k,), in device order.
 
-    weights [units]; vertices; bytes [B]. boundary: vertices with a neighbour elsewhere. components:
-    connected pieces. neighbours: other blocks touched. volumes: values sent per iteration. holds:
-    whether the contract is kept. further (k, c - 1) [units]: the other weights of the blocks, where
-    vertices have c. Made by evener.plans.recount, which shares no code with partitioners.
+    weights [units]; vertices; bytes [B]. boundary: vertices with a neighbour in another block.
+    components: connected pieces. neighbours: other blocks touched. volumes: values sent per
+    iteration. holds: whether the contract is kept. further (k, c - 1) [units]: the other weights of
+    the blocks, if vertices have c weights. Computed by evener.plans.recount, which shares no code
+    with partitioners.
     """
 
     contract: Contract
@@ -106,16 +107,17 @@ class Certificate:
 class Prediction:
     """Predicted seconds per iteration, each (k,) [s] in the devices' order; docs/prediction.md.
 
-    compute: by the speed model at the load. communicate: its messages, with waiting for shared
-    links; contention: that waiting alone. fixed: cost of an iteration whatever the load.
-    overlapped: time of computing and communicating at once. interior (k,): share of each load at
-    vertices without a neighbour elsewhere, which can be computed meanwhile. delay: how much later a
-    device is done because it waits for partners that begin later or have more messages.
-    bound [s]: makespan of the best sizes if nothing were exchanged (evener.sizing.bounds), NaN if
-    not computed. hop_bytes (levels,) [B]: bytes x hops by the deepest level that two devices share.
-    ideal [s]: where speeds are relative, so that seconds mean nothing, what all devices together
-    would take (Platform.relative_ideal); else None.
-    contention, fixed, overlapped, interior and delay are zero if left out.
+    compute: by the speed model at the load. communicate: time of its messages, including waiting
+    for shared links; contention: only that waiting. fixed: cost of an iteration that does not
+    depend on the load. overlapped: time of simultaneous computing and communicating. interior (k,):
+    share of each load at vertices without a neighbour in another block, which can be computed
+    during the exchange. delay: how much later a device finishes because it waits for partners that
+    begin later or have more messages. bound [s]: makespan of the best sizes if nothing were
+    exchanged (evener.sizing.bounds), NaN if not computed. hop_bytes (levels,) [B]: bytes x hops by
+    the deepest level that two devices share. ideal [s]: if speeds are relative, so that only ratios
+    of seconds are meaningful, the time of all devices together without exchange
+    (Platform.relative_ideal); else None. contention, fixed, overlapped, interior and delay are zero
+    if left out.
     """
 
     compute: FloatArray
@@ -143,7 +145,7 @@ class Prediction:
         return two_lines("Prediction", [*first, f"bound {self.clock(self.bound)}"], second)
 
     def clock(self, seconds: float) -> str:
-        """Return a time [s] as text; where speeds are relative, as a multiple of `ideal`."""
+        """Return a time [s] as text; if speeds are relative, as a multiple of `ideal`."""
         return time_of(seconds, self.ideal)
 
     @property
@@ -153,17 +155,17 @@ class Prediction:
 
     @property
     def ends(self) -> FloatArray:
-        """(k,) when each device is done, with its delay [s]."""
+        """(k,) time when each device finishes, including its delay [s]."""
         return self.seconds + self.delay
 
     @property
     def makespan(self) -> float:
-        """Time until the last device is done [s]."""
+        """Time when the last device finishes [s]."""
         return float(self.ends.max())
 
     @property
     def bottleneck(self) -> int:
-        """Index of the device that is done last; of several, the one with the least delay."""
+        """Index of the device that finishes last; of several, the one with the least delay."""
         last = np.flatnonzero(self.ends >= self.makespan * (1 - AT_ONCE))
         return int(last[self.delay[last].argmin()]) if last.size else int(self.ends.argmax())
 
@@ -208,17 +210,17 @@ class Evaluation:
 
     @property
     def max_volume(self) -> int:
-        """Values sent by the block that sends most."""
+        """Number of values sent by the block that sends most."""
         return int(self.certificate.volumes.max())
 
     @property
     def boundary(self) -> int:
-        """Vertices with a neighbour in another block."""
+        """Number of vertices with a neighbour in another block."""
         return int(self.certificate.boundary.sum())
 
     @property
     def holds(self) -> bool:
-        """Whether every block keeps its contract, the promised makespan included."""
+        """Whether every block keeps its contract, and all devices the makespan of the contract."""
         return self.certificate.all_hold
 
     @property
@@ -228,7 +230,7 @@ class Evaluation:
         return self.prediction.makespan / bound - 1 if bound > 0 else 0.0
 
     def verdict(self, platform: Platform) -> str:
-        """Return one sentence: are limits kept, how long an iteration takes, who is last."""
+        """Return one sentence: whether limits are kept, an iteration's time, the last device."""
         prediction, last = self.prediction, platform.names[self.prediction.bottleneck]
         return (
             f"{_kept(self, platform)}; slowest device {prediction.clock(prediction.makespan)}, "
@@ -237,7 +239,7 @@ class Evaluation:
 
 
 def _kept(judged: Evaluation, platform: Platform) -> str:
-    """Return the part of the verdict on limits kept, or on blocks that break theirs."""
+    """Return the part of the verdict that states whether limits are kept, or which blocks fail."""
     certificate, k = judged.certificate, platform.k
     contract = certificate.contract
     if not judged.holds:
@@ -256,7 +258,7 @@ def _kept(judged: Evaluation, platform: Platform) -> str:
 def breaches(judged: Evaluation, platform: Platform) -> str:
     """Return how many blocks break their contract, on which devices, and which limits they break.
 
-    "" where every block keeps its contract.
+    "" if every block keeps its contract.
     """
     broken = np.flatnonzero(~judged.certificate.holds)
     if not broken.size:
@@ -287,7 +289,7 @@ def _faults(judged: Evaluation, broken: IntVector) -> list[str]:
 
 
 def _above(judged: Evaluation) -> str:
-    """Return how far the makespan is above the lower bound, in words before that figure."""
+    """Return, in words, how far the makespan is above the lower bound."""
     above = judged.above_bound
     if above >= 1:
         return f"{times(1 + above)} times the lower bound"
@@ -299,11 +301,11 @@ def _above(judged: Evaluation) -> str:
 def arcs_remark(
     judged: Evaluation, platform: Platform, workload: Workload, graph: Mapping[str, Any]
 ) -> str:
-    """Return a sentence on blocks of vertices that all count as one unit but have unlike degrees.
+    """Return a sentence if all vertices weigh one unit but blocks' degrees differ much; else "".
 
-    graph: its facts, as Plan.graph. "" where weights or the workload state what a vertex costs,
-    where no two blocks differ by more than ARCS_APART in arcs a vertex, and where computing would
-    take less than ARCS_COST times as long if the work followed the arcs.
+    graph: counts of the graph, see Plan.graph. "" if weights or the workload state the cost of a
+    vertex, if no two blocks differ by more than ARCS_APART in arcs per vertex, or if computing
+    would take less than ARCS_COST times as long with work proportional to arcs.
     """
     certificate, per_arc = judged.certificate, graph.get("bytes_per_edge", 0.0)
     used = np.flatnonzero(certificate.vertices > 0)
@@ -330,10 +332,10 @@ def arcs_remark(
 class Stage:
     """The figures of a partition after the step `name`.
 
-    neighbours: the most that a block has. smallest, largest: weight / target of a block.
-    seconds: predicted makespan [s], None if not computed. role: METIS_STAGE for METIS at the same
-    sizes, the better of its two methods; SAME_DEVICES_STAGE for the same on the devices alone that
-    the plan uses, where it leaves some unused; CUT_STAGE for the plan of least cut; SLABS_STAGE for
+    neighbours: the largest number of neighbours of a block. smallest, largest: weight / target of a
+    block. seconds: predicted makespan [s], None if not computed. role: METIS_STAGE for METIS at the
+    same sizes, the better of its two methods; SAME_DEVICES_STAGE for METIS only on the devices that
+    the plan uses, if it leaves some unused; CUT_STAGE for the plan of least cut; SLABS_STAGE for
     slabs at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
     """
 
@@ -355,12 +357,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Rival:
-    """Another tool's partition for the same contract, repaired if it broke that.
+    """Another tool's partition for the same contract, repaired if it broke the contract.
 
-    stages: its figures as returned, and after the repair; where the plan leaves devices unused, a
-    last stage on its devices alone. seconds: predicted makespan of the nearest stage [s].
-    cpu_seconds: of the tool [s], None in a plan that was read. note: why there are no stages, or
-    which objective the tool was given instead.
+    stages: its figures as returned, and after the repair; if the plan leaves devices unused, a last
+    stage on the used devices only. seconds: predicted makespan of the nearest stage [s].
+    cpu_seconds: CPU time of the tool [s], None in a plan that was read. note: why there are no
+    stages, or which objective the tool was given instead.
     """
 
     tool: str
@@ -371,12 +373,12 @@ class Rival:
 
     @property
     def is_on_devices(self) -> bool:
-        """Whether the last stage is on the plan's devices alone."""
+        """Whether the last stage is on the used devices only."""
         return len(self.stages) > 1 and self.stages[-1].name.startswith(ON_DEVICES)
 
     @property
     def nearest(self) -> Stage:
-        """The stage of least predicted seconds, that before a repair left out."""
+        """The stage of least predicted seconds, except the one before a repair."""
         repaired = any(one.name == ENFORCED for one in self.stages)
         kept = self.stages[1:] if repaired else self.stages
         return min(kept, key=lambda one: np.inf if one.seconds is None else one.seconds)
@@ -388,15 +390,15 @@ class Plan:
 
     partition: part[v] is the index of v's device in the order of the platform. platform: the
     devices and links. evaluation: certificate, prediction and figures of the partition. sizes (k,):
-    how much each device was to get [units]; saturated (k,): whether that fills its memory. options:
-    all that influenced the result. graph: counts of its vertices and edges.
-    inputs: file name -> SHA-256. versions: program -> version. notes: sentences for people.
+    requested load of each device [units]; saturated (k,): whether it fills the device's memory.
+    options: all options that influenced the result. graph: counts of its vertices and edges.
+    inputs: file name -> SHA-256. versions: program -> version. notes: sentences for the user.
     mapping: the devices of the partitioner's blocks, already applied to the partition, or None.
     stages: figures after each step, the last those of the result; may be empty. rival: another
     tool's partition to compare with, or None. cpu_seconds: of the partitioner [s]; None if the plan
-    was read, as the file does not contain it. source: the graph that was divided and its mesh, for
-    pictures; None if the plan was read, or of more than MOST_DRAWN vertices. A notebook shows the
-    plan with the pictures of its report.
+    was read, as the file does not contain it. source: the divided graph and its mesh, for pictures;
+    None if the plan was read, or if the graph has more than MOST_DRAWN vertices. A notebook shows
+    the plan with the pictures of its report.
     """
 
     partition: Partition
@@ -429,9 +431,9 @@ class Plan:
     def plot(self, graph: Any = None) -> Any:
         """Return a matplotlib Figure: the blocks in colours, and each device's predicted time.
 
-        graph: a file's name, what `read` returns, a Graph or a Mesh, for the blocks' places; None:
-        `source`. Without coordinates the blocks are discs, joined where they exchange values.
-        Raises InputError where the graph is not the plan's.
+        graph: a file's name, what `read` returns, a Graph or a Mesh, for the positions of blocks;
+        None: `source`. Without coordinates the blocks are discs, joined by lines if they exchange
+        values. Raises InputError if the graph is not the plan's.
         """
         return from_above("evener.reporting.figures:plan_figure")(self, graph)
 
@@ -447,7 +449,7 @@ class Plan:
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame with a row for each device: its contract, its block, its times.
 
-        Raises ImportError where pandas is not installed.
+        Raises ImportError if pandas is not installed.
         """
         return from_above("evener.reporting.certificates:certificate_frame")(self)
 
@@ -463,7 +465,7 @@ class Plan:
 
     @property
     def workload(self) -> Workload:
-        """The workload in the options. Raises InputError where it is invalid."""
+        """The workload in the options. Raises InputError if it is invalid."""
         return workload_from_dict(self.options.get("workload", {"name": WEIGHTS.name}))
 
     @property
@@ -479,7 +481,7 @@ class Plan:
         return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
     def verdict(self) -> str:
-        """Return the plan's result in one sentence; a second one where arcs are out of balance."""
+        """Return the plan's result in one sentence, and a second one if arcs are out of balance."""
         verdict = self.evaluation.verdict(self.platform)
         remark = arcs_remark(self.evaluation, self.platform, self.workload, self.graph)
         return f"{verdict} {remark}" if remark else verdict

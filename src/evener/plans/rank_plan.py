@@ -1,4 +1,4 @@
-"""RankPlan: what one rank has of a plan for a graph that lies on many."""
+"""RankPlan: one rank's part of a plan for a graph that is distributed over ranks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from evener.wording import number, plural, two_lines
 
 @dataclass(frozen=True, eq=False)
 class RankPlan:
-    """A certified partition of a graph whose rows lie on ranks, as one rank has it.
+    """A rank's part of a certified partition of a graph whose rows are distributed over ranks.
 
-    part (rows,) int32: the device of each vertex that this rank has passed, in its order. platform,
+    part (rows,) int32: the device of each vertex that this rank passed, in its order. platform,
     evaluation: of the whole graph, the same on all ranks. plan: the whole plan, at rank 0; None
-    elsewhere. sent [B]: what this rank has sent to others, of rows and of all that was told.
+    elsewhere. sent [B]: bytes that this rank has sent to others.
     """
 
     part: Part

@@ -1,4 +1,4 @@
-"""StreamPlan: which processor has each filter of a stream graph, and what an iteration takes."""
+"""StreamPlan: the processor of each filter of a stream graph, and the time of an iteration."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from evener.wording import duration, plural, two_lines
 class StreamPlan:
     """Filters on the devices of a platform.
 
-    part (n,) int32: the device of each filter of `graph`, in the file's order.
-    period [s]: of the busiest device, `bottleneck`; bound [s]: no mapping's is shorter.
-    computing, communicating (k,) [s]: of the devices in an iteration. links [s]: how long each
-    link carries bytes, by name, the slowest few. options: all that influenced the result; inputs:
-    file name -> SHA-256; versions; notes; cpu_seconds: of making it, None if read from a file.
-    copy_of (n,): where filters have copies, which are the filters of `graph` then, the number of
-    the application's filter that each is a copy of; copies that follow each other share its data by
-    their `vector`. None: no copies.
+    part (n,) int32: the device of each filter of `graph`, in the file's order. period [s]: of the
+    busiest device, `bottleneck`; bound [s]: lower bound on the period of any mapping. computing,
+    communicating (k,) [s]: of the devices in an iteration. links [s]: time that each link carries
+    bytes, by name, of the slowest links. options: all options that influenced the result; inputs:
+    file name -> SHA-256; versions; notes; cpu_seconds: CPU time to make the plan, None if it was
+    read from a file. copy_of (n,): if filters have copies, `graph` contains the copies, and copy_of
+    is the application's filter of each; successive copies of a filter share its data in proportion
+    to their `vector`. None: no copies.
     """
 
     part: Part
@@ -54,14 +54,14 @@ class StreamPlan:
 
     @property
     def loads(self) -> FloatArray:
-        """(k,) seconds of each device in an iteration, as the reading of the cost adds them."""
+        """(k,) seconds of each device in an iteration, by the plan's cost model."""
         if self.options.get("overlap"):
             return np.maximum(self.computing, self.communicating)
         return np.asarray(self.computing + self.communicating)
 
     @property
     def bottleneck(self) -> str:
-        """Name of the device that an iteration takes longest."""
+        """Name of the device with the longest iteration."""
         return self.platform.names[int(np.argmax(self.loads))]
 
     @property

@@ -1,4 +1,4 @@
-"""Tiling: rectangles of a matrix in whole blocks, one a device, which cover every block once."""
+"""Tiling: one rectangle of a matrix for each device, in whole blocks; every block covered once."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAX_SIDE = 2**31 - 1  # blocks: areas then fit into 64 bits
 class Tiling:
     """k rectangles, one a device, that cover a matrix of `shape` blocks, each block once.
 
-    top, left, height, width (k,) int64 [blocks]; the matrix has shape = (rows, columns) [blocks]
-    of `block` x `block` elements each. A device that gets nothing has height or width 0. Raises
-    InputError where rectangles leave the matrix, overlap, or leave a block uncovered.
+    top, left, height, width (k,) int64 [blocks]; the matrix has shape = (rows, columns) [blocks] of
+    `block` x `block` elements each. A device without blocks has height or width 0. Raises
+    InputError if rectangles exceed the matrix, overlap, or leave a block uncovered.
     """
 
     shape: tuple[int, int]
@@ -62,28 +62,28 @@ class Tiling:
 
     @property
     def areas(self) -> npt.NDArray[np.int64]:
-        """(k,) blocks in each rectangle."""
+        """(k,) number of blocks in each rectangle."""
         return np.asarray(self.height * self.width)
 
     @property
     def half_perimeters(self) -> npt.NDArray[np.int64]:
-        """(k,) height + width [blocks], 0 where a rectangle is empty.
+        """(k,) height + width [blocks], 0 if a rectangle is empty.
 
-        What a device receives in every step of a matrix product, in blocks: of the pivot column of
-        A as many as it is high, of the pivot row of B as many as it is wide.
+        This is what a device receives in every step of a matrix product, in blocks: its height in
+        blocks of A's pivot column, and its width in blocks of B's pivot row.
         """
         return np.asarray(np.where(self.areas > 0, self.height + self.width, 0))
 
     @property
     def volume(self) -> float:
-        """Sum of all half-perimeters, sides as shares of the matrix's ([Cla14]_, figure 5.5)."""
+        """Sum of all half-perimeters, sides as fractions of the matrix's ([Cla14]_, figure 5.5)."""
         rows, columns = self.shape
         used = self.areas > 0
         return float((self.height[used] / rows).sum() + (self.width[used] / columns).sum())
 
     @property
     def n_columns(self) -> int:
-        """Number of columns where all rectangles stand in full columns; else 0."""
+        """Number of columns if every rectangle lies in a column of full height; else 0."""
         used = self.areas > 0
         strips = np.unique(np.stack([self.left[used], self.width[used]]), axis=1)
         return int(strips.shape[1]) if strips[1].sum() == self.shape[1] else 0
@@ -91,8 +91,8 @@ class Tiling:
     def group_half_perimeters(self, groups: npt.ArrayLike) -> npt.NDArray[np.int64]:
         """Return (g,) the number of distinct rows and columns [blocks] that each group covers.
 
-        groups (k,): group of each rectangle, 0 to g - 1, for example the node, whose devices share
-        what it receives. Raises InputError for other than k numbers, zero or above.
+        groups (k,): group of each rectangle, 0 to g - 1; for example the node, whose devices share
+        the received data. Raises InputError unless groups are k non-negative integers.
         """
         group = as_integers(groups, "groups")
         if group.shape != self.top.shape or (group.size and group.min() < 0):
@@ -108,7 +108,8 @@ class Tiling:
     def bound(self, areas: npt.ArrayLike | None = None) -> float:
         """Return a lower bound on the sum of half-perimeters [blocks] of rectangles of these areas.
 
-        2 sqrt(area) each, that of squares [BBRR01]_; by default for the tiling's own areas.
+        It is 2 sqrt(area) for each, as for squares [BBRR01]_; by default for the tiling's own
+        areas.
         """
         return half_perimeter_bound(self.areas if areas is None else np.asarray(areas, float))
 
@@ -159,7 +160,7 @@ class Tiling:
 
 
 def _covered(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> int:
-    """Return how many whole numbers lie in at least one of the intervals first:end."""
+    """Return how many integers lie in at least one of the intervals first:end."""
     order = np.argsort(first, kind="stable")
     first, end = first[order], np.maximum.accumulate(end[order])
     begun = np.maximum(first, np.concatenate([[0], end[:-1]]))

@@ -1,4 +1,4 @@
-"""Workload: what one iteration computes per vertex and per edge, and what it sends.
+"""Workload: the cost of an iteration per vertex and per edge, and what it sends.
 
 A vertex stands for a matrix row with its nonzeros, so its work counts both. Work is scaled so that
 its sum is the graph's weight: speeds keep their unit.
@@ -27,10 +27,10 @@ class Workload:
 
     flops; bytes [B] moved between memory and processor; bytes_per_value [B]: of each value sent;
     fixed_seconds [s]: of every device that takes part, for example a kernel launch or a collective;
-    overlap: whether interior vertices are computed while values are exchanged.
-    exchange: "vertices", where a boundary vertex sends a value to each other block that holds a
-    neighbour; "faces", where each cut edge is passed by a value both ways, or by as many as it
-    weighs; "auto": vertices, until `settled`.
+    overlap: whether interior vertices are computed while values are exchanged. exchange:
+    "vertices": a boundary vertex sends a value to each other block that holds a neighbour; "faces":
+    each cut edge carries one value in each direction, or as many as its weight; "auto": like
+    "vertices", until `settled` replaces it.
 
     Raises InputError for an empty name, numbers that are negative, not finite or above 1e18, and an
     unknown exchange.
@@ -71,7 +71,7 @@ class Workload:
 
     @property
     def of_faces(self) -> bool:
-        """Whether a value is sent for each face, not for each vertex and neighbouring block."""
+        """Whether values are sent for faces, rather than for vertices and neighbouring blocks."""
         return self.exchange == "faces"
 
     def settled(self, exchange: str) -> Workload:
@@ -79,7 +79,7 @@ class Workload:
         return replace(self, exchange=exchange) if self.exchange == "auto" else self
 
     def refuse_parts_of_faces(self, graph: Graph) -> None:
-        """Raise InputError where edges weigh no whole number of faces, and faces are counted."""
+        """Raise InputError if faces are counted but edge weights are not whole numbers of faces."""
         if not self.of_faces or graph.adjwgt is None:
             return
         parts = np.flatnonzero((graph.adjwgt != np.rint(graph.adjwgt)) | (graph.adjwgt < 1))
@@ -96,7 +96,8 @@ class Workload:
     def shares(self) -> tuple[float, float]:
         """Work of a vertex and of an adjacency entry: bytes, or flops if no bytes are stated.
 
-        Bytes come first, as sparse kernels are limited by memory. (0, 0): the vertex weights count.
+        Bytes have priority, as sparse kernels are limited by memory. (0, 0): vertex weights are the
+        work.
         """
         moved = self.bytes_per_vertex, self.bytes_per_edge
         return moved if any(moved) else (self.flops_per_vertex, self.flops_per_edge)
@@ -104,8 +105,8 @@ class Workload:
     def work(self, graph: Graph) -> FloatArray:
         """Return (n,) the work of each vertex [units]; the sum is the graph's total weight.
 
-        In proportion to per_vertex + per_edge x degree, or the vertex weights if the workload
-        states neither. Raises InputError where only edges cost something and there are none.
+        Proportional to per_vertex + per_edge x degree, or the vertex weights if the workload states
+        neither. Raises InputError if only edges have a cost and there are none.
         """
         vertex, edge = self.shares
         if not (vertex or edge):
@@ -120,7 +121,7 @@ class Workload:
         return np.asarray(own * (graph.total_weight / max(total, 1e-300)), np.float64)
 
     def without_work(self) -> Workload:
-        """Return the same messages and overlap, for graphs whose vertex weights are the work."""
+        """Return a workload of the same messages and overlap, if a graph's weights are the work."""
         return replace(
             self, flops_per_vertex=0, flops_per_edge=0, bytes_per_vertex=0, bytes_per_edge=0
         )
@@ -128,7 +129,7 @@ class Workload:
     def weighted(self, graph: Graph) -> Graph:
         """Return the graph with its first vertex weight replaced by the work.
 
-        Functions that take a workload expect the graph as it was read, without this.
+        Functions that take a workload expect the graph as it was read, not this one.
         """
         if not any(self.shares):
             return graph
@@ -161,7 +162,7 @@ WORKLOADS: Mapping[str, Workload] = {
 def workload_from_dict(data: Any) -> Workload:
     """Return the Workload of dataclasses.asdict. Raises InputError for anything else.
 
-    Without the exchange, which older versions have not, it is of vertices.
+    Older versions do not store the exchange: then it is "vertices".
     """
     known = {field.name for field in fields(Workload)}
     if not isinstance(data, Mapping) or "name" not in data or not set(data) <= known:

@@ -1,4 +1,4 @@
-"""What people look at: the HTML reports, their pictures and charts, tables for the screen.
+"""Output for people: HTML reports, their pictures and charts, tables for terminals.
 
 html.py              the page of a plan and that of a comparison (templates/); read this first
 decisions.py         the page of a rebalancer's decision log; runs.py: that of a run
@@ -18,6 +18,5 @@ notebook.py          what a notebook shows of a plan, a platform or a comparison
                      plan as a matplotlib Figure, by `Plan.plot`
 tables.py            a plan as a table for a terminal; predicted times as text
 
-Imports `planning` and what is below it; `cli` imports it. Numbers become text in
-evener.wording.
+Imports `planning` and what is below it; `cli` imports it. Numbers become text in evener.wording.
 """

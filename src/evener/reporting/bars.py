@@ -13,7 +13,7 @@ from evener.reporting.tables import clock_of, off_targets
 from evener.wording import NOTHING, count, duration, memory, percent, plural, ranges
 
 MAX_BARS = 32  # devices up to which all have a bar
-FOREMOST = 24  # bars where there are more devices
+FOREMOST = 24  # bars shown if there are more devices
 WHOLE = 1000  # [units] from which loads are shown without fractions
 NAMES_SHOWN = 8  # ranges of names of unused devices that are listed
 
@@ -44,7 +44,7 @@ class TimeBar:
 class LoadBar:
     """The load of one device: bar, target, limits and memory as positions [%] on one scale.
 
-    low, high: None where they do not bind. cap: the load that fills the memory, None beyond the
+    low, high: None if they are not binding. cap: the load that fills the memory, None beyond the
     scale. filled: share of the memory in use [%], None without a cap; memory: as text.
     """
 
@@ -87,7 +87,7 @@ class DeviceBars:
 
 
 def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
-    """Return the bars of the devices in use; colours (k,): of their blocks in the pictures."""
+    """Return the bars of the devices in use; colours (k,): of all blocks in the pictures."""
     used = np.flatnonzero(plan.certificate.vertices > 0)
     return DeviceBars(
         time_bars(plan, _latest(plan, used), colours),
@@ -103,7 +103,7 @@ def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
 def unused_devices(plan: Plan) -> str:
     """Return a sentence on devices without a block, "12 devices unused: old0..old11", or "".
 
-    With the reason, if the plan was free to leave devices unused.
+    The sentence includes the reason, if the plan was free to leave devices unused.
     """
     names = [plan.platform.names[b] for b in np.flatnonzero(plan.certificate.vertices == 0)]
     if not names:
@@ -174,14 +174,14 @@ def load_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Load
 
 
 def _latest(plan: Plan, used: IntArray) -> IntArray:
-    """Return these devices in order; of many, the slowest, slowest first."""
+    """Return these devices in order; if there are many, only the slowest, the slowest first."""
     if used.size <= MAX_BARS:
         return used
     return used[np.argsort(-plan.prediction.seconds[used], kind="stable")[:FOREMOST]]
 
 
 def _tightest(plan: Plan, used: IntArray) -> IntArray:
-    """Return these devices in order; of many, those closest to a limit of their contract."""
+    """Return these devices in order; if there are many, only those closest to a contract limit."""
     if used.size <= MAX_BARS:
         return used
     contract, certificate = plan.certificate.contract, plan.certificate
@@ -204,7 +204,7 @@ def _binding(plan: Plan) -> BoolArray:
 
 
 def _targets_say_nothing(plan: Plan) -> bool:
-    """Whether the targets equal the weights, as in plans for seconds of older versions."""
+    """Whether the targets just equal the weights, as in plans for seconds of older versions."""
     contract, weights = plan.certificate.contract, plan.certificate.weights
     if contract.may_be_unused:
         return False
@@ -216,7 +216,7 @@ def _off_heading(plan: Plan) -> str:
 
 
 def _caps_in_units(plan: Plan) -> FloatArray:
-    """(k,) load that fills each device's memory, at the block's bytes per unit."""
+    """(k,) the load that fills each device's memory, given its block's bytes per unit."""
     certificate = plan.certificate
     some = certificate.bytes > 0
     growth = np.full(some.size, np.inf)
@@ -226,7 +226,7 @@ def _caps_in_units(plan: Plan) -> FloatArray:
 
 
 def _filled(plan: Plan, b: int, units: float) -> float:
-    """Return the share of the memory in use, by bytes or by units, whichever is larger."""
+    """Return the share of the memory in use, in bytes or in units, whichever is larger."""
     certificate = plan.certificate
     by_units = float(certificate.weights[b]) / units if units > 0 else 0.0
     by_bytes = float(certificate.bytes[b]) / float(certificate.contract.caps[b])
@@ -244,7 +244,7 @@ def _memory(plan: Plan, b: int) -> str:
 
 
 def _units(weight: float) -> str:
-    """Return a load as text, with fractions below WHOLE."""
+    """Return a load as text, with decimals if it is below WHOLE."""
     return count(round(weight) if weight >= WHOLE else weight)
 
 
@@ -272,7 +272,7 @@ def _split(plan: Plan, b: int) -> str:
 
 
 def _time_scale(plan: Plan) -> float:
-    """Return the length of one second [%]."""
+    """Return the length of one second on the scale [%]."""
     return 100 / (1.02 * max(plan.prediction.makespan, plan.prediction.bound, 1e-300))
 
 

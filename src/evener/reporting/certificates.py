@@ -48,8 +48,8 @@ COLUMNS = (
 )
 
 OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
-TARGET = 3  # where the column of targets is
-MEMORY = 7  # where the columns of memory begin
+TARGET = 3  # index of the column of targets
+MEMORY = 7  # index of the first column of memory
 
 
 def certificate_columns(plan: Plan) -> tuple[CertificateColumn, ...]:
@@ -119,8 +119,8 @@ def _further(plan: Plan, b: int) -> list[CertificateCell]:
 def certificate_frame(plan: Plan) -> Any:
     """Return a pandas DataFrame of the certificate and the times, indexed by device.
 
-    Weights in units, memory in bytes, times in seconds, volumes in values; by the names of
-    Certificate, Contract and Prediction. Raises ImportError where pandas is not installed.
+    Weights in units, memory in bytes, times in seconds, volumes in values; columns are named as in
+    Certificate, Contract and Prediction. Raises ImportError if pandas is not installed.
     """
     import pandas as pd
 
@@ -144,7 +144,7 @@ def certificate_frame(plan: Plan) -> Any:
 
 
 def certified(plan: Plan) -> IntArray:
-    """Return the devices of the table: all, or those outside their contract and the slowest."""
+    """Return the devices in the table: all, or only the slowest and those breaking a contract."""
     k = plan.platform.k
     if k <= MAX_ROWS:
         return np.arange(k)
@@ -153,7 +153,7 @@ def certified(plan: Plan) -> IntArray:
 
 
 def recounted(plan: Plan, *, has_graph: bool) -> str:
-    """Return who has counted the numbers of the certificate: has_graph: the page has the graph."""
+    """Return a sentence on who has counted the certificate; has_graph: the page has the graph."""
     if has_graph:
         return "Independent code recomputes every number from graph and partition."
     if IN_SLICES in plan.options:
@@ -165,7 +165,7 @@ def recounted(plan: Plan, *, has_graph: bool) -> str:
 
 
 def in_pieces(plan: Plan) -> str:
-    """Return the blocks of more than one component, most first: "gpu0 (3), old1 (2)"."""
+    """Return the blocks of more than one component, most pieces first: "gpu0 (3), old1 (2)"."""
     components, names = plan.certificate.components, plan.platform.names
     split = [b for b in np.argsort(-components, kind="stable").tolist() if components[b] > 1]
     named = [f"{names[b]} ({components[b]:,})" for b in split[:MAX_NAMED]]

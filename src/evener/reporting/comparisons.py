@@ -58,7 +58,7 @@ class ComparedFigure:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A tool, its figures in the order of the measures, and its cells in the further columns."""
+    """A tool, its figures in the order of the measures, and its cells in the other columns."""
 
     tool: str
     family: str
@@ -73,8 +73,8 @@ class Compared:
     """The verdict and the tools, in the order of their first measure.
 
     noun: what the tools are called. order: the first measure, in words. measures: key, heading,
-    meaning. columns: headings and meanings of further columns. charts: for each of the measures the
-    tools that have it and their figures, in the same order.
+    meaning. columns: headings and meanings of further columns. charts: for each measure, the tools
+    that have it and their figures, in the same order.
     """
 
     verdict: str
@@ -88,22 +88,22 @@ class Compared:
 
     @property
     def has_contract(self) -> bool:
-        """Whether blocks keep a contract or not; stream graphs have none."""
+        """Whether blocks have contracts; the filters of stream graphs have none."""
         return any(tool.holds is not None for tool in self.tools)
 
     @property
     def has_plan(self) -> bool:
-        """Whether one of them is the plan for seconds, which has sizes of its own."""
+        """Whether one of the rows is the plan for seconds, which has its own sizes."""
         return any(tool.tool == PLAN for tool in self.tools)
 
     @property
     def has_families(self) -> bool:
-        """Whether the tools are of families."""
+        """Whether tools are grouped into families."""
         return any(tool.family for tool in self.tools)
 
 
 def row_of(result: Comparison) -> dict[str, Any]:
-    """Return a tool's row of a comparison; figures are None where the tool did not get that far."""
+    """Return a tool's row of a comparison; figures that could not be computed are None."""
     # auto takes one of any family, and the plan several.
     family = TOOLS[result.tool].family if result.tool in TOOLS else ""
     row: dict[str, Any] = {"tool": result.tool, "family": family, "note": result.note,
@@ -125,7 +125,7 @@ def row_of(result: Comparison) -> dict[str, Any]:
 
 
 def compared(rows: Sequence[Mapping[str, Any]], ideal: float | None = None) -> Compared:
-    """Return what the page shows of the rows `write_comparison` describes; ideal: of Prediction."""
+    """Return the page's content for rows as in `write_comparison`; ideal: see Prediction."""
     clock = partial(time_of, ideal=ideal)
     ordered = sorted(rows, key=lambda row: (row["seconds"] is None, row["seconds"] or 0.0))
     cells = [
@@ -160,13 +160,11 @@ def side_by_side(
     order: str,
     clock: Callable[[float], str] = duration,
 ) -> Compared:
-    """Return the page's tools, in the order of the rows; noun, order as of Compared.
+    """Return the page's tools, in the order of the rows; noun, order: see Compared.
 
-    clock: what turns predicted seconds into text.
-
-    best: given the rows that keep the contract, one or more, says what is best of them.
-    ordered: of each tool, with tool, family, holds, note and all measures; the first of these is
-    None where the tool made no blocks.
+    ordered: a row for each tool, with tool, family, holds, note and all measures; the first measure
+    is None if the tool made no blocks. best: a function that returns, for one or more rows that
+    keep the contract, which of them are best, in words. clock: converts predicted seconds to text.
     """
     first = measures[0][0]
     done = [row for row in ordered if row[first] is not None]
@@ -199,7 +197,7 @@ def side_by_side(
 
 
 def _verdict(ordered: Sequence[Mapping[str, Any]], noun: str, best: Best, first: str) -> str:
-    """Return how many tools keep the contract, and what is best of these; as of side_by_side."""
+    """Return how many tools keep the contract, and which are best; arguments: see side_by_side."""
     if all(row[first] is None for row in ordered):
         return f"No {noun} made blocks."
     kept = [row for row in ordered if row["holds"]]
@@ -216,7 +214,7 @@ def _standing(kept: int, total: int, noun: str) -> str:
 
 
 def _best(kept: list[Mapping[str, Any]], clock: Callable[[float], str]) -> str:
-    """Return which tools are predicted fastest and have the least cut."""
+    """Return, in words, which tools are predicted fastest and which have the smallest cut."""
     fastest = min(kept, key=lambda row: row["seconds"])
     cut = min(kept, key=lambda row: row["edge_cut"])
     time = f"{fastest['tool']} is predicted fastest ({clock(fastest['seconds'])})"
@@ -226,7 +224,7 @@ def _best(kept: list[Mapping[str, Any]], clock: Callable[[float], str]) -> str:
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
-    """Return the least and the largest of values; zeros where there are none."""
+    """Return the minimum and maximum of values; zeros if there are none."""
     return (min(values), max(values)) if values else (0.0, 0.0)
 
 
@@ -255,7 +253,7 @@ def _figure(
 
 
 def _above(share: float) -> str:
-    """Return the distance from the best in percent, or as a ratio where that is large."""
+    """Return the distance from the best in percent, or as a ratio if it is large."""
     return f"+{percent(share)}" if share < 1 else ratio(1 + share)
 
 

@@ -23,9 +23,9 @@ TICKS = 5  # at most, on either axis
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """The data of the lines: times (n, k) [s], NaN where not measured; regret, price (n,) [s].
+    """The data of the lines: times (n, k) [s], NaN if not measured; regret, price (n,) [s].
 
-    span (n,): seconds of the slowest device. moves: the line index of each.
+    span (n,): seconds of the slowest device. moves: index on the lines of each move.
     """
 
     times: FloatArray
@@ -107,7 +107,7 @@ def _chart(
 
 
 def _path(values: FloatArray, across: float, up: float, floor: float) -> str:
-    """Return the path through all values; NaN interrupts it."""
+    """Return the SVG path through all values; NaN interrupts it."""
     number = _extremes(values) if values.size > MAX_POINTS else np.arange(values.size)
     words, is_down = [], False
     for i in number.tolist():
@@ -121,7 +121,7 @@ def _path(values: FloatArray, across: float, up: float, floor: float) -> str:
 
 
 def _extremes(values: FloatArray) -> IntArray:
-    """Return the ascending indices of the smallest and largest value of each interval."""
+    """Return, ascending, the indices of the smallest and largest value of each interval."""
     chosen = []
     for part in np.array_split(np.arange(values.size), MAX_POINTS // 2):
         own = values[part]
@@ -234,7 +234,7 @@ def _decided(log: Decisions) -> list[dict[str, Any]]:
 
 
 def _totals(log: Decisions) -> list[float]:
-    """Return the total work of each iteration [units], as weights may change."""
+    """Return the total work of each iteration [units]; it varies if weights change."""
     found, total = [], float(log.state.loads.sum())
     for line in _decided(log):
         if line.get("state") is not None:
@@ -244,7 +244,10 @@ def _totals(log: Decisions) -> list[float]:
 
 
 def _took(log: Decisions) -> dict[int, float]:
-    """Return the measured duration [s] of each move, by its number; the last record counts."""
+    """Return the measured duration [s] of each move, by its number.
+
+    If several records give one, the last counts.
+    """
     found: dict[int, float] = {}
     number = -1
     for line in log.lines:
@@ -256,7 +259,7 @@ def _took(log: Decisions) -> dict[int, float]:
 
 
 def _obtained(course: Course) -> list[tuple[float | None, int]]:
-    """Return for each move the time saved per iteration [s], and the iterations that followed."""
+    """Return, for each move, the time saved per iteration [s], and how many iterations followed."""
     ends = [*[i + 1 for i in course.moves], len(course.span)][1:]
     found: list[tuple[float | None, int]] = []
     before = 0
@@ -274,6 +277,6 @@ def _obtained(course: Course) -> list[tuple[float | None, int]]:
 
 
 def _silent(names: list[str], course: Course) -> list[str]:
-    """Return the devices without a measurement in the last iterations."""
+    """Return the devices that were not measured in the last iterations."""
     gone = np.isnan(course.times[-NEAR:]).all(axis=0) if len(course.span) else np.zeros(0)
     return [names[b] for b in np.flatnonzero(gone)]

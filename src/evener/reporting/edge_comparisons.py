@@ -1,4 +1,4 @@
-"""The page of `evener compare --edges`: methods of dividing edges side by side."""
+"""The page of `evener compare --edges`: a comparison of methods of dividing edges."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_edge_comparison(
 ) -> None:
     """Write a page on several methods' blocks of the same edges; equal arguments, equal bytes.
 
-    results: as `compare_edges` returns them for these edges. options: of all methods.
+    results: of `compare_edges` for these edges. options: common to all methods.
     """
     vertices = plural(reading.edges.touched, "vertex", "vertices")
     page = render(
@@ -61,7 +61,7 @@ def write_edge_comparison(
 
 
 def edges_compared(results: Sequence[EdgeComparison]) -> Compared:
-    """Return what the page shows of methods, those with fewest copies first."""
+    """Return the page's content for these methods, those with fewest copies first."""
     ordered = sorted((_row(one) for one in results), key=_rank)
     cells = [row["cells"] for row in ordered]
     further = FurtherColumns(EDGE_COLUMNS, cells)
@@ -73,7 +73,7 @@ def _rank(row: Mapping[str, Any]) -> tuple[bool, int]:
 
 
 def _row(result: EdgeComparison) -> dict[str, Any]:
-    """Return the figures of a method; None where it made no blocks."""
+    """Return the figures of a method; they are None if it made no blocks."""
     row: dict[str, Any] = {"tool": result.method, "family": "", "note": result.note}
     if result.plan is None:
         keys = (key for key, _, _ in EDGE_MEASURES)
@@ -94,7 +94,7 @@ def _row(result: EdgeComparison) -> dict[str, Any]:
 
 
 def _best(kept: list[Mapping[str, Any]]) -> str:
-    """Return which methods make fewest copies and are fastest."""
+    """Return, in words, which method makes the fewest copies, and whether it is the fastest."""
     best, fastest = kept[0], min(kept, key=lambda row: row["cpu_seconds"])
     most = f"{best['tool']} makes fewest copies of vertices ({count(best['copies'])})"
     return f"{most}, and is fastest" if best is fastest else most

@@ -38,7 +38,7 @@ COLUMNS = (
 class EdgeBar(NamedTuple):
     """One device: name, whether its contract holds; places on a scale [%], and texts.
 
-    bar: of the work, with target, low and high; vertices: of its vertices.
+    bar: length for the work, with target, low and high; vertices: length for the vertices.
     """
 
     name: str
@@ -63,9 +63,9 @@ class CopiesBar(NamedTuple):
 
 @dataclass(frozen=True)
 class CopiesCharts:
-    """How vertices are copied: in how many blocks they are, and copies by degree.
+    """How vertices are copied: by the number of their blocks, and by their degree.
 
-    sentence: the mean degree of copied vertices, and of all.
+    sentence: on the mean degree of copied vertices, and of all.
     """
 
     blocks: list[CopiesBar]
@@ -76,8 +76,8 @@ class CopiesCharts:
 def write_edge_report(path: str | Path, plan: EdgePlan, edges: EdgeList | None = None) -> None:
     """Write the page of an edge plan; equal arguments give equal bytes.
 
-    edges: what the plan divides, for the charts of copied vertices. Raises InputError where they do
-    not belong to the plan.
+    edges: the edges that the plan divides, for the charts of copied vertices. Raises InputError if
+    they do not belong to the plan.
     """
     write_text(path, edge_report(plan, edges))
 
@@ -117,7 +117,7 @@ def _figures(plan: EdgePlan) -> list[tuple[str, str, str]]:
 
 
 def _bars(plan: EdgePlan) -> list[EdgeBar]:
-    """Return a bar for each device; of many, for those whose work is farthest from its target."""
+    """Return a bar for each device; if many, only for those farthest from their targets."""
     metrics, contract, relative = plan.metrics, plan.contract, plan.relative_loads
     chosen = np.arange(plan.platform.k)
     if plan.platform.k > MAX_BARS:
@@ -145,7 +145,7 @@ def _bars(plan: EdgePlan) -> list[EdgeBar]:
 
 
 def copies_charts(edges: EdgeList, plan: EdgePlan) -> CopiesCharts:
-    """Return how vertices are copied. Raises InputError where the edges are not the plan's."""
+    """Return charts of copied vertices. Raises InputError if the edges are not the plan's."""
     blocks = blocks_of_vertices(edges, plan.partition)
     used = np.flatnonzero(blocks)
     blocks, degrees = blocks[used].astype(np.int64), edges.degrees[used]
@@ -161,7 +161,7 @@ def copies_charts(edges: EdgeList, plan: EdgePlan) -> CopiesCharts:
 
 
 def _by_blocks(blocks: IntArray) -> list[CopiesBar]:
-    """Return a bar for each class of numbers of blocks: how many vertices are in so many."""
+    """Return a bar for each class of numbers of blocks: how many vertices have so many."""
     classes = _classes(blocks)
     sizes = np.bincount(classes)
     most = max(int(sizes.max(initial=0)), 1)
@@ -173,7 +173,7 @@ def _by_blocks(blocks: IntArray) -> list[CopiesBar]:
 
 
 def _by_degree(degrees: IntArray, blocks: IntArray) -> list[CopiesBar]:
-    """Return a bar for each class of degrees: in how many blocks its vertices are on average."""
+    """Return a bar for each class of degrees: the mean number of blocks of its vertices."""
     classes = _classes(degrees)
     sizes = np.bincount(classes)
     means: FloatArray = np.bincount(classes, blocks) / np.maximum(sizes, 1)
@@ -186,7 +186,7 @@ def _by_degree(degrees: IntArray, blocks: IntArray) -> list[CopiesBar]:
 
 
 def _classes(numbers: IntArray) -> IntArray:
-    """(n,) class of each number from 1 on: 1, 2, 3 to 4, 5 to 8, 9 to 16, and so on."""
+    """(n,) the class of each number >= 1; classes are 1, 2, 3 to 4, 5 to 8, 9 to 16, and so on."""
     return np.ceil(np.log2(numbers.astype(np.float64))).astype(np.int64)
 
 
@@ -197,7 +197,7 @@ def _range_of(i: int) -> str:
 
 
 def _rows(plan: EdgePlan) -> list[tuple[CertificateCell, ...]]:
-    """Return a row for each device; of very many, of those that keep no contract first."""
+    """Return a row for each device; if very many, those that break their contract come first."""
     k, relative = plan.platform.k, plan.relative_loads
     chosen = np.arange(k)
     if k > MAX_ROWS:

@@ -32,7 +32,7 @@ class ExchangePair:
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """A cell: its shade, 0 the lightest, its number where there is room, and its tooltip."""
+    """A cell: its shade, 0 is the lightest, its number if there is space, and its tooltip."""
 
     row: int
     column: int
@@ -43,11 +43,12 @@ class MatrixCell:
 
 @dataclass(frozen=True)
 class ExchangeMatrix:
-    """The drawing: k x k, rows send, columns receive.
+    """The drawing of the k x k matrix: rows send, columns receive.
 
-    names (k,). cells; with many blocks paths (LEVELS,), one for each shade, instead; with even more
-    the uri of an image. ranges: the values of each shade. largest: pairs; pairs: all, if they are
-    at most MAX_PAIRS. ticks: blocks whose names are shown; margin [CSS px]: space for them.
+    names (k,). cells; with many blocks instead paths (LEVELS,), one for each shade; with even more
+    blocks instead the uri of an image. ranges: the values of each shade. largest: the largest
+    pairs; pairs: all pairs, if there are at most MAX_PAIRS. ticks: blocks whose names are shown;
+    margin [CSS px]: space for them.
     """
 
     k: int
@@ -64,7 +65,7 @@ class ExchangeMatrix:
 
 
 def exchange_matrix(plan: Plan) -> ExchangeMatrix:
-    """Return the drawing of what each block sends to each other per iteration."""
+    """Return the drawing of the values that each block sends to each other block per iteration."""
     exchange, k = plan.evaluation.exchange, plan.platform.k
     values = exchange.values
     level, ranges = _levels(values)
@@ -101,7 +102,7 @@ def _cells(plan: Plan, level: npt.NDArray[np.int64]) -> list[MatrixCell]:
 
 
 def _levels(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Return the shade of each value, in equal steps of its square root, and each shade's range."""
+    """Return the shade of each value, by equal steps of its square root, and each shade's range."""
     if values.size == 0 or values.max() <= 0:
         return np.zeros(values.size, np.int64), []
     largest = int(values.max())
@@ -129,12 +130,12 @@ def _image(
     columns: npt.NDArray[np.int64],
     level: npt.NDArray[np.int64],
 ) -> str:
-    """Return an image with a pixel for each pair, or for the largest of several pairs."""
+    """Return an image with a pixel for each pair of blocks, or for the largest of several pairs."""
     step = -(-k // 1200)
     size = -(-k // step)
     image = np.zeros((size, size), np.uint8)
     np.maximum.at(image, (rows // step, columns // step), (level + 1).astype(np.uint8))
-    # Transparent where nothing is exchanged; this blue is legible on light and dark pages.
+    # Transparent if nothing is exchanged; this blue is legible on light and dark pages.
     alpha = [0, *(round(70 + 185 * i / (LEVELS - 1)) for i in range(LEVELS))]
     colours = np.array([(60, 125, 200, a) for a in alpha], np.uint8)
     return raster.data_uri(image, colours)
@@ -182,7 +183,7 @@ class VolumeBar:
 
 @dataclass(frozen=True)
 class VolumeChart:
-    """The bars, largest first; mean: position [%], and as text; blocks: how many send."""
+    """The bars, largest first; mean: its position [%], and as text; blocks: number of senders."""
 
     bars: list[VolumeBar]
     mean: float
@@ -197,8 +198,9 @@ class VolumeChart:
 
 
 def volume_chart(plan: Plan, colours: Sequence[str]) -> VolumeChart | None:
-    """Return the chart of the blocks that are not empty, the largest volume first; None where
-    nothing is sent. colours (k,): of the blocks in the pictures.
+    """Return the chart of the volumes of non-empty blocks, the largest first.
+
+    None if nothing is sent. colours (k,): of the blocks in the pictures.
     """
     used = np.flatnonzero(plan.certificate.vertices > 0)
     volumes, names = plan.certificate.volumes, plan.platform.names

@@ -1,4 +1,4 @@
-"""Explains a plan in a few lines: what is slowest, what else was tried, what would help."""
+"""Explain a plan in a few lines: the slowest device, other candidates, helpful changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def explanation(plan: Plan) -> str:
     lines = [plan.verdict(), *time_remarks(platform, float(plan.certificate.weights.sum()))]
     if rivals := beside(plan):
         lines.append(rivals)
-    if platform.has_links:  # else it is computing alone
+    if platform.has_links:  # else the time is only computing
         slowest = bottleneck_of(judged, platform, plan.workload)
         lines.append(bottleneck_sentence(slowest))
         for change, seconds, saved in change_rows(slowest, SHOWN_CHANGES):

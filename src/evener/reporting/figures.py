@@ -31,7 +31,7 @@ PARTS = (("computing", "#a9c8e8"), ("communicating", "#e8b26f"), ("waiting", "#d
 def plan_figure(plan: Plan, graph: GraphLike | None = None) -> Any:
     """Return the figure of `Plan.plot`: two panels, the blocks and the times.
 
-    graph: what was divided, for the blocks' places; None: what the plan keeps of it.
+    graph: the divided graph, for the positions of blocks; None: the graph stored in the plan.
     """
     picture = _picture(plan, graph)
     used = np.flatnonzero(plan.certificate.vertices > 0)
@@ -95,7 +95,7 @@ def _show_network(axes: Any, network: QuotientDrawing) -> None:
 
 
 def _times(axes: Any, plan: Plan, used: IntArray) -> None:
-    """Draw a bar of the parts of each device's time; of many devices, the slowest."""
+    """Draw bars of the parts of each device's time; if there are many devices, only the slowest."""
     prediction = plan.prediction
     ideal = prediction.ideal
     unit = ideal or 1.0  # relative times are drawn as multiples, for round numbers at the axis

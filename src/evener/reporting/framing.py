@@ -1,4 +1,4 @@
-"""Chooses what a picture shows: a box of the plane, a view of a body, enlarged parts."""
+"""Choose what a picture shows: a box of the plane, a view of a body, enlarged parts."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Frame:
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
     def fitted(self, width: int, tallest: float = TALLEST) -> Frame:
-        """Return the same box, `width` wide, or less where it would be too tall for a screen.
+        """Return the same box, `width` wide, or narrower if it would be too tall for a screen.
 
-        tallest: height / `width`, at most.
+        tallest: maximum of height / `width`.
         """
         tall = (self.y1 - self.y0) / (self.x1 - self.x0) / tallest
         return replace(self, width=round(width / max(tall, 1.0)))
 
     def heightened(self, ratio: float) -> Frame:
-        """Return the frame around the same middle, height / width at least `ratio`."""
+        """Return the frame with the same centre whose height / width is at least `ratio`."""
         lacking = max(ratio * (self.x1 - self.x0) - (self.y1 - self.y0), 0.0) / 2
         return replace(self, y0=self.y0 - lacking, y1=self.y1 + lacking)
 
@@ -60,7 +60,7 @@ class Frame:
         return out
 
     def centres(self) -> FloatArray:
-        """(height * width, 2) place of each pixel's centre."""
+        """(height * width, 2) position of each pixel's centre."""
         x = self.x0 + (np.arange(self.width) + 0.5) / self.scale
         y = self.y1 - (np.arange(self.height) + 0.5) / self.scale
         return np.stack(np.broadcast_arrays(x[None, :], y[:, None]), axis=-1).reshape(-1, 2)
@@ -69,7 +69,7 @@ class Frame:
 def frame_around(points: FloatArray, width: int, margin: float = 0.01) -> Frame:
     """Return the frame of all `points` (n, 2), with a margin.
 
-    A box much taller than wide is drawn less wide; one that is almost a line is widened.
+    A box much taller than wide is drawn narrower; a box that is almost a line is widened.
     """
     low, high = points.min(axis=0), points.max(axis=0)
     return framed((low + high) / 2, (high - low) * (1 + 2 * margin), width)
@@ -96,8 +96,8 @@ def turned(points: FloatArray, view: str) -> FloatArray:
 def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
     """(n,) radius of the area that each vertex colours: somewhat more than its typical edge.
 
-    Edges count by harmonic mean, so that the long ones along a convex hull do not, and the
-    neighbours' means are averaged. The typical spacing of all where a vertex has no edge.
+    Typical is the harmonic mean of edges, so that long edges along a convex hull hardly count,
+    averaged over neighbours; for a vertex without edges, the typical spacing of all vertices.
     """
     degree = np.diff(xadj)
     source = np.repeat(np.arange(degree.size), degree)
@@ -111,7 +111,10 @@ def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatAr
 
 
 def longest_edges(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
-    """(n,) length of each vertex's longest edge; the typical spacing of all where it has none."""
+    """(n,) length of each vertex's longest edge.
+
+    For a vertex without edges, the typical spacing of all vertices.
+    """
     source = np.repeat(np.arange(xadj.size - 1), np.diff(xadj))
     longest = np.zeros(xadj.size - 1)
     np.maximum.at(longest, source, np.sqrt(((coords[source] - coords[adjncy]) ** 2).sum(axis=1)))
@@ -127,7 +130,7 @@ def _typical_spacing(coords: FloatArray) -> float:
 
 
 def framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
-    """Return a frame around `middle` (2,) of `size` (2,), or more where that is a line."""
+    """Return a frame with centre `middle` (2,) and size `size` (2,), widened if that is a line."""
     w, h = float(size[0]), float(size[1])
     w, h = max(w, h / 4, 1e-300), max(h, w * FLATTEST)
     if w <= 1e-300:
@@ -148,7 +151,7 @@ MAX_BLOCKS = 5000
 
 @dataclass(frozen=True)
 class Inset:
-    """A frame, the index of the frame that it enlarges a part of (-1: none), and its gain.
+    """A frame, the index of the frame of which it enlarges a part (-1: none), and its gain.
 
     gained: number of blocks that become large enough for a name.
     """
@@ -161,10 +164,10 @@ class Inset:
 def with_insets(
     whole: Frame, centres: FloatArray, part: IntArray, k: int, least: int = 2
 ) -> list[Inset]:
-    """Return the whole, and frames around groups of blocks that are too small in other frames.
+    """Return the whole frame, and frames around groups of blocks that are too small in others.
 
-    centres (n, 2) of the vertices, part (n,) their blocks; empty blocks are ignored.
-    least: min. number of blocks in a group.
+    centres (n, 2) of the vertices, part (n,) their blocks; empty blocks are ignored. least: minimum
+    number of blocks in a group.
     """
     insets = [Inset(whole, -1)]
     if k > MAX_BLOCKS or k < 2:
@@ -191,7 +194,7 @@ def with_insets(
 
 
 def _extents(centres: FloatArray, part: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """Return middle and size (k, 2) of each block: mean and four standard deviations."""
+    """Return centre and size (k, 2) of each block: mean and four standard deviations."""
     count = np.maximum(np.bincount(part, minlength=k), 1)[:, None]
     mean = np.stack([np.bincount(part, x, k) for x in centres.T], axis=1) / count
     offset = (centres - mean[part]) ** 2
@@ -222,7 +225,8 @@ def _groups(middle: FloatArray, small: IntArray, frame: Frame) -> list[IntArray]
 def _around(middle: FloatArray, size: FloatArray, within: Frame) -> Frame | None:
     """Return a frame around blocks that enlarges them enough, or None.
 
-    Blocks of far-flung pieces count as large: the largest are left out until it does.
+    Blocks with distant pieces have large extents: the largest blocks are left out until the frame
+    enlarges enough.
     """
     order = np.argsort(size.max(axis=1), kind="stable")
     low = np.minimum.accumulate((middle - size / 2)[order])
@@ -237,14 +241,14 @@ def _around(middle: FloatArray, size: FloatArray, within: Frame) -> Frame | None
 
 
 def _way(whole: Frame, part: Frame) -> list[Frame]:
-    """Return `part`, after intermediate frames if it is a very small part of the whole."""
+    """Return `part`, preceded by intermediate frames if it is a very small part of the whole."""
     n_steps = max(1, int(np.ceil(np.log(part.scale / whole.scale) / np.log(STRIDE))))
     ways = [step / n_steps for step in range(1, n_steps)]
     return [*(_between(whole, part, way) for way in ways), part]
 
 
 def _between(whole: Frame, part: Frame, way: float) -> Frame:
-    """Return a frame around `part` whose size is between both, at `way` on a logarithmic scale."""
+    """Return a frame around `part` of intermediate size; way: 0 to 1 on a logarithmic scale."""
     sizes = [(f.x1 - f.x0, f.y1 - f.y0) for f in (whole, part)]
     size = np.array([a ** (1 - way) * b**way for a, b in zip(*sizes, strict=True)])
     middle = np.array([part.x0 + part.x1, part.y0 + part.y1]) / 2

@@ -1,4 +1,4 @@
-"""The five figures at the head of a report, and what the slowest device spends its time with."""
+"""The five figures at the head of a report, and how the slowest device spends its time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Figure:
 
 
 def headline(plan: Plan, bottleneck: Bottleneck | None) -> list[Figure]:
-    """Return five figures, the most important first; bottleneck: None where no links are stated."""
+    """Return five figures, the most important first; bottleneck: None if links are not stated."""
     judged, prediction = plan.evaluation, plan.prediction
     meaning = "predicted, slowest device"
     if is_relative(plan):
@@ -59,12 +59,12 @@ def _above_bound(plan: Plan) -> Figure:
 
 
 def stage_of_role(plan: Plan, role: str) -> Stage | None:
-    """Return the stage of this role that has seconds, None where the plan has none."""
+    """Return the stage with this role and with seconds; None if the plan has none."""
     return next((one for one in plan.stages if one.role == role and one.seconds), None)
 
 
 def against(seconds: float, ours: float, whose: str = "this plan") -> str:
-    """Return how another time compares with ours: "0.4 % slower than this plan"."""
+    """Return how another time compares to ours: "0.4 % slower than this plan"."""
     over = seconds / ours - 1 if ours > 0 else 0.0
     if abs(over) < ALIKE:
         return f"as fast as {whose}"
@@ -74,7 +74,7 @@ def against(seconds: float, ours: float, whose: str = "this plan") -> str:
 
 
 def _rival(plan: Plan) -> Figure:
-    """Return the time of METIS, the nearer of its stages, else of the rival, else the imbalance."""
+    """Return the time of METIS (its nearest stage), else that of the rival, else the imbalance."""
     ours = plan.prediction.makespan
     named = [(stage_of_role(plan, role), name) for role, name in METIS_NAMES.items()]
     tried = [(one.seconds, name) for one, name in named if one and one.seconds is not None]
@@ -93,7 +93,7 @@ def _rival(plan: Plan) -> Figure:
 
 
 def _last(plan: Plan, bottleneck: Bottleneck | None) -> str:
-    """Return what the slowest device spends its time with, or how much earlier the next ends."""
+    """Return how the slowest device spends its time, or how much earlier the next one finishes."""
     if bottleneck is not None and bottleneck.seconds > 0:
         return f"{percent(bottleneck.compute / bottleneck.seconds)} of its time computing"
     others = plan.prediction.ends.copy()
@@ -113,7 +113,7 @@ NOTICED = 1e-3  # of the time: shorter delays are not mentioned
 
 
 class BottleneckSection(NamedTuple):
-    """The section of the page: a sentence, and the columns and rows of a table."""
+    """The page's section on the bottleneck: a sentence, and the columns and rows of a table."""
 
     sentence: str
     columns: tuple[str, ...]
@@ -121,7 +121,7 @@ class BottleneckSection(NamedTuple):
 
 
 def bottleneck_sentence(slowest: Bottleneck) -> str:
-    """Return what the slowest device spends its time with, and how much earlier the next ends."""
+    """Return how the slowest device spends its time, and how much earlier the next one finishes."""
     parts = [f"{_share(slowest.compute, slowest)} computing"]
     exchange = slowest.latency + slowest.transfer
     if slowest.neighbours:

@@ -1,4 +1,4 @@
-"""Writes the report of a plan, or of a comparison, as one self-contained HTML page."""
+"""Write the report of a plan, or of a comparison, as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def write_report(
 ) -> None:
     """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
 
-    graph, mesh: what the plan was made from, for the picture: a file name, what `read` returned,
-    or both; without coordinates the quotient graph is drawn. Raises InputError where they do not
-    belong to the plan.
+    graph, mesh: the plan's input, for the picture: a file name, a result of `read`, or both;
+    without coordinates the quotient graph is drawn. Raises InputError if they do not belong to the
+    plan.
     """
     if graph is None:
         write_text(path, report(plan, None, mesh))
@@ -82,7 +82,7 @@ def report(
     drawn = scene or network
     colours = drawn.colours if drawn is not None else [""] * plan.platform.k
     slowest = None
-    if plan.platform.has_links:  # else it is computing alone
+    if plan.platform.has_links:  # else the time is only computing
         slowest = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
     return render(
         "report.html.j2",
@@ -153,10 +153,10 @@ def write_comparison(
 ) -> None:
     """Write a page on several tools' partitions of one graph.
 
-    rows: of each tool, with tool, family, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
-    max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before, which
-    are None where the tool did not get that far. options: of all tools; inputs:
-    file name -> SHA-256.
+    rows: one for each tool, with tool, family, note, moved, cpu_seconds, enforce_seconds, and
+    edge_cut, max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before,
+    which are None if they could not be computed. options: common to all tools; inputs: file name ->
+    SHA-256.
     """
     page = render(
         "comparison.html.j2",
@@ -172,7 +172,7 @@ def write_comparison(
 
 
 def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Scene | None:
-    """Draw the picture, smaller if its images are too large for the page."""
+    """Draw the picture; draw it smaller if its images are too large for the page."""
     for shrink in SHRINK:
         scene = draw(plan, graph, mesh, shrink=shrink)
         if scene is None or sum(len(p.uri) for p in scene.pictures) <= MAX_PICTURE_BYTES:
@@ -192,7 +192,7 @@ def unbroken(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the templates, which is made once."""
+    """Return the environment of the templates, which is created once."""
     environment = Environment(
         loader=PackageLoader("evener.reporting"),
         autoescape=True,

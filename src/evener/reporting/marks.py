@@ -1,4 +1,4 @@
-"""What distinguishes blocks in a picture: their colours, and their names inside or next to them."""
+"""How pictures distinguish blocks: by colours, and by names inside or next to blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray
 
 STEP = 3  # [pixels] between the places that are tried
-MIN_CALLED_OUT = 6  # places a block must have for a label beside it
+MIN_CALLED_OUT = 6  # positions a block must have for a label next to it
 MAX_CALLOUTS = 6
 COVERED = 0.97  # share of a label's box that its block must cover
 REACH = 0.16  # longest line to a label, over the width of the picture
@@ -46,11 +46,11 @@ def place_labels(
     font: float,
     boxes: Sequence[tuple[float, float, float, float]] = (),
 ) -> tuple[Label, ...]:
-    """Return a label for every block of the map that has room for it at this font size.
+    """Return a label for every block of the map that has space for it at this font size.
 
-    blocks (h, w), -1 where there is none. The text is the device's name, or its number where the
-    name is too wide. boxes: x, y, width, height [pixels] of regions that another picture enlarges;
-    labels avoid them and their letters.
+    blocks (h, w): block of each pixel, -1: none. The text is the device's name, or its number if
+    the name is too wide. boxes: x, y, width, height [pixels] of regions that another picture
+    enlarges; labels avoid them and their letters.
     """
     from scipy import ndimage
 
@@ -84,9 +84,9 @@ def place_labels(
 def _place(
     own: npt.NDArray[np.float32], depth: npt.NDArray[np.float64], width: float, height: float
 ) -> tuple[int, int] | None:
-    """Return row and column of the box farthest inside a block; None if none fits.
+    """Return row and column of the box farthest inside a block; None if no box fits.
 
-    own, depth (h, w): where the block is, and how far from its border.
+    own, depth (h, w): whether a pixel belongs to the block, and its distance from the border.
     """
     from scipy import ndimage
 
@@ -106,10 +106,10 @@ def place_callouts(
     labels: Sequence[Label],
     boxes: Sequence[tuple[float, float, float, float]] = (),
 ) -> tuple[Callout, ...]:
-    """Return labels next to the blocks of the map that are too small for one, with a line to each.
+    """Return labels, each with a line to its block, for blocks that are too small for a label.
 
-    Only if at most MAX_CALLOUTS blocks have no label, as lines would cross. labels: those placed.
-    A callout lies within one other block or the background, and on no label and no box.
+    Only if at most MAX_CALLOUTS blocks have no label, as lines would cross. labels: those already
+    placed. A callout lies within one other block or the background, and covers no label and no box.
     """
     small = blocks[::STEP, ::STEP]
     size = np.bincount(small[small >= 0], minlength=len(names))
@@ -133,7 +133,7 @@ def place_callouts(
 def _beside(
     blocks: npt.NDArray[np.int32], taken: npt.NDArray[np.bool_], b: int, name: str, font: float
 ) -> Callout | None:
-    """Return the nearest place for a callout; None if there is none within reach."""
+    """Return the nearest free position for a callout; None if there is none within reach."""
     rows, columns = np.nonzero(blocks == b)
     middle = np.array([np.median(rows), np.median(columns)])
     at = int(np.argmin((rows - middle[0]) ** 2 + (columns - middle[1]) ** 2))
@@ -177,16 +177,16 @@ PALETTE: tuple[tuple[int, int, int], ...] = (
 )  # fmt: skip
 OUTLINE = (38, 42, 48)
 MAX_SITES = 200_000  # vertices at most among which neighbours are looked for
-NEAR = 6  # nearest vertices of each vertex that count as beside it
-UNLIKE = 125.0  # distance of two colours from which neighbours are easily told apart
-USUAL = 8  # first colours of PALETTE, the most distinct; others only where these do not suffice
+NEAR = 6  # nearest vertices of each vertex that count as its neighbours
+UNLIKE = 125.0  # distance of two colours that are easy to distinguish
+USUAL = 8  # first colours of PALETTE, the most distinct; others only if these do not suffice
 
 
 def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:
-    """(k,) an index into PALETTE for each block; blocks that touch differ where 16 colours do.
+    """(k,) an index into PALETTE for each block; adjacent blocks differ if 16 colours suffice.
 
-    Greedy by saturation [Bre79]_: the block with most colours around it is next; it takes, of
-    those left to it, the colour used least, so that a map is colourful and not mostly blue.
+    Greedy by saturation [Bre79]_: the block with most colours around it is next; of the colours
+    left to it, it takes the one used least, so that all colours are used about equally.
     """
     if k <= len(PALETTE):
         return _told_apart(k, sender, receiver)
@@ -210,10 +210,11 @@ def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[n
 
 
 def _told_apart(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:
-    """(k,) a colour of its own for each of a few blocks; those of blocks that touch are unlike.
+    """(k,) a different colour for each of a few blocks; adjacent blocks have dissimilar colours.
 
-    Block b has colour b unless that is like a neighbour's: it then swaps with the block that lets
-    the likest pair of neighbours be most unlike, as long as that helps.
+    Initially block b has colour b. While some adjacent blocks have similar colours, a block of the
+    most similar pair swaps its colour with the block for which the most similar pair becomes most
+    dissimilar.
     """
     colour = np.arange(k)
     pairs = np.unique(
@@ -232,7 +233,7 @@ def _told_apart(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.
 
 
 def _unlikeness(colour: IntArray, pairs: IntArray) -> FloatArray:
-    """(p,) how unlike the colours of pairs (2, p) of blocks are, by the weights of the eye."""
+    """(p,) distance of the colours of pairs (2, p) of blocks, weighted for human vision."""
     shown = np.array(PALETTE, np.float64)[colour]
     a, b = shown[pairs[0]], shown[pairs[1]]
     red = (a[:, 0] + b[:, 0]) / 512
@@ -241,14 +242,14 @@ def _unlikeness(colour: IntArray, pairs: IntArray) -> FloatArray:
 
 
 def in_css(colour: npt.NDArray[np.uint8]) -> list[str]:
-    """Return these colours of PALETTE as CSS has them: "#77aadd"."""
+    """Return these colours of PALETTE in CSS notation: "#77aadd"."""
     return ["#{:02x}{:02x}{:02x}".format(*PALETTE[c]) for c in colour.tolist()]
 
 
 def pairs_side_by_side(coords: FloatArray, part: IntArray) -> tuple[IntArray, IntArray]:
-    """Pairs of blocks that lie next to each other, with or without an edge between them, both ways.
+    """Return pairs of blocks that are near each other, with or without a joining edge, both ways.
 
-    coords (n, d) and part (n,) of the vertices; of many, some.
+    coords (n, d) and part (n,) of the vertices; if there are many, only a sample is used.
     """
     from scipy.spatial import cKDTree
 

@@ -1,4 +1,4 @@
-"""Draws the quotient graph: a disc for each block, lines between blocks that exchange values."""
+"""Draw the quotient graph: a disc for each block, lines between blocks that exchange values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BETWEEN_BLOCKS = "a line joins blocks that exchange values, the wider the more"
 
 @dataclass(frozen=True)
 class Disc:
-    """The disc of a block: place, radius, colour, tooltip, label or ""."""
+    """The disc of a block: position, radius, colour, tooltip, label or ""."""
 
     x: float
     y: float
@@ -47,10 +47,10 @@ class Disc:
 
 @dataclass(frozen=True)
 class QuotientDrawing:
-    """A drawing `width` x `height`: lines as one path a width, nodes over them, the caption.
+    """A drawing `width` x `height`: one path for each line width, discs over them, the caption.
 
-    colours (k,): of all blocks, as CSS has them. key: number and device of each block given by its
-    number, for want of room.
+    colours (k,): of all blocks, in CSS notation. key: number and device of each block that is
+    labelled by its number for lack of space.
     """
 
     width: int
@@ -63,8 +63,10 @@ class QuotientDrawing:
 
 
 class Joined(NamedTuple):
-    """Blocks that are drawn: numbers (b,) of all k; ends u, v of pairs, as indices of these, and
-    what they exchange; weights (b,); names, colours (k,); titles (b,).
+    """The blocks to draw, and what they exchange.
+
+    numbers (b,): their numbers among all k; u, v: ends of pairs, as indices of these blocks, and
+    what each pair exchanges; weights (b,); names, colours (k,); titles (b,).
     """
 
     numbers: IntArray
@@ -78,9 +80,7 @@ class Joined(NamedTuple):
 
 
 def draw_network(plan: Plan) -> QuotientDrawing | None:
-    """Return the quotient graph of a plan's blocks that are not empty, or None where there are too
-    many to draw.
-    """
+    """Return the quotient graph of a plan's non-empty blocks; None if there are too many."""
     used = np.flatnonzero(plan.certificate.vertices > 0)
     if used.size > MAX_NODES:
         return None
@@ -100,7 +100,7 @@ def draw_network(plan: Plan) -> QuotientDrawing | None:
 
 
 def draw_joined(shown: Joined, disc: str, line: str) -> QuotientDrawing:
-    """Return a drawing of blocks; disc, line: phrases that say what a disc and a line stand for."""
+    """Return a drawing of blocks; disc, line: phrases that explain a disc and a line."""
     used, u, v, between = shown.numbers, shown.u, shown.v, shown.between
     k = used.size
     size = np.array(next(((w, h) for most, w, h in SIZES if k <= most), LARGEST))
@@ -137,7 +137,7 @@ def _left_out(k: int, n_lines: int, left_out: int) -> str:
 
 
 def _joined(plan: Plan) -> tuple[npt.NDArray[np.int64], ...]:
-    """Return the pairs of blocks u < v that exchange, and the values in both directions."""
+    """Return the pairs of blocks u < v that exchange, and their values in both directions."""
     exchange, k = plan.evaluation.exchange, plan.platform.k
     low = np.minimum(exchange.sender, exchange.receiver)
     high = np.maximum(exchange.sender, exchange.receiver)
@@ -156,7 +156,7 @@ def _circle(k: int, size: FloatArray) -> FloatArray:
 
 
 def _laid_out(k: int, u: IntArray, v: IntArray, size: FloatArray) -> FloatArray:
-    """Return places (k, 2): the largest component laid out, other blocks in rows below it."""
+    """Return positions (k, 2): the largest component laid out, other blocks in rows below it."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -178,7 +178,7 @@ def _laid_out(k: int, u: IntArray, v: IntArray, size: FloatArray) -> FloatArray:
 
 
 def _apart(places: FloatArray, radius: FloatArray, size: FloatArray) -> FloatArray:
-    """Push discs apart that overlap, a little at a time, within the drawing."""
+    """Move overlapping discs apart, in small steps, within the drawing."""
     least = radius[:, None] + radius[None, :] + 3.0
     np.fill_diagonal(least, 0.0)
     edge = radius[:, None] + 2.0
@@ -196,7 +196,7 @@ def _apart(places: FloatArray, radius: FloatArray, size: FloatArray) -> FloatArr
 
 
 def _stress_layout(k: int, u: IntArray, v: IntArray, room: FloatArray) -> FloatArray:
-    """Return places (k, 2) with distances as in the graph, by stress majorisation [GKN05]_."""
+    """Return positions (k, 2) whose distances follow the graph, by stress majorisation [GKN05]_."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
     from scipy.spatial.distance import cdist
@@ -218,7 +218,7 @@ def _stress_layout(k: int, u: IntArray, v: IntArray, room: FloatArray) -> FloatA
 
 
 def _fitted(places: FloatArray, size: FloatArray) -> FloatArray:
-    """Return the places rotated, longest extent horizontal, and scaled to fill the drawing."""
+    """Return the positions rotated, longest extent horizontal, and scaled to fill the drawing."""
     centred = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     turned = centred @ axes[:, ::-1]

@@ -1,7 +1,7 @@
 """What a notebook shows of a Plan, Platform, Evaluation, Advice or comparison: `_repr_html_`.
 
-Fragments of HTML with tables and one picture: nothing is loaded, no script, every name escaped.
-Pictures are images and styles are attributes, which notebooks show also where they trust nothing.
+HTML fragments with tables and one picture: nothing is loaded, no scripts, every name escaped.
+Pictures are images and styles are attributes, because notebooks show these even if not trusted.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ NAMED = 3  # ranges of names of a set of devices
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table: title, headings or none, rows of text; left: columns of words, the others numbers.
+    """A table: title, headings or none, rows of text; left: columns of words, others are numbers.
 
-    folded: whether it is opened by a click. rest: a phrase on rows left out, or "".
+    folded: whether it must be opened by a click. rest: a phrase on omitted rows, or "".
     """
 
     title: str
@@ -47,7 +47,7 @@ class ShownTable:
 
 
 class ShownPicture(NamedTuple):
-    """A picture: data: URI of a PNG, width [CSS px], a phrase that says what it shows."""
+    """A picture: data: URI of a PNG, width [CSS px], a phrase that describes it."""
 
     uri: str
     width: int
@@ -128,7 +128,7 @@ def evaluation_html(judged: Evaluation) -> str:
 
 
 def advice_html(advice: Advice) -> str:
-    """Return advice: the verdict, the curve of time over devices, the sets that were weighed."""
+    """Return advice: the verdict, the curve of time over devices, the sets considered."""
     from evener.reporting.scaling_plots import draw_scaling
 
     names = advice.platform.names
@@ -172,7 +172,7 @@ def _fragment(
     good: bool | None = None,
     picture: ShownPicture | None = None,
 ) -> str:
-    """Return the template filled; good: whether every contract holds, None without contracts."""
+    """Fill the template; good: whether all contracts are kept, None without contracts."""
     return render("notebook.html.j2", kind=kind, verdict=verdict, good=good, picture=picture,
                   tables=tables)  # fmt: skip
 
@@ -198,5 +198,5 @@ def _first(k: int) -> range:
 
 
 def _rest(n: int, what: str) -> str:
-    """Return how many rows are left out, "" where none is."""
+    """Return how many rows are left out, "" if none is."""
     return f"and {plural(n - MAX_ROWS, f'more {what}')}" if n > MAX_ROWS else ""

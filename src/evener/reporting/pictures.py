@@ -1,4 +1,4 @@
-"""Draws the picture of a partition: coloured, outlined, named blocks, and enlarged parts."""
+"""Draw the picture of a partition: coloured, outlined, named blocks, and enlarged parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = 5  # blocks that must become legible in a picture of the whole width
 THIRD = 0.311  # of the page's width, less gaps
 LINED = (60, 250)  # [pixels] area of cells from which their outlines are drawn, faint or clear
 PAGE = 1080  # [CSS px] width of the page's content on a wide screen
-COLUMN = 0.53  # width of a picture beside the bars, over the page's
+COLUMN = 0.53  # width of a picture next to the bars / page width
 ALONE = 0.62  # min. height / width of a part that is shown without the whole
 TRIAL = 480  # [pixels] width of the trial pictures that choose which ones are shown
 DOMINANT = 0.9  # share of one block from which a picture is not worth showing
@@ -65,7 +65,7 @@ class Picture:
 
     @property
     def texts(self) -> set[tuple[int, str]]:
-        """Block and text of everything that is named, on any screen."""
+        """Block and text of every label, for all screen widths."""
         labels = (*self.labels, *self.few_labels)
         callouts = (*self.callouts, *self.few_callouts)
         return {(one.block, one.text) for one in labels} | {
@@ -75,10 +75,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Blocks:
-    """What pictures show: part (n,), colour (k,) and name of each block; the pictures' widths.
+    """Data for pictures: part (n,), colour (k,) and name of each block; the pictures' widths.
 
-    differ: whether blocks that exchange values have different colours. wide, half [pixels]: of a
-    picture over the whole page, and of one of two in a row. beside: whether a single picture
+    differ: whether blocks that exchange values have different colours. wide, half [pixels]: widths
+    of a picture over the whole page, and of one of two in a row. beside: whether a single picture
     leaves room for the bars.
     """
 
@@ -92,7 +92,7 @@ class Blocks:
 
     @property
     def density(self) -> float:
-        """Pixels in a CSS pixel of a wide screen."""
+        """Image pixels per CSS pixel of a wide screen."""
         return self.wide / PAGE
 
 
@@ -105,10 +105,10 @@ def draw_with_insets(
     name: str = "The whole",
     least: int = 2,
 ) -> tuple[Picture, ...]:
-    """Draw the whole, and parts enlarged; sites: places (t, 2) and their vertices.
+    """Draw the whole, and enlarged parts; sites: positions (t, 2) and their vertices.
 
-    least: min. number of small blocks in an enlarged part. A picture of little more than one block
-    is left out if others name all its blocks.
+    least: minimum number of small blocks in an enlarged part. A picture that shows little more than
+    one block is left out if other pictures name all its blocks.
     """
     places, vertex = sites
     insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names), least)
@@ -162,7 +162,7 @@ def _worth_showing(
 
 
 def _nearest_kept(insets: list[Inset], i: int, kept: list[int]) -> int:
-    """Return the remaining picture that this one enlarges a part of; -1 if none."""
+    """Return the kept picture of which this one enlarges a part; -1 if none."""
     parent = insets[i].parent
     while parent >= 0 and parent not in kept:
         parent = insets[parent].parent
@@ -182,7 +182,7 @@ def draw_blocks(
     regions: tuple[Region, ...] = (),
     lined: bool = True,
 ) -> Picture:
-    """Colour an image of vertex numbers, outline its blocks, find places for their names."""
+    """Colour an image of vertex numbers, outline its blocks, find positions for their names."""
     part = np.where(cells >= 0, blocks.part[cells], -1).astype(np.int32)
     height, width = cells.shape
     level = np.zeros(cells.shape, np.int64) if shade is None else shade
@@ -207,7 +207,7 @@ def draw_blocks(
 
 
 def _widths(gained: list[int], whole: Frame, blocks: Blocks) -> list[int]:
-    """Return the widths [pixels] of pictures: wide where most blocks become legible."""
+    """Return the widths [pixels] of pictures: those where most blocks become legible are wide."""
     if len(gained) == 1 and _leaves_room(whole, blocks):
         return [round(blocks.wide * COLUMN)]
     if len(gained) == 1 or whole.height < whole.width * FLAT:
@@ -238,7 +238,7 @@ def _region(frame: Frame, part: Frame, letter: str) -> Region:
 
 
 def _drawn(outlines: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return the outlines without those so dense that they would hide the colours."""
+    """Return the outlines, except where they are so dense that they would hide the colours."""
     from scipy import ndimage
 
     crowd = ndimage.uniform_filter(outlines.astype(np.float32), CROWD)
@@ -246,7 +246,7 @@ def _drawn(outlines: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _cell_lines(cells: raster.Ids) -> npt.NDArray[np.int64]:
-    """Return how many shades darker the pixels on outlines of large cells are."""
+    """Return by how many shades pixels on outlines of large cells are darkened."""
     area = np.bincount(cells[cells >= 0], minlength=1)[cells]
     steps = (area > LINED[0]).astype(np.int64) + (area > LINED[1])
     return np.where(raster.edges_of(cells), steps, 0)

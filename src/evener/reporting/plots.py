@@ -1,6 +1,6 @@
-"""Makes and saves figures by matplotlib; other files draw on them and do not import matplotlib.
+"""Make and save figures by matplotlib; other files draw on them and do not import matplotlib.
 
-Without pyplot and global state; equal figures give equal bytes.
+Does not use pyplot and global state; equal figures give equal bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LONGEST_NAME = 32  # characters of a name in a figure
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply Evener's style to figures made within the block."""
+    """Context manager: apply Evener's style to figures made within it."""
     import matplotlib as mpl
 
     settings: Any = STYLE
@@ -53,7 +53,7 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[An
 
 @cache
 def _figure_class() -> Any:
-    """Return matplotlib's Figure, which shows itself in notebooks also where pyplot is not used."""
+    """Return matplotlib's Figure class, made so that notebooks show it even without pyplot."""
     from matplotlib.figure import Figure
 
     class ShownFigure(Figure):
@@ -64,7 +64,7 @@ def _figure_class() -> Any:
 
 
 def shown_name(name: str) -> str:
-    """Return a name for figures: shortened in its middle, never read as a formula."""
+    """Return a name for figures: shortened in its middle, never parsed as a formula."""
     name = printable(name)
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME // 2]}…{name[1 - LONGEST_NAME // 2 :]}"
@@ -82,7 +82,7 @@ def figure_bytes(figure: Any, kind: str) -> bytes:
 
 
 def save_figure(path: str | Path, figure: Any) -> None:
-    """Write a figure as its file's suffix says, whole or not at all."""
+    """Write a figure in the format given by the file's suffix, completely or not at all."""
     kind = checked_kind(path)
     content = figure_bytes(figure, kind)
     with atomic_write(path) as file:
@@ -90,7 +90,7 @@ def save_figure(path: str | Path, figure: Any) -> None:
 
 
 def checked_kind(path: str | Path) -> str:
-    """Return "png" or "svg", by a file's suffix; UsageError for another one."""
+    """Return "png" or "svg", by a file's suffix; UsageError for any other suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(f"a picture ends in {' or '.join(SUFFIXES)}, unlike {Path(path).name}")

@@ -62,7 +62,7 @@ class ProvenanceRow:
 
 @dataclass(frozen=True)
 class Provenance:
-    """All that the result depends on, as rows of small tables."""
+    """Everything on which the result depends, as rows of small tables."""
 
     options: list[ProvenanceRow]
     versions: list[ProvenanceRow]
@@ -71,7 +71,7 @@ class Provenance:
 
 
 def mapped(mapping: BlockMapping | None) -> str:
-    """Return what mapping blocks to other devices gained; "" where no mapping was tried."""
+    """Return how much mapping blocks to other devices gained; "" if no mapping was tried."""
     if mapping is None:
         return ""
     before, after = memory(mapping.before.hop_bytes), memory(mapping.after.hop_bytes)
@@ -117,7 +117,7 @@ def option_rows(options: Mapping[str, Any]) -> list[ProvenanceRow]:
 
 
 def _slices_rows(kept: Any) -> list[ProvenanceRow]:
-    """Return how a graph in slices was divided; of one on ranks nothing is recorded."""
+    """Return rows on how a graph in slices was divided; nothing is recorded for plans on ranks."""
     found = dict(kept) if isinstance(kept, Mapping) else {"memory": kept}
     rows = []
     for key, value in found.items():

@@ -1,6 +1,6 @@
-"""Rasterises triangles and points into images of numbers: which of them is seen at each pixel.
+"""Rasterise triangles and points into images of numbers: which of them is visible at each pixel.
 
-A pixel belongs to the triangle that covers its centre; both triangles of an edge compute it in
+A pixel belongs to the triangle that covers its centre; both triangles of an edge compute this in
 the same way, so that neighbours neither overlap nor leave gaps, however small they are.
 """
 
@@ -32,9 +32,9 @@ def fill(corners: FloatArray, owner: IntArray, width: int, height: int) -> Ids:
 
 
 def fill_nearest(corners: FloatArray, owner: IntArray, width: int, height: int) -> tuple[Ids, Ids]:
-    """Rasterise triangles with depth, corners (t, 3, 3), z towards the eye: the nearest is seen.
+    """Rasterise triangles with depth, corners (t, 3, 3), z towards the viewer: nearest wins.
 
-    Returns the owner and the triangle at each pixel, -1 where there is none.
+    Returns the owner and the triangle at each pixel, -1 if there is none.
     """
     pixels, triangles, depths = [], [], []
     for pixel, triangle in _fragments(corners[:, :, :2], width, height):
@@ -51,9 +51,10 @@ def fill_nearest(corners: FloatArray, owner: IntArray, width: int, height: int) 
 
 
 def stamp_nearest(centres: FloatArray, radius: FloatArray, width: int, height: int) -> Ids:
-    """(height, width) number of the disc seen at each pixel, or -1.
+    """(height, width) number of the disc visible at each pixel, or -1.
 
-    centres (n, 3) in pixels, z towards the eye; radius (n,) [pixels], at least one pixel drawn.
+    centres (n, 3) in pixels, z towards the viewer; radius (n,) [pixels]; a disc has at least one
+    pixel.
     """
     image = np.full(width * height, NOTHING, np.int32)
     order = np.argsort(centres[:, 2], kind="stable")
@@ -73,7 +74,7 @@ def stamp_nearest(centres: FloatArray, radius: FloatArray, width: int, height: i
 
 
 def edges_of(ids: Ids) -> npt.NDArray[np.bool_]:
-    """(h, w) whether a pixel differs from its right or lower neighbour; never where nothing is."""
+    """(h, w) whether a pixel differs from its right or lower neighbour; never for empty pixels."""
     different = np.zeros(ids.shape, np.bool_)
     different[:, :-1] |= ids[:, :-1] != ids[:, 1:]
     different[:-1] |= ids[:-1] != ids[1:]
@@ -81,7 +82,7 @@ def edges_of(ids: Ids) -> npt.NDArray[np.bool_]:
 
 
 def outlines_of(ids: Ids) -> npt.NDArray[np.bool_]:
-    """(h, w) whether a pixel differs from any of the four beside it: lines two pixels wide."""
+    """(h, w) whether a pixel differs from any of its four neighbours: lines two pixels wide."""
     different = np.zeros(ids.shape, np.bool_)
     across, down = ids[:, :-1] != ids[:, 1:], ids[:-1] != ids[1:]
     different[:, :-1] |= across
@@ -94,8 +95,8 @@ def outlines_of(ids: Ids) -> npt.NDArray[np.bool_]:
 def inside(corners: FloatArray, width: int, height: int) -> npt.NDArray[np.bool_]:
     """(height, width) whether each pixel's centre, at depth 0, is inside a closed surface.
 
-    corners (t, 3, 3) of its triangles, z towards the eye: a line from inside to the eye crosses
-    the surface an odd number of times.
+    corners (t, 3, 3) of its triangles, z towards the viewer: a line from inside to the viewer
+    crosses the surface an odd number of times.
     """
     crossings = np.zeros(width * height, np.int64)
     for pixel, triangle in _fragments(corners[:, :, :2], width, height):
@@ -138,7 +139,7 @@ def _span(
     left, right = np.full(y.size, np.inf), np.full(y.size, -np.inf)
     for i in range(3):
         a, b = corners[:, i], corners[:, (i + 1) % 3]
-        # From the upper end to the lower, so that both triangles of an edge round alike.
+        # From the upper end to the lower, so that both triangles of an edge round equally.
         swap = (a[:, 1] > b[:, 1])[:, None]
         upper, lower = np.where(swap, b, a)[triangle], np.where(swap, a, b)[triangle]
         crosses = (upper[:, 1] <= y) & (y < lower[:, 1])
@@ -164,7 +165,7 @@ def _depth(corners: FloatArray, pixel: npt.NDArray[np.int64], width: int) -> Flo
 
 
 def data_uri(image: npt.NDArray[np.uint8], colours: npt.NDArray[np.uint8]) -> str:
-    """Return `image` (h, w), numbers of `colours` (c <= 256, 4) RGBA, as a PNG in a data: URI."""
+    """Return `image` (h, w), indices of `colours` (c <= 256, 4) RGBA, as a PNG in a data: URI."""
     from PIL import Image
 
     picture = Image.fromarray(image)

@@ -1,4 +1,4 @@
-"""The supersteps of a run one after the other: seconds, arcs looked at, bytes sent, as steps."""
+"""Chart of the supersteps of a run over time: seconds, arcs read, bytes sent, as steps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLUMNS = 778  # of the chart; more supersteps share a column by their mean
 
 
 class SuperstepRow(NamedTuple):
-    """A quantity of all supersteps: name, value at the top as text, y of its floor, SVG path."""
+    """A quantity of all supersteps: name, maximum as text, y of its zero line, SVG path."""
 
     name: str
     most: str
@@ -40,10 +40,10 @@ class SuperstepChart:
 
 
 def superstep_chart(run: ProgramRun) -> SuperstepChart:
-    """Return the chart of a run that has supersteps: the slowest device's seconds, sums of others.
+    """Return the chart of a run with supersteps: seconds of the slowest device, sums of others.
 
-    Seconds of a superstep: all that devices do in it, with waiting; those beyond OUTLIER times
-    what 95 % of supersteps take are cut off there.
+    Seconds of a superstep include waiting; values beyond OUTLIER times the 95th percentile are cut
+    off there.
     """
     spent = sum(run.of_devices(name) for name in activities_of(run))
     seconds = np.asarray(spent).max(axis=1)
@@ -68,7 +68,7 @@ def superstep_chart(run: ProgramRun) -> SuperstepChart:
 
 
 def _shared(values: FloatArray) -> FloatArray:
-    """Return means of neighbouring values, at most COLUMNS."""
+    """Average neighbouring values, so that at most COLUMNS remain."""
     if values.size <= COLUMNS:
         return values
     starts = np.arange(COLUMNS) * values.size // COLUMNS
@@ -76,7 +76,7 @@ def _shared(values: FloatArray) -> FloatArray:
 
 
 def _path(values: FloatArray, most: float, floor: float) -> str:
-    """Return the SVG path of bars side by side, ROW high for `most`; equal ones joined."""
+    """Return the SVG path of adjacent bars, ROW high for `most`; equal bars are merged."""
     heights = np.round(ROW * values / max(most, 1e-300), 1)
     starts = np.flatnonzero(np.concatenate([[True], np.diff(heights) != 0]))
     wide = (WIDTH - LEFT - RIGHT) / values.size

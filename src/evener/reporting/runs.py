@@ -89,7 +89,7 @@ class Timeline:
 
 
 class RunAdvice(NamedTuple):
-    """What limits the run, in a sentence, and the command that helps, or ""."""
+    """What limits the run, in a sentence, and a command that helps, or ""."""
 
     sentence: str
     command: str
@@ -103,7 +103,7 @@ def write_run(
     advice: RunAdvice,
     title: str,
 ) -> None:
-    """Write the page of a run; title: names the program and the graph."""
+    """Write the page of a run; title: name of the program and of the graph."""
     names, of = platform.names, machine_names(platform)
     shown = _shown(breakdown, of)
     page = render(
@@ -134,8 +134,9 @@ def advice_of(
 ) -> RunAdvice:
     """Return what limits a superstep and what to do about it.
 
-    commands: words of the command that plans by the kernel's work ("units"), with the measured
-    speeds ("loads"), or finds which devices are worth using ("exchange"), as far as there are.
+    commands: for each limit, words of the command that helps, if there is one: "units": plan by the
+    kernel's work; "loads": plan with the measured speeds; "exchange": find which devices are worth
+    using.
     """
     limit = limit_of(breakdown)
     waits, share = names[limit.waits], percent(limit.share)
@@ -170,9 +171,9 @@ def advice_of(
 
 
 def machine_names(platform: Platform) -> list[str]:
-    """Return for each device the name of its machine: the place that its devices share.
+    """Return, for each device, the name of its machine: the common part of devices' locations.
 
-    Where no device has a place, all count as of one machine.
+    If no device has a location, all are treated as one machine.
     """
     if not any(device.at for device in platform.devices):
         return [platform.name or "all devices"] * platform.k
@@ -222,7 +223,7 @@ def _figures(run: ProgramRun, breakdown: Breakdown, names: Sequence[str]) -> lis
 
 
 def _shown(breakdown: Breakdown, machines: Sequence[str]) -> list[int]:
-    """Return the devices that are drawn, those of a machine together."""
+    """Return the devices to draw, grouped by machine."""
     order = list(dict.fromkeys(machines))
     devices = sorted(range(len(machines)), key=lambda b: order.index(machines[b]))
     if len(devices) <= MAX_DEVICES:
@@ -239,7 +240,7 @@ def _grouped(machines: Sequence[str], shown: Sequence[int]) -> list[tuple[str, l
 
 
 def _bars(breakdown: Breakdown, names: Sequence[str], devices: Sequence[int]) -> list[Bar]:
-    """Return the bars of some devices; all bars of a page are of one scale."""
+    """Return the bars of these devices; all bars of a page have one scale."""
     names_of = list(breakdown.measured)
     table = np.array([breakdown.measured[one] for one in names_of])
     scale = 100 / max(float(table.sum(axis=0).max()), 1e-300)
@@ -287,7 +288,7 @@ def _timeline(
 def _filled(
     spans: Iterable[tuple[str, float, float]], seconds: float, activities: Sequence[str]
 ) -> FloatArray:
-    """Return (activities, COLUMNS): the share of each column that an activity takes."""
+    """Return (activities, COLUMNS) the fraction of each column that an activity takes."""
     filled = np.zeros((len(activities), COLUMNS))
     scale = COLUMNS / seconds
     for name, began, took in spans:
@@ -306,7 +307,7 @@ def _filled(
 
 
 def _paths(filled: FloatArray, y: float, activities: Sequence[str]) -> list[tuple[str, str]]:
-    """Return an SVG path for each activity: stacked in each column, equal columns joined."""
+    """Return an SVG path for each activity: stacked in each column, equal columns merged."""
     heights = np.round(ROW * np.minimum(filled, 1.0), 1)
     floors = y + ROW - np.cumsum(heights, axis=0)
     wide = (WIDTH - LEFT - RIGHT) / COLUMNS
@@ -324,7 +325,7 @@ def _paths(filled: FloatArray, y: float, activities: Sequence[str]) -> list[tupl
 
 
 def _runs(height: FloatArray, top: FloatArray) -> IntArray:
-    """Return the first columns of runs of equal ones, and the number of columns."""
+    """Return the first column of each run of equal columns, then the number of columns."""
     changes = np.flatnonzero((np.diff(height) != 0) | (np.abs(np.diff(top)) > 0.05)) + 1
     return np.concatenate([[0], changes, [height.size]])
 
@@ -333,9 +334,10 @@ AROUND = 30  # supersteps before and after a move, of which medians are shown
 
 
 class RunMoveRow(NamedTuple):
-    """A row of a move, as text: after which superstep, of how many vertices, in what time.
+    """A move of vertices, as text: after which superstep, number of vertices, duration.
 
-    before, then: a superstep's seconds as measured; saving: their difference, and as predicted.
+    before, then: measured seconds of a superstep before and after it; saving: their difference, and
+    the predicted one.
     """
 
     after: str
@@ -367,7 +369,7 @@ def move_rows(run: ProgramRun) -> list[RunMoveRow]:
 
 
 def move_spans(run: ProgramRun, left: float, across: float) -> list[tuple[float, float, str]]:
-    """Return x, width and text of each move in a drawing of `across` units a second from `left`."""
+    """Return x, width and text of each move in a drawing; across: units per second, from `left`."""
     found = []
     for move in run.moves:
         vertices, took = plural(move.vertices, "vertex", "vertices"), duration(move.seconds)

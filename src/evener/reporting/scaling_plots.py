@@ -27,7 +27,7 @@ class ScalingPoint(Protocol):
 
     @property
     def seconds(self) -> float:
-        """Per iteration [s]."""
+        """Seconds per iteration [s]."""
 
     @property
     def planned(self) -> bool:
@@ -35,35 +35,35 @@ class ScalingPoint(Protocol):
 
     @property
     def efficiency(self) -> float:
-        """Time at the sum of all speeds over this time."""
+        """Ideal time, at the sum of all speeds, divided by this time."""
 
 
 class ScalingCurve(Protocol):
-    """What is drawn: points by number of devices and of nodes; two are marked."""
+    """The data to draw: points by number of devices and of nodes; two of them are marked."""
 
     @property
     def choices(self) -> Sequence[ScalingPoint]:
-        """By number of devices."""
+        """Points by number of devices."""
 
     @property
     def nodes(self) -> Sequence[ScalingPoint]:
-        """By number of nodes."""
+        """Points by number of nodes."""
 
     @property
     def best(self) -> ScalingPoint:
-        """The fastest."""
+        """The fastest point."""
 
     @property
     def knee(self) -> ScalingPoint:
-        """The one with fewest devices that is nearly as fast."""
+        """The point with the fewest devices that is nearly as fast."""
 
     @property
     def ideal(self) -> float | None:
-        """What all devices together would take [s], where speeds are relative; else None."""
+        """Time of all devices together without exchange [s], if speeds are relative; else None."""
 
 
 def draw_scaling(advice: ScalingCurve) -> Any:
-    """Return a figure: seconds by devices, and by whole nodes where there are some."""
+    """Return a figure: seconds by devices, and by whole nodes if there are any."""
     panels = 2 if len(advice.nodes) > 1 else 1
     with styled():
         figure, axes = new_figure(1, panels, PANEL[0] * panels, PANEL[1])
@@ -103,7 +103,7 @@ def _draw(axes: Any, advice: ScalingCurve, rows: Sequence[ScalingPoint], x: Sequ
 def _label(
     axes: Any, x: Sequence[int], seconds: Sequence[float], unit: float | None = None
 ) -> None:
-    """Put ticks at round numbers, and nothing between them; unit [s]: what 1.00x means, if any."""
+    """Put ticks at round numbers only; unit [s]: the time that 1.00x stands for, if any."""
     if max(x) > LOG_FROM:
         axes.set_xscale("log")
         ticks = _round_numbers(1, max(x))
@@ -119,7 +119,7 @@ def _label(
 
 
 def _round_numbers(least: float, most: float) -> list[float]:
-    """1, 2, 5, 10, ... of any magnitude, from the least to the most; over many, powers of ten."""
+    """Return 1, 2, 5, 10, ... within a range; only powers of ten if the range is large."""
     first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
     steps = (1.0, 2.0, 5.0) if last - first <= 3 else (1.0,)
     found = [step * 10.0**power for power in range(first, last + 1) for step in steps]
@@ -134,7 +134,7 @@ def _mark(
     label: str,
     colour: str,
 ) -> None:
-    """Draw a ring around a point; its seconds stand in the legend, where they hide no other."""
+    """Draw a ring around a point, and put its seconds into the legend, away from other points."""
     for a, row in zip(x, rows, strict=True):
         if row.devices.tolist() == one.devices.tolist():
             axes.plot([a], [row.seconds], marker="o", markersize=11, color="none",

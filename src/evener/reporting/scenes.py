@@ -1,4 +1,4 @@
-"""Draws the mesh or graph, coloured by device: in the plane, as a surface, points or a slice."""
+"""Draw the mesh or graph, coloured by device: in the plane, as a surface, points or a slice."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ MAX_SITES = 2_000_000  # points that are drawn, about the pixels of a picture
 
 @dataclass(frozen=True)
 class Scene:
-    """Pictures of one mesh or graph and the sentence that goes with them.
+    """Pictures of one mesh or graph, and the caption.
 
-    colours (k,): of the blocks, as CSS has them. key: number and device of each block that some
-    picture gives by its number, for want of room.
+    colours (k,): of the blocks, in CSS notation. key: number and device of each block that some
+    picture labels by its number, for lack of space.
     """
 
     pictures: tuple[Picture, ...]
@@ -56,7 +56,7 @@ def draw(
 ) -> Scene | None:
     """Return pictures of mesh or graph with every block in colour; None without coordinates.
 
-    shrink: size of the images relative to the usual.
+    shrink: size of the images relative to the default.
     """
     triangles = None if mesh is None else visible_triangles(mesh, plan.partition.n)
     coords = graph.coords if graph is not None else None
@@ -151,7 +151,7 @@ def _draw_body(
 
 
 class OutsideView(NamedTuple):
-    """A body or a cloud from outside: title, vertex (h, w) and shade (h, w) of each pixel."""
+    """A body or point cloud from outside: title, vertex (h, w) and shade (h, w) of each pixel."""
 
     title: str
     cells: raster.Ids
@@ -160,7 +160,11 @@ class OutsideView(NamedTuple):
 
 
 class CutPlane(NamedTuple):
-    """A plane through a body or a cloud: title, vertex of each pixel of a frame, all its points."""
+    """A slice through a body or point cloud.
+
+    cells: function that returns the vertex of each pixel of a frame. points: of the whole, in the
+    plane.
+    """
 
     title: str
     cells: Callable[[Frame], raster.Ids]
@@ -172,7 +176,10 @@ def _drawn(view: OutsideView, blocks: Blocks) -> Picture:
 
 
 def _with_slice(views: list[OutsideView], cut: CutPlane, what: str, blocks: Blocks) -> Scene:
-    """Return the views and the slice, without views of little more than one block it shows too."""
+    """Return the views and the slice.
+
+    A view that shows little more than one block is left out if the slice shows all its blocks.
+    """
     whole = framing.frame_around(cut.points, blocks.wide, margin=0.02)
     met = blocks.part[_seen(cut.cells(whole.fitted(TRIAL)))]
     kept = [view for view in views if not _shows_less(blocks.part[_seen(view.cells)], met)]
@@ -190,12 +197,12 @@ def _with_slice(views: list[OutsideView], cut: CutPlane, what: str, blocks: Bloc
 
 
 def _seen(cells: raster.Ids) -> IntArray:
-    """Return the vertex of each pixel that shows one."""
+    """Return the vertices of all non-empty pixels."""
     return cells[cells >= 0]
 
 
 def _shows_less(seen: IntArray, met: IntArray) -> bool:
-    """Return whether a picture of blocks `seen` is mostly of one, and one of `met` has them all."""
+    """Return whether blocks `seen` are mostly one block, and `met` contains all of them."""
     areas = np.bincount(seen, minlength=1)
     others = np.flatnonzero(np.bincount(met, minlength=areas.size))
     is_part = np.isin(np.flatnonzero(areas), others).all()
@@ -203,7 +210,7 @@ def _shows_less(seen: IntArray, met: IntArray) -> bool:
 
 
 def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> CutPlane:
-    """Return a slice of a body, coloured by the nearest vertex."""
+    """Return a slice of a body; each point has the colour of the nearest vertex."""
     from scipy.spatial import cKDTree
 
     order, height, title = _cutting_plane(triangles.corners.reshape(-1, 3), coords, blocks.part)
@@ -222,7 +229,7 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> Cu
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
-    """Draw the vertices as discs, near ones in front, and a slice."""
+    """Draw the vertices as discs, near ones in front, and add a slice."""
     views = []
     step = -(-graph.n // MAX_SITES)
     spacing = framing.local_reach(graph.xadj, graph.adjncy, coords)[::step] * step ** (1 / 3)
@@ -241,7 +248,10 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
 
 
 def _slice(graph: Graph, coords: FloatArray, blocks: Blocks) -> CutPlane:
-    """Return a slice of a point cloud, coloured by the nearest vertex within its longest edge."""
+    """Return a slice of a point cloud.
+
+    A point has the colour of the nearest vertex, if it is within that vertex's longest edge.
+    """
     from scipy.spatial import cKDTree
 
     order, height, title = _cutting_plane(coords, coords, blocks.part)
@@ -266,10 +276,10 @@ def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:
 def _cutting_plane(
     points: FloatArray, sites: FloatArray, part: IntArray
 ) -> tuple[npt.NDArray[np.int64], float, str]:
-    """Return the axes of a plane, its normal last, its height on that, and a title.
+    """Return the axes of a cutting plane, its normal last, its position on that, and a title.
 
-    The plane is the one that meets most blocks; of several, one across the shortest axis, and the
-    nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the vertices.
+    The plane is the one that intersects most blocks; of several, one across the shortest axis, and
+    the nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the vertices.
     """
     axes = np.argsort(-np.ptp(points, axis=0), kind="stable")
     best: tuple[int, int, float] | None = None
@@ -290,9 +300,9 @@ def _cutting_plane(
 
 
 def _extents(along: FloatArray, part: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return from where to where on an axis (b,) each block reaches that is not empty.
+    """Return the range on an axis (b,) that each non-empty block covers.
 
-    A tenth of its vertices at each end do not count, but half a vertex's usual space does.
+    A tenth of its vertices at each end are ignored, but half a typical vertex spacing is added.
     """
     order = np.lexsort((along, part))
     sizes = np.bincount(part)
@@ -318,7 +328,7 @@ def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:
 
 
 def _shading(corners: FloatArray) -> npt.NDArray[np.int64]:
-    """(t,) shade of each triangle under a light from the upper left, whichever side is seen."""
+    """(t,) shade of each triangle lit from the upper left; both sides are lit equally."""
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.sqrt((normal**2).sum(axis=1))
     light = np.array([-0.35, 0.55, 0.76])
@@ -345,17 +355,17 @@ def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
 
 
 class Triangles(NamedTuple):
-    """corners (t, 3, d) coordinates; owner (t,) the graph's vertex each belongs to."""
+    """Triangles: corners (t, 3, d); owner (t,): the graph's vertex to which each belongs."""
 
     corners: FloatArray
     owner: IntArray
 
 
 def visible_triangles(mesh: Mesh | PolyMesh, n: int) -> Triangles | None:
-    """Return what can be seen of `mesh`: cells in 2-D, boundary faces in 3-D.
+    """Return the visible triangles of `mesh`: cells in 2-D, boundary faces in 3-D.
 
-    n is the number of the graph's vertices: its cells or, failing that, its points, around each
-    of which the cells are then divided. None where the mesh has no shape to draw: no
+    n: number of the graph's vertices. These are the mesh's cells or, if n does not match, its
+    points; then cells are divided among their points. None if the mesh cannot be drawn: no
     coordinates, lines, or cells of unknown shape.
     """
     if not mesh.has_coordinates or mesh.dim == 1:
@@ -405,7 +415,7 @@ def _fan(offsets: IntArray, corners: IntArray) -> tuple[IntArray, IntArray, IntA
 
 
 def _around_points(points: FloatArray, offsets: IntArray, corners: IntArray) -> Triangles:
-    """Return a kite for each corner of each polygon: corner, middles of its sides, centre."""
+    """Return a quadrilateral for each corner of each polygon: corner, middles of sides, centre."""
     sizes = np.diff(offsets)
     polygon = np.repeat(np.arange(sizes.size), sizes)
     place = np.arange(polygon.size)
@@ -422,7 +432,7 @@ def _around_points(points: FloatArray, offsets: IntArray, corners: IntArray) -> 
 
 
 def _flat(points: FloatArray) -> FloatArray:
-    """Return the points without z if they all have the same."""
+    """Return the points without z if all have the same z."""
     if points.shape[-1] == 3:
         z = points[..., 2]
         span = max(float(np.ptp(points[..., 0])), float(np.ptp(points[..., 1])))

@@ -1,7 +1,7 @@
-"""Plots speeds, of each device: against the load by all models, or as a surface.
+"""Plot the speeds of each device: over the load, by all models, or as a surface.
 
-Speed curves: samples, all models, where they differ. Speed surfaces: a map over height and width,
-and sections.
+Speed curves: samples, all models, and where models differ. Speed surfaces: a map over height and
+width, and sections.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MARGIN = 1.3  # factor beyond the smallest and largest sample that is plotted
 
 
 class Disagreement(NamedTuple):
-    """Where models differ most: load [units], highest / lowest speed - 1, and those models."""
+    """Where models differ most: load [units], highest / lowest speed - 1, and the two models."""
 
     load: float
     share: float
@@ -42,23 +42,23 @@ class DeviceFits:
 
     @cached_property
     def models(self) -> Mapping[str, SpeedModel]:
-        """The model of each kind. Raises InputError where there are no samples."""
+        """The model of each kind. Raises InputError if there are no samples."""
         return {kind: fit_device(self.device, kind) for kind in KINDS}
 
     @property
     def chosen(self) -> SpeedModel:
-        """The model of the kind that the device asks for."""
+        """The model of the kind that the device's file requests."""
         return self.models[self.device.model]
 
     @property
     def dropped(self) -> tuple[Sample, ...]:
-        """Samples that the rule of shape drops."""
+        """Samples that were dropped because they violate the assumed shape of the curve."""
         shaped = self.models["shaped"]
         return shaped.dropped if isinstance(shaped, Piecewise) else ()
 
     @cached_property
     def loads(self) -> FloatArray:
-        """Loads [units] at which models are compared: those of the samples, and POINTS more."""
+        """Loads [units] at which models are compared: those of the samples, and POINTS others."""
         own = np.unique([sample.load for sample in self.device.samples])
         high = min(own[-1] * MARGIN, self.device.capacity)
         grid = np.geomspace(min(own[0] / MARGIN, high), high, POINTS)
@@ -78,19 +78,19 @@ class DeviceFits:
         return Disagreement(float(self.loads[at]), float(share[at]), lowest, highest)
 
     def uncertainty_at(self, load: float) -> float:
-        """Half width at a load, relative to the time, linear between the samples."""
+        """Half width of the confidence interval at a load, relative to the time, interpolated."""
         samples = pooled(self.device.samples)
         widths = [sample.half_width / sample.seconds for sample in samples]
         return float(np.interp(load, [sample.load for sample in samples], widths))
 
     @property
     def uncertainty(self) -> float:
-        """The widest half width of a sample, relative to its time."""
+        """The largest half width of a sample's confidence interval, relative to its time."""
         return max(sample.half_width / sample.seconds for sample in self.device.samples)
 
 
 def most_disputed(fits: Sequence[DeviceFits], count: int) -> list[DeviceFits]:
-    """Return the `count` devices whose models disagree most, in their order."""
+    """Return the `count` devices whose models differ most, in their original order."""
     if len(fits) <= count:
         return list(fits)
     order = np.argsort([-one.worst().share for one in fits], kind="stable")[:count]
@@ -115,7 +115,7 @@ def draw_fits(
 ) -> Any:
     """Return a figure with a panel for each device.
 
-    given: the loads [units] that a plan gives to devices with a curve of this name, marked on it.
+    given: the loads [units] of a plan for devices with a curve of this name; they are marked.
     """
     columns = 2 if len(fits) == 4 else min(COLUMNS, len(fits))
     rows = -(-len(fits) // columns)
@@ -264,7 +264,7 @@ def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
 
 
 def _ticks(axis: Any, knots: FloatArray) -> None:
-    """Label as many grid points as have room; they may lie within one decade."""
+    """Label as many grid points as fit; they may lie within one decade."""
     most = TICKS if knots[-1] < SHORT else 4
     shown = knots[np.unique(np.linspace(0, knots.size - 1, most).round().astype(int))]
     axis.set_ticks(shown, labels=[count(float(knot)) for knot in shown])

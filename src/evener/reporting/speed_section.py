@@ -19,7 +19,7 @@ CSS_DPI = 96
 
 @dataclass(frozen=True)
 class SpeedRow:
-    """A device: curve, load, speed and time there, its uncertainty, times by other models."""
+    """A device: curve, load, speed and time at it, uncertainty, times by other models."""
 
     name: str
     curve: str
@@ -32,7 +32,7 @@ class SpeedRow:
 
 @dataclass(frozen=True)
 class SpeedSection:
-    """A picture of the curves, a data: URI `width` pixels wide, and a row for each device."""
+    """A picture of the curves, a data: URI, `width` pixels wide, and a row for each device."""
 
     picture: str
     width: int
@@ -45,7 +45,7 @@ class SpeedSection:
 def speed_section(plan: Plan) -> SpeedSection | None:
     """Return the section, or None for a plan made without speed curves.
 
-    Of many curves those are drawn, and of many devices those are listed, that compute longest.
+    If there are many curves or devices, only those that compute longest are drawn and listed.
     """
     if not plan.platform.has_curves:
         return None

@@ -41,7 +41,7 @@ FAR = 3.0  # times the median, at which bars are cut off
 class StageBar:
     """A stage in one measure: length of its bar [%], text, ratio to the first of the group.
 
-    is_cut: whether the bar is longer than the chart.
+    is_cut: whether the bar exceeds the chart and is cut off.
     """
 
     name: str
@@ -102,7 +102,10 @@ def compared(plan: Plan) -> list[StageRow]:
 
 
 def compared_with(plan: Plan) -> str:
-    """Return whose partition heads the comparison: METIS is not run on graphs in slices."""
+    """Return the tool whose partition heads the comparison.
+
+    METIS is not run for graphs in slices.
+    """
     has_metis = headline.stage_of_role(plan, METIS_STAGE) is not None
     return ROLES[METIS_STAGE if has_metis else CUT_STAGE]
 
@@ -132,7 +135,7 @@ def steps(plan: Plan) -> Stages | None:
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    """Return the names, each that came before with its number: "strips side by side (2)"."""
+    """Return the names; repeated names get a number: "strips side by side (2)"."""
     before = Counter[str]()
     told = []
     for name in names:
@@ -142,7 +145,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 
 def _choice(plan: Plan, stages: Sequence[Stage]) -> str:
-    """Return why this plan, the last of the stages, was chosen among all that were tried."""
+    """Return why this plan, the last of the stages, was chosen among all candidates."""
     last, clock = stages[-1], clock_of(plan)
     fastest = min(stages, key=lambda one: (one.seconds or 0.0, one is not last))
     if fastest is last or not fastest.seconds or not last.seconds:
@@ -181,9 +184,9 @@ def against(
     rival: Rival,
     clock: Clock = duration,
 ) -> Stages | None:
-    """Return Evener's partition (tool, figures, CPU [s]) and the rival's; None where it has none.
+    """Return (tool, figures, CPU [s]) of Evener's partition and the rival's; None without figures.
 
-    clock: what turns predicted seconds into text.
+    clock: converts predicted seconds to text.
     """
     if not rival.stages:
         return None
@@ -198,12 +201,12 @@ def against(
 
 
 def rival_name(rival: Rival, i: int) -> str:
-    """Return the name of a rival's stage; the first is the tool's own result."""
+    """Return the name of a rival's stage; stage 0 is the tool's own result."""
     return f"{rival.tool}, {rival.stages[i].name}" if i else rival.tool
 
 
 def _without_twin(stages: Sequence[Stage]) -> list[Stage]:
-    """Return the stages without the one that equals the chosen, last one."""
+    """Return the stages without the one that equals the chosen stage, which is last."""
     if not stages or stages[-1].role != CHOSEN_STAGE:
         return list(stages)
     last = stages[-1]
@@ -215,7 +218,7 @@ def _figures(stage: Stage) -> tuple[float | None, ...]:
 
 
 def _apart(seconds: float | None, ours: float) -> str:
-    """Return a time relative to ours: "+2.2 %"."""
+    """Return the relative difference of a time from ours: "+2.2 %"."""
     if seconds is None or ours <= 0:
         return NOTHING
     over = seconds / ours - 1
@@ -264,12 +267,12 @@ def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]
 
 
 def _longest(values: Sequence[float]) -> float:
-    """Return the value of a full bar: the largest, or FAR times the median."""
+    """Return the value of a full bar: the maximum, or FAR times the median."""
     return max(min(max(values), FAR * float(np.median(values))), 1e-300)
 
 
 def _change(first: Stage, last: Stage) -> str:
-    """Return the ratios of the last to the first: "cut 0.84x, largest volume 0.80x, ..."."""
+    """Return ratios of the last stage to the first: "cut 0.84x, largest volume 0.80x, ..."."""
     said = [
         f"{title} {ratio(getattr(last, key) / getattr(first, key))}"
         for key, title, _ in (SECONDS, *MEASURES)
@@ -298,7 +301,7 @@ STEP_WORDS = (
 
 
 def in_words(name: str) -> str:
-    """Return the recorded name of a search step in plain words; unknown names stay."""
+    """Return a plain name for the recorded name of a search step; unknown names are unchanged."""
     for pattern, words in STEP_WORDS:
         name = re.sub(pattern, words, name)
     return name

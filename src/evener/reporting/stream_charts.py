@@ -1,4 +1,4 @@
-"""Bars of a stream plan's page: loads of devices, how many have which load, and links."""
+"""Bars of a stream plan's page: loads of devices, a histogram of loads, and links."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ClassBar(NamedTuple):
 
 
 class LinkBar(NamedTuple):
-    """A link: name, length [%], seconds as text, share of the period, whether that is over one."""
+    """A link: name, length [%], seconds as text, share of the period, whether that exceeds 1."""
 
     name: str
     bar: float
@@ -52,9 +52,9 @@ class LinkBar(NamedTuple):
 
 @dataclass(frozen=True)
 class LoadCharts:
-    """Loads of devices: bars, of many of the busiest; a histogram of many; who has no filter.
+    """Loads of devices: bars, a histogram if there are many, and the devices without filters.
 
-    bound: position of the lower bound [%].
+    If there are many devices, only the busiest have bars. bound: position of the lower bound [%].
     """
 
     bars: list[DeviceBar]
@@ -103,7 +103,7 @@ def load_charts(plan: StreamPlan, period: Period, colours: Sequence[str]) -> Loa
 
 
 def classes_of(loads: FloatArray, counts: IntArray, period: float) -> list[ClassBar]:
-    """Return how many devices have no filter, a load of up to a tenth of the period, and so on."""
+    """Return a histogram: devices without filters, with a load up to a tenth of the period, etc."""
     busy = loads[counts > 0] / max(period, 1e-300)
     level = np.clip(np.ceil(busy * CLASSES - 1e-9).astype(np.int64) - 1, 0, CLASSES - 1)
     sizes = np.bincount(level, minlength=CLASSES)
@@ -116,7 +116,7 @@ def classes_of(loads: FloatArray, counts: IntArray, period: float) -> list[Class
 
 
 def link_bars(period: Period) -> list[LinkBar]:
-    """Return the links that carry bytes for longest."""
+    """Return the links that carry bytes for the longest time."""
     order = np.argsort(-period.links, kind="stable")[:LINKS_SHOWN]
     scale = 100 / max(period.slowest_link, period.seconds, 1e-300)
     return [

@@ -1,4 +1,4 @@
-"""The page of `evener compare --stream`: methods of placing filters side by side."""
+"""The page of `evener compare --stream`: a comparison of methods of mapping filters."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def write_stream_comparison(
 ) -> None:
     """Write a page on several methods' mappings of the same filters; equal arguments, equal bytes.
 
-    results: as `compare_filters` returns them. options: of all methods; inputs: file name ->
-    SHA-256.
+    results: of `compare_filters`. options: common to all methods; inputs: file name -> SHA-256.
     """
     page = render(
         "comparison.html.j2",
@@ -57,7 +56,7 @@ def write_stream_comparison(
 
 
 def methods_compared(results: Sequence[StreamComparison]) -> Compared:
-    """Return what the page shows of methods, the shortest period first."""
+    """Return the page's content for these methods, the shortest period first."""
     ordered = sorted((_row(one) for one in results), key=_rank)
     further = FurtherColumns(STREAM_COLUMNS, [row["cells"] for row in ordered])
     view = side_by_side(
@@ -71,7 +70,7 @@ def _rank(row: Mapping[str, Any]) -> tuple[bool, float]:
 
 
 def _row(result: StreamComparison) -> dict[str, Any]:
-    """Return the figures of a method; None where it made no mapping."""
+    """Return the figures of a method; they are None if it made no mapping."""
     row: dict[str, Any] = {
         "tool": result.method, "family": "", "note": result.note, "holds": None,
     }  # fmt: skip

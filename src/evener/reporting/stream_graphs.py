@@ -1,7 +1,8 @@
-"""Draws a stream graph in ranks: filters from left to right in the order in which data flow.
+"""Draw a stream graph in ranks: filters from left to right, in the order of the data flow.
 
-A rank holds filters whose longest way from a source is as long; a high one takes several columns.
-Columns that do not fit beside each other continue in a band below, as lines of text do.
+A rank contains the filters whose longest paths from a source have equal length; a rank with many
+filters takes several columns. Columns that do not fit next to each other continue in a band below,
+like lines of text.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from evener.wording import plural
 WIDTH = 1080.0  # pixels of the drawing
 GUTTER = 18.0  # on both sides, for edges between bands
 GAP = 26.0  # between bands
-LANE = 4.0  # between edges that pass beside each other from band to band
+LANE = 4.0  # distance of parallel edges from band to band
 LANES = 5
-WIDEST = 4.0  # cells from a column to the next, where there is room
+WIDEST = 4.0  # cells from a column to the next, if there is space
 SWEEPS = 6  # of ordering, each way
 CURVE = 0.42  # of the distance: how far an edge leaves its filter level
 HEAVY = 0.5  # of the period, from which a filter is marked
@@ -32,7 +33,7 @@ CHARACTER = 6.4  # width of a character of 11 px
 
 
 class Style(NamedTuple):
-    """How filters are drawn: cell, mark [px], rows of a column, tallest drawing, most filters."""
+    """How filters are drawn: cell, mark [px], rows of a column, maximum height, maximum filters."""
 
     cell: tuple[float, float]
     mark: tuple[float, float]
@@ -46,7 +47,7 @@ NUMBERED = Style((32.0, 25.0), (25.0, 20.0), 24, 1300.0, 600)
 
 
 class FilterMark(NamedTuple):
-    """A filter: its box [px], colour, text, tooltip, filled part [px], and what is odd of it."""
+    """A filter: its box [px], colour, text, tooltip, filled part [px], and its oddities."""
 
     x: float
     y: float
@@ -62,10 +63,10 @@ class FilterMark(NamedTuple):
 
 @dataclass(frozen=True)
 class StreamDrawing:
-    """A drawing `width` x `height`: edges within devices and, by width, between them; filters.
+    """A drawing `width` x `height`: edges within devices, and others by width; filters.
 
-    feedback: edges on which data lie at first. is_named: whether filters show their names, or the
-    numbers of their devices.
+    feedback: edges with initial data. is_named: whether filters show their names, or the numbers of
+    their devices.
     """
 
     width: int
@@ -85,10 +86,10 @@ def draw_stream_graph(
     colours: Sequence[str],
     titles: Sequence[str],
 ) -> StreamDrawing | None:
-    """Return the picture of a graph, or None where it has too many filters to be drawn.
+    """Return the picture of a graph, or None if it has too many filters.
 
-    part (n,): device of each filter; shares (n,): of the period that it takes; colours (k,): of
-    devices; titles (n,): tooltips.
+    part (n,): device of each filter; shares (n,): share of the period that it takes; colours (k,):
+    of devices; titles (n,): tooltips.
     """
     if not 0 < graph.n <= NUMBERED.most:
         return None
@@ -112,9 +113,9 @@ def draw_stream_graph(
 
 
 def ranks_of(graph: StreamGraph) -> IntArray:
-    """(n,) rank of each filter: edges on each longest way to it; sources are beside their readers.
+    """(n,) rank of each filter: length of the longest path to it; sources: one below readers.
 
-    Edges with tokens do not count.
+    Edges with initial data (tokens) are ignored.
     """
     assert graph.tokens is not None
     bare = graph.tokens == 0
@@ -133,7 +134,7 @@ def ranks_of(graph: StreamGraph) -> IntArray:
 
 
 def short_name(name: str, most: int) -> str:
-    """Return a name of at most `most` characters, without StreamIt's rates, its middle left out."""
+    """Return a name without StreamIt's rates, shortened in its middle to `most` characters."""
     name = STREAMIT.sub("", name)
     if len(name) <= most:
         return name
@@ -142,7 +143,7 @@ def short_name(name: str, most: int) -> str:
 
 
 def _ordered(graph: StreamGraph, ranks: IntArray, part: IntArray) -> list[IntArray]:
-    """Return the filters of each rank from top to bottom, near those that they are joined to."""
+    """Return the filters of each rank from top to bottom, near the filters they are joined to."""
     n, count = graph.n, int(ranks.max()) + 1
     own: list[IntArray] = [np.flatnonzero(ranks == r) for r in range(count)]
     place = np.empty(n)
@@ -166,7 +167,7 @@ def _ordered(graph: StreamGraph, ranks: IntArray, part: IntArray) -> list[IntArr
 def _placed(
     ranks: IntArray, order: list[IntArray], style: Style
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return places (n, 2) of filters' middles, (n,) tops of their bands, and the height [px]."""
+    """Return centres (n, 2) of filters, (n,) tops of their bands, and the height [px]."""
     columns = [
         some[start : start + -(-some.size // -(-some.size // style.rows))]
         for some in order
@@ -175,7 +176,7 @@ def _placed(
     width, height = style.cell
     each = int((WIDTH - 2 * GUTTER) // width)
     bands = -(-len(columns) // each)
-    each = -(-len(columns) // bands)  # alike long
+    each = -(-len(columns) // bands)  # of equal length
     room = WIDTH - 2 * GUTTER
     step = room / each if bands > 1 else min(WIDEST * width, room / each)
     left = GUTTER if bands > 1 else (WIDTH - step * each) / 2
@@ -212,7 +213,7 @@ def _mark(
 def _edges(
     graph: StreamGraph, part: IntArray, places: FloatArray, tops: FloatArray, style: Style
 ) -> tuple[str, list[tuple[float, str]], str]:
-    """Return paths of the edges within devices, between them by width, and with tokens."""
+    """Return paths of edges within devices, between devices by width, and with initial data."""
     assert graph.tokens is not None
     inner, feedback = [], []
     between: list[list[str]] = [[] for _ in WIDTHS]
@@ -234,7 +235,7 @@ def _edges(
 
 
 def _path(tail: FloatArray, head: FloatArray, half: float, above: float, aside: float) -> str:
-    """Return the way of an edge: a curve to the right, or around, at the height `above`."""
+    """Return the SVG path of an edge: a curve to the right, or around, at the height `above`."""
     x0, y0, x1, y1 = tail[0] + half, tail[1], head[0] - half, head[1]
     start, end = f"M{x0:.0f} {y0:.0f}", f"{x1:.0f} {y1:.0f}"
     if x1 > x0:

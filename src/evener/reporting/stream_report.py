@@ -1,4 +1,4 @@
-"""The page of a stream plan: filters on devices, loads, links, what would make it faster."""
+"""The page of a stream plan: filters on devices, loads, links, helpful changes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DEVICE_COLUMNS = (
 
 
 class Counted(NamedTuple):
-    """A plan, its problem and period counted again, and what its filters take (n,) [s]."""
+    """A plan, its problem and recounted period, and the seconds of its filters (n,) [s]."""
 
     plan: StreamPlan
     problem: StreamProblem
@@ -62,7 +62,7 @@ class Counted(NamedTuple):
 
     @classmethod
     def of(cls, plan: StreamPlan) -> Counted:
-        """Count a plan again. Raises InputError where it says another period."""
+        """Recount a plan. Raises InputError if the plan states another period."""
         problem = problem_of(plan)
         return cls(plan, problem, counted(plan, problem), own_seconds(problem, plan.part))
 
@@ -70,8 +70,7 @@ class Counted(NamedTuple):
 def write_stream_report(path: str | Path, plan: StreamPlan) -> StreamAdvice:
     """Write the page of a stream plan, and return its advice on changes.
 
-    Equal plans give equal bytes. Raises InputError where the plan's figures are not those of its
-    mapping.
+    Equal plans give equal bytes. Raises InputError if the plan's figures do not match its mapping.
     """
     seen = Counted.of(plan)
     advice = advise_on_stream(seen.problem, plan.part, seen.period, plan.bound)
@@ -180,14 +179,17 @@ def _figures(seen: Counted) -> list[tuple[str, str, str]]:
 
 
 def device_colours(plan: StreamPlan) -> list[str]:
-    """Return the colours (k,) of devices; those that exchange anything differ where 16 do."""
+    """Return the colours (k,) of devices.
+
+    Devices that exchange data differ if 16 colours suffice.
+    """
     low, high, _ = _exchanges(plan)
     both = np.concatenate([low, high]), np.concatenate([high, low])
     return in_css(block_colours(plan.platform.k, *both))
 
 
 def _exchanges(plan: StreamPlan) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return the pairs of devices p < q between which bytes flow, and how many."""
+    """Return the pairs of devices p < q that exchange data, and the bytes."""
     graph, k = plan.graph, plan.platform.k
     a, b = plan.part[graph.tails].astype(np.int64), plan.part[graph.heads].astype(np.int64)
     cut = a != b
@@ -199,7 +201,7 @@ def _exchanges(plan: StreamPlan) -> tuple[IntArray, IntArray, FloatArray]:
 
 
 def _network(seen: Counted, colours: list[str]) -> QuotientDrawing | None:
-    """Return the devices that have filters as discs; None where they are too many."""
+    """Return a drawing of the devices with filters as discs; None if there are too many."""
     plan = seen.plan
     used = np.unique(plan.part)
     if not 0 < used.size <= MAX_NODES:
@@ -237,7 +239,7 @@ def _titles(seen: Counted) -> list[str]:
 
 
 def _legend(plan: StreamPlan, colours: Sequence[str]) -> list[tuple[int, str, str]]:
-    """Return number, colour and name of the devices that have filters, unless they are many."""
+    """Return number, colour and name of the devices with filters; nothing if there are many."""
     used = np.unique(plan.part).tolist()
     return [(p, colours[p], plan.platform.names[p]) for p in used] if len(used) <= MAX_BARS else []
 
@@ -247,7 +249,7 @@ def _n_between(plan: StreamPlan) -> int:
 
 
 def _edges(seen: Counted) -> list[tuple[str, str, str, str, str]]:
-    """Return edges between devices, those first whose bytes take longest: ends, bytes, seconds."""
+    """Return edges between devices, those of longest transfers first: ends, bytes, seconds."""
     plan, graph = seen.plan, seen.plan.graph
     a, b = plan.part[graph.tails], plan.part[graph.heads]
     seconds = np.where(a != b, graph.nbytes * seen.problem.machine.cost[a, b], -1.0)
@@ -267,7 +269,7 @@ def _edges(seen: Counted) -> list[tuple[str, str, str, str, str]]:
 
 
 def _filter_rows(seen: Counted) -> list[tuple[CertificateCell, ...]]:
-    """Return a row for each filter; of very many, those that take longest."""
+    """Return a row for each filter; if very many, only for those with the longest times."""
     plan, graph = seen.plan, seen.plan.graph
     assert graph.stateful is not None
     least, best = least_work(seen.problem)
@@ -297,7 +299,7 @@ def _filter_rows(seen: Counted) -> list[tuple[CertificateCell, ...]]:
 
 
 def _device_rows(seen: Counted) -> list[tuple[CertificateCell, ...]]:
-    """Return a row for each device; of very many, those that work longest."""
+    """Return a row for each device; if very many, only for those with the longest times."""
     plan, period, k = seen.plan, seen.period, seen.plan.platform.k
     counts = np.bincount(plan.part, minlength=k)
     chosen = np.arange(k)

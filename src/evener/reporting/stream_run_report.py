@@ -1,4 +1,4 @@
-"""The page of a stream program's run: period against the plan's, stalls of filters, channels."""
+"""The page of a stream program's run: measured and planned period, stalls of filters, channels."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ CHANNEL_COLUMNS = (
 
 
 class StallBar(NamedTuple):
-    """A processor or filter: lengths of its parts and place of the prediction [%], texts."""
+    """A processor or filter: lengths of its parts and position of the prediction [%], texts."""
 
     name: str
     lengths: list[tuple[str, float]]
@@ -102,7 +102,7 @@ class StreamTimeline(NamedTuple):
 def write_stream_run(
     path: str | Path, run: StreamRun, program: StreamProgram, plan: StreamPlan
 ) -> None:
-    """Write the page of a run of a program on a plan; with spans recorded, a timeline as well."""
+    """Write the page of a run of a program on a plan; if spans were recorded, with a timeline."""
     own = predicted_seconds(plan)
     stalls = _stalls(run, program, plan)
     processors, filters = _processor_bars(run, plan), _filter_bars(run, own)
@@ -132,9 +132,9 @@ def write_stream_run(
 
 
 def predicted_seconds(plan: StreamPlan) -> FloatArray:
-    """(c,) seconds an iteration of the plan's filters on their devices, with sending and receiving.
+    """(c,) predicted seconds per iteration of the plan's filters, with sending and receiving.
 
-    Without these where devices compute meanwhile.
+    Sending and receiving are not included if devices compute at the same time.
     """
     reading = problem_of(plan).reading
     took = StreamSeconds.of(plan, reading)
@@ -160,7 +160,7 @@ def verdict(run: StreamRun) -> str:
 def findings(
     run: StreamRun, plan: StreamPlan, own: FloatArray, stalls: list[ChannelStall]
 ) -> list[str]:
-    """Return sentences on what the period was spent with. own (c,): predicted of filters [s]."""
+    """Return sentences on what limited the period. own (c,): predicted seconds of filters [s]."""
     at, each = int(run.busy.argmax()), run.busy / run.iterations
     name = run.names[at]
     part = run.busy[at] / max(_whole(run)[at], 1e-300)
@@ -192,7 +192,7 @@ def findings(
 
 
 class ChannelStall(NamedTuple):
-    """A channel's ends, and what its reader and its writer waited for it in an iteration [s]."""
+    """A channel's ends, and how long its reader and its writer waited for it per iteration [s]."""
 
     source: str
     to: str
@@ -200,7 +200,7 @@ class ChannelStall(NamedTuple):
 
 
 def _stalls(run: StreamRun, program: StreamProgram, plan: StreamPlan) -> list[ChannelStall]:
-    """Return for each channel what its ends waited; of copies the sum."""
+    """Return, for each channel, how long its ends waited; copies of filters are summed."""
     turns = FilterTurns(program, plan, run.iterations)
     reading, writing = np.zeros((2, len(program.channels)))
     for c, one in enumerate(run.filters):
@@ -238,7 +238,7 @@ def _figures(run: StreamRun) -> list[tuple[str, str, str]]:
 def _bar(
     name: str, parts: tuple[float, float, float, float], predicted: float, scale: float
 ) -> StallBar:
-    """Return a bar. parts: on a core, off it, without data, without room [s]; scale [% / s]."""
+    """Return a bar. parts [s]: on a core, off it, waiting for data, for space; scale [% / s]."""
     kinds = list(PARTS)
     lengths = [(kind, place(s * scale)) for kind, s in zip(kinds, parts, strict=True)]
     words = list(PARTS.values())
@@ -250,7 +250,7 @@ def _bar(
 
 
 def _processor_bars(run: StreamRun, plan: StreamPlan) -> list[StallBar]:
-    """Return a bar for each processor with filters, of very many for the busiest."""
+    """Return a bar for each processor with filters; if very many, only for the busiest."""
     n = run.iterations
     scale = 98 / max(float(_whole(run).max()) / n, float(plan.loads.max()), 1e-300)
     used = np.unique(plan.part)
@@ -269,7 +269,7 @@ def _processor_bars(run: StreamRun, plan: StreamPlan) -> list[StallBar]:
 
 
 def _filter_bars(run: StreamRun, own: FloatArray) -> list[StallBar]:
-    """Return a bar for each filter, of many for those that are busy or wait longest."""
+    """Return a bar for each filter; if many, only for those that are busy or wait longest."""
     n = run.iterations
     whole = np.array([one.seconds + one.no_input + one.no_room for one in run.filters]) / n
     scale = 98 / max(float(whole.max(initial=0.0)), float(own.max(initial=0.0)), 1e-300)
@@ -284,7 +284,7 @@ def _filter_bar(one: FilterTimes, n: int, predicted: float, scale: float) -> Sta
 
 
 def _timeline(run: StreamRun) -> StreamTimeline | None:
-    """Return what processors ran during some periods in the middle; None without spans."""
+    """Return the timeline of some periods in the middle of the run; None without spans."""
     if run.period is None or not all(one.spans for one in run.filters if one.firings):
         return None
     used = sorted({one.processor for one in run.filters})[:MAX_TRACKS]
@@ -318,7 +318,7 @@ def _timeline(run: StreamRun) -> StreamTimeline | None:
 
 
 def _filter_rows(run: StreamRun, own: FloatArray) -> list[tuple[CertificateCell, ...]]:
-    """Return a row for each filter; of very many, the first."""
+    """Return a row for each filter; if very many, only for the first."""
     rows = []
     for one, predicted in list(zip(run.filters, own.tolist(), strict=True))[:MAX_ROWS]:
         each = [s / run.iterations for s in (one.seconds, one.cpu, one.no_input, one.no_room)]
@@ -337,7 +337,7 @@ def _filter_rows(run: StreamRun, own: FloatArray) -> list[tuple[CertificateCell,
 def _channel_rows(
     run: StreamRun, program: StreamProgram, plan: StreamPlan, stalls: list[ChannelStall]
 ) -> list[tuple[CertificateCell, ...]]:
-    """Return a row for each channel; of very many, the first."""
+    """Return a row for each channel; if very many, only for the first."""
     turns = FilterTurns(program, plan, run.iterations)
     slots = PipelineStages(program, turns.homes, SLOTS, turns.ahead).of_channels
 

@@ -1,4 +1,4 @@
-"""A plan as a short table for a screen of text, and its predicted times as text."""
+"""A plan as a short table for a terminal, and its predicted times as text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MEMORY = 4  # index of the column "memory"
 
 
 def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
-    """Return columns and at most nine rows: all devices, runs of equal ones, or the slowest.
+    """Return columns and at most nine rows: all devices, runs of equal devices, or the slowest.
 
     The row of several devices shows the range of their values.
     """
@@ -52,7 +52,7 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def time_remarks(platform: Platform, work: float) -> list[str]:
-    """Return remarks on predicted times: of a sparse product, without exchange, relative speeds.
+    """Return remarks on predicted times: on SpMV speeds, missing links, relative speeds.
 
     work: the load of all devices [units].
     """
@@ -67,9 +67,7 @@ def time_remarks(platform: Platform, work: float) -> list[str]:
 
 
 def _columns(plan: Plan) -> list[str]:
-    """Return PLAN_COLUMNS with one for each further vertex weight; SECONDS_COLUMNS of a plan for
-    seconds.
-    """
+    """Return SECONDS_COLUMNS for a plan for seconds; else PLAN_COLUMNS, and one per weight."""
     if plan.is_for_seconds:
         return SECONDS_COLUMNS
     more = [f"off {i}" for i in range(1, plan.certificate.contract.n_constraints)]
@@ -119,7 +117,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
 
 
 def off_targets(plan: Plan) -> FloatArray:
-    """(k, c) weight / target - 1 of each block's weights; not a number where a target is zero."""
+    """(k, c) weight / target - 1 of each block's weights; NaN if a target is zero."""
     certificate = plan.certificate
     targets = certificate.contract.table("targets")
     weights = np.column_stack([certificate.weights, certificate.further])
@@ -141,10 +139,10 @@ Clock = Callable[[float], str]
 
 
 def clock_of(plan: Plan) -> Clock:
-    """Return what turns seconds of this plan's devices into text; see Prediction.clock."""
+    """Return a function that converts this plan's seconds to text; see Prediction.clock."""
     return lambda seconds: plan.prediction.clock(float(seconds))
 
 
 def is_relative(plan: Plan) -> bool:
-    """Whether the machine's speeds are relative, so that times are multiples."""
+    """Whether the machine's speeds are relative, so that times are stated as multiples."""
     return plan.prediction.ideal is not None

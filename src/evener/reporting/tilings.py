@@ -1,4 +1,4 @@
-"""Draws a tiling: the rectangle of each device in its colour, with its name; PNG or SVG."""
+"""Draw a tiling: the rectangle of each device in its colour, with its name; PNG or SVG."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def draw_tiling(
 ) -> None:
     """Write a picture of the tiling. names: of the devices. title: a line above the picture.
 
-    groups (k,): devices of a group have the same colour; without groups, rectangles that touch
-    have different colours. Raises UsageError for an unknown format, InputError where the
-    file cannot be written.
+    groups (k,): devices of a group have the same colour; without groups, adjacent rectangles have
+    different colours. Raises UsageError for an unknown format, InputError if the file cannot be
+    written.
     """
     rows, columns = tiling.shape
     scale = SIDE / max(rows, columns)
@@ -62,7 +62,7 @@ def _colours(tiling: Tiling, groups: Sequence[int] | None) -> list[str]:
 
 
 def _fill(axes: Any, tiling: Tiling, names: Sequence[str], colours: list[str], unit: float) -> None:
-    """Draw the rectangles, each with its name if it fits; `unit` is a block's side in points."""
+    """Draw the rectangles, each with its name if it fits; unit: a block's side in points."""
     used = np.flatnonzero(tiling.areas > 0)
     axes.bar(
         tiling.left[used],

@@ -1,14 +1,14 @@
-"""Graphs in slices of rows, from a file or of MPI ranks, divided without one process holding them.
+"""Divide graphs in slices of rows, on MPI ranks or in a file; no process holds the whole graph.
 
-Every graph is cut into the same N_SLICES slices. What is done in a slice depends only on its rows
-and on values that processes exchange between steps: the blocks are the same however
-many ranks share the slices, and where a file is read slice by slice.
+Every graph is cut into the same N_SLICES slices. The work on a slice depends only on its rows and
+on values that processes exchange between steps. So the blocks are the same for any number of ranks,
+and for a file that is read slice by slice.
 
-rows.py          SlicedGraph, what all others take: read this first
-blocks.py        clusters, their graph divided, borders refined: the whole story on a page
+rows.py          SlicedGraph, the input of all others: read this first
+blocks.py        clusters, their graph divided, borders refined: all steps in one file
 uneven.py        graphs of uneven degrees instead
 border_graph.py  borders with exact messages, for predicted seconds
-recounting.py    what is in each block, counted independently; counted.py: what follows
+recounting.py    figures of blocks, counted independently; counted.py: derived figures
 weighed.py       the same rows with other weights, as work changes
 files.py         a file read slice by slice; memory.py: within how much
 distributed.py   rows on MPI ranks; whole.py: a graph in memory

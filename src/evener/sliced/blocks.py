@@ -1,8 +1,9 @@
-"""Blocks of a graph in slices: clusters, their graph divided, then borders vertex by vertex.
+"""Divide a graph in slices: make clusters, divide their graph, then refine borders by vertices.
 
     clusters inside slices -> contracted -> our partitioner at rank 0 -> borders, group by group
 
-Rows are read three times. The small graph is at every process, a few per cent of the whole.
+All rows are read three times. Every process holds the graph of clusters, which has a few per cent
+of the size of the whole graph.
 """
 
 from __future__ import annotations
@@ -63,19 +64,20 @@ GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift the borders between them
 TURNS = 3
 WINDOW_TURNS = 2
-# Times as large clusters are tried, at least and at most, where their graph takes too much memory.
+# Minimum and maximum factor of the next cluster size, if the graph takes too much memory.
 LARGER, MUCH_LARGER = 1.25, 2.5
 
 
 @dataclass(frozen=True)
 class SlicedOptions:
-    """How a graph in slices is divided.
+    """Options for the division of a graph in slices.
 
-    preset, objective, seed: as of `plan`. heaviest: mean vertices in a cluster at most. groups:
-    of blocks whose borders are refined by themselves, at least; turns: how often. hops: clusters
-    so far from those at borders are taken vertex by vertex too. memory [B]: of a lone process
-    that reads a file, libraries included: larger clusters and more groups keep within it. sizes: of
-    the file; None: of equally large slices.
+    preset, objective, seed: see `plan`. heaviest: upper limit of the mean number of vertices in a
+    cluster. groups: minimum number of groups of blocks whose borders are refined separately; turns:
+    number of times that groups are formed and refined. hops: clusters up to this many hops from a
+    border cluster are also refined vertex by vertex. memory [B]: limit for a single process that
+    reads a file, libraries included; larger clusters and more groups are used to stay within it.
+    sizes: of the file; None: slices are equally large.
     """
 
     preset: str = "default"
@@ -102,11 +104,11 @@ class SlicedOptions:
 
 
 class SmallGraph(NamedTuple):
-    """of (n_local,) int32: the cluster of each vertex and ghost. graph: of all clusters. across:
-    whether clusters have vertices of several slices. falling: as of ClusterGraph, where memory is
-    bounded.
+    """The graph of clusters and the cluster of each vertex.
 
-    Rank 0 alone has the centres of clusters.
+    of (n_local,) int32: the cluster of each own vertex and ghost. graph: the graph of all clusters;
+    only rank 0 has coordinates of the clusters' centres. across: whether clusters may have vertices
+    of several slices. falling: see ClusterGraph; only set if memory is limited.
     """
 
     of: Part
@@ -115,7 +117,7 @@ class SmallGraph(NamedTuple):
     falling: float = 1.0
 
     def without_centres(self) -> SmallGraph:
-        """Return the same without the centres of clusters."""
+        """Return the same graph without the coordinates of the clusters' centres."""
         graph = self.graph
         return self._replace(
             graph=Graph.trusted(graph.xadj, graph.adjncy, graph.weights(), graph.adjwgt)
@@ -123,8 +125,10 @@ class SmallGraph(NamedTuple):
 
 
 class SlicedBlocks(NamedTuple):
-    """part (n_own,) int32: the blocks of this process's vertices. unrefined: how many blocks have
-    borders that stay those of clusters, for want of memory.
+    """The blocks of this process's vertices.
+
+    part (n_own,) int32: the block of each own vertex. unrefined: number of blocks whose borders
+    could not be refined because memory did not suffice; these borders are those of clusters.
     """
 
     part: Part
@@ -132,10 +136,11 @@ class SlicedBlocks(NamedTuple):
 
 
 def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> SlicedBlocks:
-    """Return the blocks of this process's vertices. All processes call.
+    """Return the blocks of this process's vertices. Collective.
 
-    limits: on the blocks' weights. The same blocks for any number of processes. Raises what
-    `partition_with` and `enforce` raise, and MemoryShortError where memory is too little.
+    limits: limits on the blocks' weights. The result does not depend on the number of processes.
+    Raises the errors of `partition_with` and `enforce`, and MemoryShortError if memory does not
+    suffice.
     """
     small = small_graph_within(graph, _cluster_sizes(graph, limits, options), options)
     part = of_root(graph.comm, lambda: divided_clusters(small.graph, limits, options))
@@ -145,9 +150,12 @@ def sliced_blocks(graph: SlicedGraph, limits: Contract, options: SlicedOptions) 
 
 
 class ClusterSizes(NamedTuple):
-    """Mean vertices of a cluster: wished; cell, of clusters across slices; most, where memory is
-    short. unit: what a vertex weighs in the mean [units]; k: the blocks to be made of them;
-    heaviest [units]: what a cluster inside a slice may weigh.
+    """Sizes of clusters.
+
+    wished: desired mean number of vertices in a cluster; cell: the same for clusters across slices;
+    most: the largest mean allowed if memory does not suffice. unit [units]: mean weight of a
+    vertex; k: number of blocks that will be made of the clusters; heaviest [units]: maximum weight
+    of a cluster inside a slice.
     """
 
     wished: float
@@ -158,12 +166,12 @@ class ClusterSizes(NamedTuple):
     heaviest: float = math.inf
 
     def weight(self, vertices: float) -> float:
-        """Return what a cluster of so many vertices may weigh [units]."""
+        """Return the maximum weight [units] of a cluster with this number of vertices."""
         return max(min(vertices * self.unit, self.heaviest), 0.0)
 
 
 def _cluster_sizes(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> ClusterSizes:
-    """Return the sizes of clusters of which blocks within the limits can be made."""
+    """Return sizes of clusters that are small enough to make blocks within the limits."""
     most = graph.n / (LEAST_CLUSTERS * limits.k)
     unit = float(limits.targets.sum()) / graph.n
     wished = min(options.heaviest, most)
@@ -172,9 +180,10 @@ def _cluster_sizes(graph: SlicedGraph, limits: Contract, options: SlicedOptions)
 
 
 def least_clusters(shares: FloatArray, epsilon: float) -> float:
-    """Return how few clusters blocks of these shares of the weight, within epsilon, are made of.
+    """Return the minimum number of clusters needed to make blocks with these shares of the weight.
 
-    Infinity where limits leave no room: then vertices are taken one by one.
+    epsilon: allowed imbalance of the blocks. Infinity if it is zero: then vertices are not
+    clustered.
     """
     smallest = float(shares[shares > 0].min()) / float(shares.sum())
     heaviest = OF_LIMITS * 2 * epsilon * smallest
@@ -187,10 +196,10 @@ def small_graph_within(
     options: SlicedOptions,
     least_inside: float = LEAST_INSIDE,
 ) -> SmallGraph:
-    """Return the graph of clusters of the size wished, at every process. All processes call.
+    """Return the graph of clusters of the desired size, on every process. Collective.
 
-    Where memory is short clusters are larger. least_inside: as of `small_graph`. Raises
-    MemoryShortError where it is too little.
+    Clusters are larger if memory does not suffice. least_inside: see `small_graph`. Raises
+    MemoryShortError if memory does not suffice for the largest clusters either.
     """
     if not options.is_bounded:
         weight = clusters.weight(clusters.wished)
@@ -218,10 +227,10 @@ def small_graph_within(
 def _contracted_within(
     graph: SlicedGraph, made: _Made, k: int, options: SlicedOptions
 ) -> tuple[float, SmallGraph | None]:
-    """Return the memory [B] in which k blocks can be made of the clusters, and their graph where
-    that is no more than there is.
+    """Return the memory [B] needed to divide the graph of clusters into k blocks, and that graph.
 
-    Entries are counted for some clusters first, as to sum up all may already take too much.
+    The graph is None if more memory is needed than options.memory. Its entries are first estimated
+    from some of the clusters, because contracting all of them may already exceed the memory.
     """
     sizes = options.sizes_of(graph)
     estimated = cluster_graph_of(graph, made.clusters, k, across=made.across)
@@ -237,7 +246,7 @@ def _contracted_within(
 
 
 class _Made(NamedTuple):
-    """clusters: of a graph; across: whether they have vertices of several slices."""
+    """Clusters, and whether they may have vertices of several slices (`across`)."""
 
     clusters: SliceClusters
     across: bool
@@ -250,11 +259,12 @@ def small_graph(
     blocks: Part | None = None,
     least_inside: float = LEAST_INSIDE,
 ) -> SmallGraph:
-    """Return the graph of clusters, at every process. All call.
+    """Return the graph of clusters, on every process. Collective.
 
-    heaviest [units]: what a cluster inside a slice may weigh. cell: mean vertices of a cluster
-    where they are made across slices. blocks (n_own,) int32: no cluster has vertices of two blocks.
-    least_inside: share of the edges inside slices, below which clusters are made across them.
+    heaviest [units]: maximum weight of a cluster inside a slice. cell: mean number of vertices of a
+    cluster across slices. blocks (n_own,) int32: no cluster has vertices of two blocks.
+    least_inside: if a smaller share of the edges than this lies inside slices, clusters are made
+    across slices.
     """
     return _contracted(graph, _clusters_made(graph, heaviest, cell, blocks, least_inside))
 
@@ -262,7 +272,7 @@ def small_graph(
 def _clusters_made(
     graph: SlicedGraph, heaviest: float, cell: float, blocks: Part | None, least_inside: float
 ) -> _Made:
-    """Return the clusters of which `small_graph` is the graph."""
+    """Make the clusters that `small_graph` contracts."""
     clusters = clusters_in_slices(graph, heaviest, blocks)
     across = clusters.inside < least_inside * graph.arcs
     if across:
@@ -274,7 +284,7 @@ def _clusters_made(
 
 
 def _contracted(graph: SlicedGraph, made: _Made) -> SmallGraph:
-    """Return the graph of clusters, at every process."""
+    """Contract the clusters; return their graph, on every process."""
     clusters, across = made
     coarse = contract(graph, clusters.of, clusters.count, points=True, across=across)
     copied = broadcast_graph(graph.comm, coarse)
@@ -284,9 +294,9 @@ def _contracted(graph: SlicedGraph, made: _Made) -> SmallGraph:
 def blocks_of_clusters(
     graph: SlicedGraph, small: SmallGraph, part: Part, limits: Contract, options: SlicedOptions
 ) -> SlicedBlocks:
-    """Return the blocks for those of clusters, borders refined; small.of is written over.
+    """Return blocks of vertices, given the blocks of clusters, with refined borders. Collective.
 
-    part (c,) int32: the blocks of clusters. All processes call.
+    part (c,) int32: the block of each cluster. small.of is overwritten.
     """
     borders, within = _borders(graph, small, part, limits.k, options)
     effort = RefineOptions(options.preset, options.objective, options.seed)
@@ -300,7 +310,7 @@ def blocks_of_clusters(
 def _borders(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, options: SlicedOptions
 ) -> tuple[BlockBorders, BorderMemory]:
-    """Return the borders of blocks, and how they are refined."""
+    """Return the borders of the blocks, and how they will be refined."""
     groups = max(1, min(options.groups, k // LEAST_IN_GROUP))
     near = near_clusters(small.graph, part, options.hops)
     within = BorderMemory(groups)
@@ -315,7 +325,10 @@ def _borders(
 def _within_memory(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, groups: int, options: SlicedOptions
 ) -> tuple[Near, BorderMemory]:
-    """Return the clusters near borders, by fewer hops where memory is short, and the groups."""
+    """Return the clusters near borders, and how to refine borders within options.memory.
+
+    Uses fewer hops than options.hops if memory does not suffice.
+    """
     sizes, coarse = options.sizes_of(graph), small.graph
     for hops in range(options.hops, -1, -1):
         near = near_clusters(coarse, part, hops)
@@ -330,14 +343,14 @@ def _within_memory(
 
 
 def heaviest_cluster(limits: Contract, wished: float) -> float:
-    """Return what a cluster may weigh, so that blocks of clusters can keep limits [units]."""
+    """Return the maximum weight of a cluster [units] with which blocks can keep their limits."""
     room: FloatArray = (limits.high - limits.low)[limits.high > 0]
     room = np.minimum(room, float(limits.targets.sum()))
     return max(min(wished, OF_LIMITS * float(room.min())), 0.0)
 
 
 def request_for(limits: Contract, options: SlicedOptions) -> Request:
-    """Return what is asked of the partitioner that divides a graph of clusters."""
+    """Return the request to the partitioner that divides the graph of clusters."""
     return Request(
         limits.targets, seed=options.seed, objective=options.objective, preset=options.preset,
         low=limits.low, high=limits.high,
@@ -345,16 +358,16 @@ def request_for(limits: Contract, options: SlicedOptions) -> Request:
 
 
 def divided_clusters(coarse: Graph, limits: Contract, options: SlicedOptions) -> Part:
-    """Return the blocks of the small graph's vertices, within the limits."""
+    """Divide the graph of clusters within the limits; return the block of each cluster."""
     part = partition_with("evener", coarse, request_for(limits, options)).part
     own = Contract(limits.targets, limits.low, limits.high)
     return enforce(coarse, Partition(part, limits.k), own).partition.part
 
 
 def broadcast_graph(comm: Comm, graph: Graph | None) -> Graph:
-    """Return the graph that process 0 has, at others without its coordinates. All call.
+    """Return the graph of process 0 on all processes; only process 0 has coordinates. Collective.
 
-    Its lists are ascending, and without loops.
+    The adjacency lists must be ascending and without loops.
     """
     parts = comm.bcast(None if graph is None or comm.size == 1 else _parts(graph))
     if graph is not None:
@@ -373,7 +386,7 @@ def broadcast_graph(comm: Comm, graph: Graph | None) -> Graph:
 
 
 def _parts(graph: Graph) -> tuple[Any, ...]:
-    """Return how many higher neighbours each vertex has, these, their weights, and the rest."""
+    """Return numbers of higher neighbours, these, their edge weights, vertex weights, types."""
     vwgt, adjwgt = graph.weights(), graph.edge_weights()
     types = vwgt.dtype.str, adjwgt.dtype.str
     own = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)

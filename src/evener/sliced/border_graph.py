@@ -1,7 +1,8 @@
-"""BorderGraph: a divided graph in slices, whose vertices near borders alone are taken singly.
+"""BorderGraph: vertices near borders, and whole clusters elsewhere, of a divided graph in slices.
 
-What blocks hold and exchange is counted on it as on the whole graph: every vertex at a border is
-single, and stays so while the neighbours of whole clusters keep their blocks.
+Figures of blocks that are counted on this graph equal those of the whole graph as long as the
+neighbours of whole clusters keep their blocks: until then every vertex at a border is a single
+vertex.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from evener.sliced.rows import SlicedGraph
 
 @dataclass(frozen=True, eq=False)
 class BorderGraph:
-    """Whole clusters, then single vertices.
+    """A graph whose vertices are whole clusters first, then single vertices.
 
-    graph: at rank 0, None elsewhere; its weights are sums. part (b,) int32: their blocks, and fixed
-    (b,): whether they have to keep them; at rank 0. own: the single vertices of each process.
+    graph: at rank 0, None elsewhere; its weights are sums. part (b,) int32: the block of each of
+    its vertices; fixed (b,): whether that vertex must stay in its block; both at rank 0. own:
+    number of single vertices of each process.
     """
 
     borders: BlockBorders
@@ -48,10 +50,10 @@ class BorderGraph:
     def read(
         cls, graph: SlicedGraph, small: SmallGraph, blocks: Part, k: int, options: SlicedOptions
     ) -> BorderGraph:
-        """Read the rows of vertices in clusters up to options.hops edges from those at borders.
+        """Read the rows of clusters within options.hops edges of border clusters. Collective.
 
-        blocks (n_local,) int32: the block of each vertex and ghost. All processes call. Raises
-        MemoryShortError where options.memory is too little.
+        blocks (n_local,) int32: the block of each vertex and ghost. Raises MemoryShortError if
+        options.memory does not suffice.
         """
         borders = _borders(graph, small, blocks, k, options)
         comm = graph.comm
@@ -72,10 +74,10 @@ class BorderGraph:
         return cls(borders, own, mixed, part, fixed)
 
     def blocks(self, part: Part, *, keep: bool = False) -> Part:
-        """Return the blocks (n_local,) int32 of all vertices for those of the graph's, `part`.
+        """Return the blocks (n_local,) int32 of all vertices, given those of this graph, `part`.
 
-        part (b,) int32: at rank 0; not read elsewhere. All processes call, once unless keep: then
-        in memory of its own.
+        part (b,) int32: at rank 0; not read elsewhere. Collective. Without `keep`, the result
+        overwrites the clusters' numbers, so this may be called only once.
         """
         borders = self.borders
         comm, k = borders.graph.comm, borders.k
@@ -97,7 +99,7 @@ class BorderGraph:
 def _borders(
     graph: SlicedGraph, small: SmallGraph, blocks: Part, k: int, options: SlicedOptions
 ) -> BlockBorders:
-    """Return the borders between blocks (n_local,), where clusters may be divided between some."""
+    """Return the borders of blocks (n_local,); a cluster may have vertices of several blocks."""
     part = cluster_blocks(graph, small.of, blocks, small.graph.n, k)
     near = near_within(graph, small, part, k, options)
     borders = BlockBorders.found(graph, small.of.copy(), small.graph, part, k, near)
@@ -108,10 +110,10 @@ def _borders(
 def near_within(
     graph: SlicedGraph, small: SmallGraph, part: Part, k: int, options: SlicedOptions
 ) -> Near:
-    """Return the clusters near borders, by fewer hops where memory is short; as near_clusters.
+    """Like near_clusters, but with fewer hops if memory does not suffice.
 
-    part (c,) int32: the blocks of clusters, numbers from k on of those that are divided. Raises
-    MemoryShortError where options.memory is too little for the fewest.
+    part (c,) int32: the block of each cluster, or a number of at least k for clusters with vertices
+    of several blocks. Raises MemoryShortError if options.memory does not suffice for zero hops.
     """
     for hops in range(options.hops, -1, -1):
         near = near_clusters(small.graph, part, hops)
@@ -131,7 +133,7 @@ def _border_sizes(small: SmallGraph, singles: int, k: int) -> BorderSizes:
 
 
 def cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:
-    """Return the block (count,) of each cluster; of those that are divided numbers from k on."""
+    """Return the block (count,) of each cluster, or a number >= k if it has vertices of several."""
     least, most = np.full(count, k, np.int32), np.full(count, -1, np.int32)
     kernels.find_blocks(of, blocks, graph.n_own, least, most)
     of_ranks = graph.comm.allgather((least, most))

@@ -1,9 +1,10 @@
-"""Borders refined vertex by vertex: groups of blocks, each group by itself.
+"""Refine borders vertex by vertex: groups of blocks, each group separately.
 
-Vertices of clusters near a border are taken singly, other clusters whole. The graph of a group has
-those of its blocks; edges that leave the group are left out, as they are cut whatever happens in
-it. So no process holds more than the blocks of a group, and ranks refine groups side by side. Every
-turn has other groups: blocks that were together once are kept together no longer.
+Only clusters near a border are taken apart into single vertices. The graph of a group contains the
+clusters and vertices of its blocks, without edges that leave the group: these stay cut whatever
+happens inside it. So no process needs memory for more than the blocks of one group, and ranks
+refine different groups at the same time. Each turn forms other groups: blocks that have already
+been in one group are no longer preferred to be in one.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ Near = npt.NDArray[np.int8]
 
 
 def near_clusters(coarse: Graph, part: Part, hops: int) -> Near:
-    """Return (c,) 0 for clusters more than `hops` edges from those at a border of `part` (c,)."""
+    """Return (c,) int8, 0 for clusters more than `hops` edges from border clusters of `part`."""
     near = np.empty(coarse.n, np.int8)
     kernels.mark_near(coarse.xadj, coarse.adjncy, part, hops, near)
     return near
 
 
 class SingleRows(NamedTuple):
-    """Rows of single vertices of a process.
+    """Rows of some of a process's single vertices.
 
-    which (r,) int32: the vertex of each row. xadj, adjncy, adjwgt and vwgt: as of SliceRows.
+    which (r,) int32: the vertex of each row. xadj, adjncy, adjwgt and vwgt: as in SliceRows.
     """
 
     which: Part
@@ -59,7 +60,7 @@ BlockNumbers = npt.NDArray[Any]
 
 
 def block_type(k: int) -> np.dtype[Any]:
-    """Return the type of block numbers below k that are kept for every vertex."""
+    """Return the smallest integer type used to store a block below k for every vertex."""
     if k <= 1 << 8:
         return np.dtype(np.uint8)
     return np.dtype(np.uint16 if k <= 1 << 16 else np.int32)
@@ -67,12 +68,13 @@ def block_type(k: int) -> np.dtype[Any]:
 
 @dataclass(eq=False)
 class BlockBorders:
-    """What is refined: whole clusters and single vertices with their blocks.
+    """Whole clusters and single vertices, with their blocks: the input of refinement.
 
-    of (n_local,) int32: as borders_kernels says. coarse: the graph of all clusters. whole_part (c,)
-    int32: the blocks of whole clusters, k for others. blocks (n_local,): those of single vertices,
-    of `block_type`. n_own: the single vertices of this process. weights (k,): of the blocks of the
-    graph. kept: the rows of all own single vertices; None: they are read for each group anew.
+    of (n_local,) int32: see borders_kernels. coarse: the graph of all clusters. whole_part (c,)
+    int32: the block of each whole cluster, k for other clusters. blocks (n_local,): the block of
+    each single vertex, in the type `block_type`. n_own: number of single vertices of this process.
+    weights (k,): weights of the blocks of the whole graph. kept: the rows of all own single
+    vertices; None: rows are read again for each group.
     """
 
     graph: SlicedGraph
@@ -88,10 +90,10 @@ class BlockBorders:
     def found(
         cls, graph: SlicedGraph, of: Part, coarse: Graph, part: Part, k: int, near: Near
     ) -> BlockBorders:
-        """Take the vertices of clusters that are near borders singly.
+        """Make single vertices of the clusters near borders.
 
-        part (c,) int32: the blocks of clusters; near (c,): as of `near_clusters`. of (n_local,) is
-        written over.
+        part (c,) int32: the block of each cluster; near (c,): see `near_clusters`. of (n_local,) is
+        overwritten.
         """
         count = int(kernels.count_single(of[: graph.n_own], near))
         blocks = np.zeros(of.size, block_type(k))
@@ -106,30 +108,30 @@ class BlockBorders:
         return int(self.weights.size)
 
     def keep(self) -> None:
-        """Read the rows of all own single vertices, and keep them."""
+        """Read the rows of all own single vertices, and store them."""
         self.kept = _joined(list(self._pieces(_NO_GROUPS, kernels.ALL, self.graph.own_slices)))
 
     def rows_of(self, group_of: IntVector, group: int) -> Iterator[SingleRows]:
-        """Yield rows of own single vertices, among them all of the group, in pieces."""
+        """Yield, in pieces, rows of own single vertices that include all vertices of the group."""
         if self.kept is not None:
             return iter([self.kept])
         has = [i for i in self.graph.own_slices if (group_of[self._in_slice(i) > 0] == group).any()]
         return self._pieces(group_of, group, has)
 
     def all_rows(self) -> Iterator[SingleRows]:
-        """Yield the rows of all own single vertices, in pieces."""
+        """Yield, in pieces, the rows of all own single vertices."""
         if self.kept is not None:
             return iter([self.kept])
         return self._pieces(_NO_GROUPS, kernels.ALL, self.graph.own_slices)
 
     def singles(self) -> IntVector:
-        """Return how many own single vertices each block has, (k + 1,)."""
+        """Return the number of own single vertices in each block, (k + 1,)."""
         counts = np.zeros(self.k + 1, np.int64)
         kernels.count_blocks(self.of, self.blocks, 0, self.graph.n_own, counts)
         return counts
 
     def _in_slice(self, i: int) -> IntVector:
-        """Return how many single vertices each block has in an own slice, (k + 1,)."""
+        """Return the number of single vertices of own slice i in each block, (k + 1,)."""
         ends = self.graph.ends
         first, last = (ends[i : i + 2] - ends[self.graph.own_slices.start]).tolist()
         counts = np.zeros(self.k + 1, np.int64)
@@ -139,7 +141,7 @@ class BlockBorders:
     def _pieces(
         self, group_of: IntVector, group: int, slices: Sequence[int]
     ) -> Iterator[SingleRows]:
-        """Yield the rows of a group's own single vertices slice by slice."""
+        """Yield, for each of these slices, the rows of the group's own single vertices."""
         wanted = self.of, self.blocks, group_of, group
         for i in slices:
             rows = self.graph.rows(i)
@@ -155,14 +157,14 @@ class BlockBorders:
             yield taken
 
     def fill_blocks(self) -> None:
-        """Set the blocks of single vertices among ghosts to those that their owners have."""
+        """Copy the blocks of single vertices from their owners to ghosts."""
         if self.of.size > self.graph.n_own:
             self.graph.fill(self.blocks, Known(self.of < 0))
 
     def fill_numbers(self, most: int) -> None:
-        """Set the numbers of single vertices among ghosts to those that their owners have.
+        """Copy the numbers of single vertices from their owners to ghosts.
 
-        most: no number is larger.
+        most: upper limit of the numbers.
         """
         n_own = self.graph.n_own
         if self.of.size == n_own:
@@ -174,14 +176,14 @@ class BlockBorders:
         self.of[ghosts] = ~numbers[ghosts].astype(np.int32)
 
     def all_blocks(self) -> Part:
-        """Return the blocks (n_own,) of the process's vertices, in the memory of `of`."""
+        """Return the blocks (n_own,) of the process's vertices; overwrites `of`."""
         own = self.of[: self.graph.n_own]
         kernels.write_blocks(own, self.whole_part, self.blocks, own)
         return own
 
 
 def _joined(pieces: list[SingleRows]) -> SingleRows:
-    """Return the rows of all pieces as one; the list is emptied."""
+    """Concatenate the rows of all pieces; the list is emptied."""
     lists: list[list[npt.NDArray[Any]]] = [[one] for one in _NO_ROWS]
     begin = 0
     for piece in pieces:
@@ -207,10 +209,10 @@ def refine_borders(
     turns: int,
     effort: RefineOptions,
 ) -> BoolArray:
-    """Refine the blocks in place, `turns` times in other groups. All processes call.
+    """Refine the blocks in place, `turns` times, each time in other groups. Collective.
 
-    Diffusion rounds the blocks in the first turn; later ones only refine. Returns flags (k,): of
-    blocks whose group had room in some turn; others are as they were.
+    The first turn uses diffusion; later turns only refine. Returns flags (k,): whether memory
+    sufficed for the block's group in at least one turn; other blocks are unchanged.
     """
     together = np.zeros((contract.k, contract.k), np.bool_)
     refined = np.zeros(contract.k, np.bool_)
@@ -224,21 +226,24 @@ def refine_borders(
 
 
 class BlockGroups(NamedTuple):
-    """of (k,) int64: the group of each block; fits (groups,): whether there is room for it."""
+    """The groups of blocks.
+
+    of (k,) int64: the group of each block. fits (groups,): whether memory suffices for the group.
+    """
 
     of: IntVector
     fits: BoolArray
 
     @property
     def of_blocks(self) -> IntVector:
-        """(k + 1,) the same, and -1 for block k, which stands for no block."""
+        """(k + 1,) the group of each block, and -1 for number k, which means "no block"."""
         return np.append(self.of, -1)
 
 
 def _groups(
     borders: BlockBorders, within: BorderMemory, together: BoolArray, turn: int
 ) -> BlockGroups:
-    """Return groups of blocks with long borders together, more than wanted until there is room."""
+    """Return groups in which blocks share long borders; more groups are made if memory is short."""
     k, groups = borders.k, within.groups
     if groups == 1 and not math.isfinite(within.room):
         return BlockGroups(np.zeros(k, np.int64), np.ones(1, np.bool_))
@@ -261,8 +266,10 @@ def _groups(
 
 
 def _border_lengths(borders: BlockBorders) -> tuple[npt.NDArray[np.int64], IntVector]:
-    """Return (k, k) how many edges of single vertices there are between blocks, of all processes,
-    and (k,) how many adjacency entries single vertices of each block have, of this one.
+    """Return the lengths of borders between blocks and the number of entries of each block.
+
+    Lengths (k, k): edges of single vertices between two blocks, of all processes. Entries (k,):
+    adjacency entries of this process's single vertices.
     """
     k = borders.k
     counts = np.zeros((k + 1, k + 1), np.int64)
@@ -275,7 +282,7 @@ def _border_lengths(borders: BlockBorders) -> tuple[npt.NDArray[np.int64], IntVe
 
 
 def _group_sizes(borders: BlockBorders, entries: IntVector, falling: float) -> FloatArray:
-    """Return (k,) what each block adds to the memory of its group, of a lone process [B]."""
+    """Return (k,) the memory [B] that each block adds to its group's graph, on a single process."""
     coarse, k = borders.coarse, borders.k
     whole = np.bincount(borders.whole_part, minlength=k + 1)[:k]
     arcs = np.bincount(borders.whole_part, coarse.degrees, k + 1)[:k]
@@ -285,10 +292,11 @@ def _group_sizes(borders: BlockBorders, entries: IntVector, falling: float) -> F
 
 
 class GroupRows(NamedTuple):
-    """What a process tells of its single vertices in a group.
+    """The rows of a process's single vertices in a group, as sent to the process that refines it.
 
-    degrees, blocks (v,) int32; entries (e,) int32: their lists, one after another; weights (e,) and
-    vwgt (v,) float64, or (0,) where all are 1. In types as short as numbers allow after `narrow`.
+    degrees, blocks (v,) int32; entries (e,) int32: concatenated adjacency lists; weights (e,) and
+    vwgt (v,) float64, or (0,) if all are 1. After `narrow`, each array has the smallest type that
+    holds its numbers.
     """
 
     degrees: Part
@@ -298,12 +306,12 @@ class GroupRows(NamedTuple):
     vwgt: FloatArray
 
     def narrow(self) -> GroupRows:
-        """Return the same in fewer bytes."""
+        """Return the same rows in the smallest types that hold their numbers."""
         degrees, blocks, entries, weights, vwgt = (narrow(one) for one in self._arrays())
         return GroupRows(degrees, blocks, entries, weights, vwgt)
 
     def wide(self) -> GroupRows:
-        """Return the same in the types above."""
+        """Return the same rows in the types listed above."""
         degrees, blocks, entries = (one.astype(np.int32, copy=False) for one in self[:3])
         weights, vwgt = (one.astype(np.float64, copy=False) for one in self[3:])
         return GroupRows(degrees, blocks, entries, weights, vwgt)
@@ -318,7 +326,7 @@ def _refine_groups(
     groups: BlockGroups,
     effort: RefineOptions,
 ) -> None:
-    """Refine each group at one of the processes, as many side by side as there are of these."""
+    """Refine each group on one process; as many groups at the same time as there are processes."""
     comm, n_own, group_of = borders.graph.comm, borders.graph.n_own, groups.of_blocks
     own = borders.of, borders.blocks, group_of
     counts = number_groups(borders, group_of, groups.fits.size)
@@ -342,9 +350,9 @@ def _refine_groups(
 def number_groups(
     borders: BlockBorders, group_of: IntVector, n_groups: int
 ) -> npt.NDArray[np.int64]:
-    """Number single vertices in their groups; return (processes, groups) how many each has.
+    """Number single vertices within their groups; return (processes, groups) counts. Collective.
 
-    group_of (k + 1,): of blocks, -1 last. All processes call.
+    group_of (k + 1,): the group of each block, then -1.
     """
     graph, counts = borders.graph, np.zeros(n_groups, np.int64)
     np.add.at(counts, group_of[:-1], borders.singles()[:-1])
@@ -356,7 +364,7 @@ def number_groups(
 
 
 def _exchanged(borders: BlockBorders, group_of: IntVector, now: list[int]) -> list[GroupRows]:
-    """Tell each process the rows of its group of `now`; return what this one is told."""
+    """Send rows to the processes that refine the groups `now`; return the rows for this process."""
     comm = borders.graph.comm
     outgoing = [group_rows(borders, group_of, group) for group in now]
     if comm.size == 1:
@@ -370,9 +378,9 @@ NO_GROUP_ROWS = GroupRows(NO_BLOCKS, NO_BLOCKS, NO_BLOCKS, np.empty(0), np.empty
 
 
 def group_rows(borders: BlockBorders, group_of: IntVector, group: int) -> GroupRows:
-    """Return what the process tells of a group, whose single vertices are numbered.
+    """Return this process's rows of a group, whose single vertices have been numbered.
 
-    group_of (k + 1,): of blocks, -1 last.
+    group_of (k + 1,): the group of each block, then -1.
     """
     listed = [_listed(borders, rows, group_of, group) for rows in borders.rows_of(group_of, group)]
     if not listed:
@@ -383,12 +391,12 @@ def group_rows(borders: BlockBorders, group_of: IntVector, group: int) -> GroupR
 
 
 def joined(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return the arrays as one; where there is only one, that one itself."""
+    """Concatenate the arrays; a single array is returned as it is, without a copy."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _listed(borders: BlockBorders, rows: SingleRows, group_of: IntVector, group: int) -> GroupRows:
-    """Return what other processes need of those of the rows that are of the group."""
+    """Select the rows that belong to the group; return them as other processes need them."""
     blocks = borders.blocks[rows.which]
     inside = (group_of == group)[blocks]
     degrees, entries = np.empty(rows.which.size, np.int32), np.empty(rows.adjncy.size, np.int32)
@@ -414,9 +422,9 @@ def _refined(
     got: list[GroupRows],
     effort: RefineOptions,
 ) -> tuple[Part, Part]:
-    """Return the blocks of a group's whole clusters, by number, and of its single vertices.
+    """Return refined blocks of a group's whole clusters, by number, and of its single vertices.
 
-    `got` is emptied, so that memory never holds both it and the graph made of it.
+    `got` is emptied, so that memory never holds both `got` and the graph made of it.
     """
     members = np.flatnonzero((group_of == group)[borders.whole_part])
     blocks = np.flatnonzero(group_of[:-1] == group)
@@ -438,9 +446,9 @@ def better_blocks(
     effort: RefineOptions,
     fixed: IntVector = NO_VERTICES,
 ) -> Part:
-    """Return refined blocks (n,) if they are better and no less balanced, else those given.
+    """Return refined blocks (n,) if they are better and no less balanced; else the given blocks.
 
-    fixed: the vertices that keep theirs, ascending.
+    fixed: vertices that must stay in their blocks, ascending.
     """
     given = scored(graph, part, contract, effort.objective)
     blocks = refined_blocks(graph, part, contract, effort, fixed)
@@ -451,9 +459,9 @@ def better_blocks(
 
 
 def group_graph(borders: BlockBorders, members: IntVector, got: list[GroupRows]) -> Graph:
-    """Return the graph of whole clusters `members` (w,), then of the single vertices told.
+    """Return the graph of the whole clusters `members` (w,), then the single vertices in `got`.
 
-    `got` is emptied, and its lists may be written over.
+    `got` is emptied, and its lists may be overwritten.
     """
     coarse = borders.coarse
     here = np.full(coarse.n, kernels.NOT_HERE, np.int32)

@@ -1,9 +1,9 @@
-"""Cells: clusters across slices, for graphs whose vertices are numbered at random.
+"""Cells: clusters across slices, for graphs whose vertices are numbered randomly.
 
-One of several vertices is a seed, chosen by a hash of its number. In every round the neighbours of
-cells join the cell that most of their edges lead to: cells of about equal radius, like those of a
-Voronoi diagram. What a vertex joins depends on the rounds before alone, so that slices can be read
-in any order, by any process.
+Some vertices are seeds, chosen by a hash of their numbers. In every round, each neighbour of a cell
+joins the cell to which most of its edges lead. The cells have about equal radii, like those of a
+Voronoi diagram. The cell that a vertex joins depends only on earlier rounds, so slices can be
+processed in any order, by any process.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from evener.sliced.clusters import SliceClusters
 from evener.sliced.rows import N_SLICES, Changed, SlicedGraph
 
 SEED = 7
-# Seeds among vertices that no cell has reached: one in so many, then all of them.
+# Seeds among vertices without a cell: one in this many in each step, finally all of them.
 LATER_SEEDS = (4, 2, 1)
 BLOCK_BITS = 31  # of a block's number, below that of a cluster
 
 
 def clusters_across(graph: SlicedGraph, vertices: int) -> SliceClusters:
-    """Return connected clusters of about so many vertices each, across slices. All call."""
+    """Return connected clusters of about `vertices` vertices each, across slices. Collective."""
     of = np.full(graph.n_local, kernels.UNREACHED, np.int32)
     count, left = 0, graph.n
     for turn, one_in in enumerate((max(vertices, 1), *LATER_SEEDS)):
@@ -37,9 +37,9 @@ def clusters_across(graph: SlicedGraph, vertices: int) -> SliceClusters:
 
 
 def split_by_block(graph: SlicedGraph, clusters: SliceClusters, blocks: Part) -> SliceClusters:
-    """Return the clusters, one with vertices of several blocks (n_own,) as one for each of these.
+    """Split each cluster that has vertices of several blocks (n_own,) into one cluster per block.
 
-    All processes call. Clusters are numbered by what they were, then by block.
+    Collective. New clusters are numbered by old cluster, then by block.
     """
     own = clusters.of[: graph.n_own]
     pairs = own.astype(np.int64) << BLOCK_BITS | blocks
@@ -52,7 +52,7 @@ def split_by_block(graph: SlicedGraph, clusters: SliceClusters, blocks: Part) ->
 
 
 def _seeded(graph: SlicedGraph, of: Part, count: int, one_in: int, seed: int) -> int:
-    """Make seeds of unreached vertices; return how many cells there are then."""
+    """Make seeds of some vertices without a cell; return the new number of cells."""
     ends = graph.ends
     begin = int(ends[graph.own_slices.start])
     spans = {i: (ends[i : i + 2] - begin).tolist() for i in graph.own_slices}
@@ -69,7 +69,7 @@ def _seeded(graph: SlicedGraph, of: Part, count: int, one_in: int, seed: int) ->
 
 
 def _grown(graph: SlicedGraph, of: Part) -> int:
-    """Let cells grow by their neighbours; return how many vertices have joined one."""
+    """Add neighbouring vertices to cells, one round; return the number of vertices that joined."""
     joined = sum(int(kernels.grow(graph.rows(i), of)) for i in graph.own_slices)
     changed = of[: graph.n_own] <= kernels.NEW
     kernels.end_round(of, 0, graph.n_own)

@@ -1,7 +1,7 @@
-"""Clusters inside slices: the vertices of the small graph that is divided in place of a large one.
+"""Clusters inside slices: the vertices of the small graph that is divided instead of a large one.
 
-Each slice is shrunk by itself, by the steps of our partitioner, along the edges inside it. So a
-slice is read once, and its clusters depend on nothing else.
+Each slice is coarsened separately, by the steps of Evener's partitioner, along the edges inside the
+slice. So every slice is read once, and its clusters depend on nothing else.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ HEAVIEST_EDGE = 1 << 20  # whole number that the heaviest edge of a slice counts
 class SliceClusters:
     """The cluster of every vertex.
 
-    of (n_local,) int32: the cluster of each own vertex and ghost, numbered over all slices, slice
-    by slice. count: of the graph. inside: adjacency entries of the graph inside slices.
+    of (n_local,) int32: the cluster of each own vertex and ghost; clusters are numbered slice by
+    slice, over all slices. count: number of clusters of the graph. inside: number of adjacency
+    entries of the graph whose two ends are in one slice.
     """
 
     of: Part
@@ -36,10 +37,10 @@ SAMPLES = (7, 31, 55)  # slices whose clusters are made to see how many neighbou
 
 
 def entries_of_clusters(graph: SlicedGraph, heaviest: float, least_inside: float) -> float | None:
-    """Return how many neighbours a cluster has in the mean, of some slices of a lone process.
+    """Return the mean number of neighbours of a cluster, from some slices; for a single process.
 
-    None where a smaller share of the edges than least_inside is inside these slices. heaviest: as
-    of `clusters_in_slices`.
+    None if the share of these slices' edges that lies inside slices is below least_inside.
+    heaviest: see `clusters_in_slices`.
     """
     count, entries, inside, arcs = 0, 0.0, 0, 0
     for i in SAMPLES:
@@ -59,10 +60,10 @@ def entries_of_clusters(graph: SlicedGraph, heaviest: float, least_inside: float
 def clusters_in_slices(
     graph: SlicedGraph, heaviest: float, blocks: Part | None = None
 ) -> SliceClusters:
-    """Return clusters, none across slices, of weight near `heaviest` and below twice that.
+    """Return clusters inside slices, of weight near `heaviest` and below 2 * heaviest. Collective.
 
-    Those of ghosts are not set yet: `graph.fill` does that.
-    blocks (n_own,) int32: no cluster has vertices of two blocks. All processes call.
+    Clusters of ghosts are not set: call `graph.fill` for these. blocks (n_own,) int32: no cluster
+    has vertices of two blocks.
     """
     of = np.empty(graph.n_local, np.int32)
     counts, inside = np.zeros(N_SLICES, np.int64), 0
@@ -81,7 +82,7 @@ def clusters_in_slices(
 
 
 def _number(of: Part, graph: SlicedGraph, firsts: IntVector) -> None:
-    """Turn the numbers of clusters in each slice into those of the graph."""
+    """Replace the clusters' numbers within each slice by numbers within the graph."""
     begin = graph.ends[graph.own_slices.start]
     for i in graph.own_slices:
         first, last = (graph.ends[i : i + 2] - begin).tolist()
@@ -89,7 +90,7 @@ def _number(of: Part, graph: SlicedGraph, firsts: IntVector) -> None:
 
 
 def level_inside(rows: SliceRows) -> GraphLevel:
-    """Return the graph of a slice: its vertices and the edges between them."""
+    """Return the graph of a slice: its vertices and the edges inside the slice."""
     n, size = rows.xadj.size - 1, int(kernels.arcs_inside(rows))
     weighted = rows.adjwgt.size > 0
     scale = HEAVIEST_EDGE / max(float(rows.adjwgt.max(initial=0)), 1e-300) if weighted else 1.0
@@ -100,7 +101,7 @@ def level_inside(rows: SliceRows) -> GraphLevel:
 
 
 def _shrunk(level: GraphLevel, blocks: Part, heaviest: float) -> tuple[Part, int]:
-    """Return the cluster (n,) of each vertex of a level, inside blocks (n,), and their number."""
+    """Return the cluster (n,) of each vertex, inside blocks (n,), and the number of clusters."""
     hierarchy = _hierarchy(level, blocks, heaviest)
     count = hierarchy.coarsest.n
     return hierarchy.on_finest(np.arange(count, dtype=np.int32), threads=1), count

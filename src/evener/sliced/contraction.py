@@ -1,12 +1,12 @@
-"""Contraction: rows, slice by slice, summed into the graph of their clusters.
+"""Contraction: sum rows, slice by slice, into the graph of their clusters.
 
-Edges between clusters are added up in a hash table of 12 bytes a place (16 where edges weigh).
-Where clusters lie inside slices, an edge is complete with the slice of its lower cluster: the table
-then has the edges of one slice at a time, and 8 bytes an edge (12) are kept. Else it has all.
-On ranks each sums its own rows, and the tables of all are added up at rank 0.
+Edges between clusters are summed in a hash table of 12 bytes per slot (16 if edges have weights).
+If clusters lie inside slices, an edge is complete after the slice of its lower cluster: then the
+table holds the edges of one slice at a time, and 8 bytes per finished edge (12) are stored.
+Otherwise the table holds all edges. Each rank sums its own rows; rank 0 adds up all ranks' tables.
 
-Sums over several slices must not depend on which ranks hold these: real numbers are rounded to
-multiples of a power of two first, so that their sums are exact in any order.
+Sums over several slices must not depend on which ranks hold the slices: real numbers are first
+rounded to multiples of a power of two, so that their sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Sums = npt.NDArray[Any]
 
 
 class UpperEdges(NamedTuple):
-    """Edges from consecutive clusters, of which `first` is one, to higher ones.
+    """Edges from consecutive clusters to clusters of higher numbers; `first` is the first cluster.
 
-    starts (c + 1,) int64: those of cluster first + i are the starts[i]-th to starts[i + 1]-th.
-    higher (e,) int32, weights (e,): the other cluster and the weight of each.
+    starts (c + 1,) int64: edges starts[i] to starts[i + 1] - 1 are those of cluster first + i.
+    higher (e,) int32, weights (e,): the higher cluster and the weight of each edge.
     """
 
     first: int
@@ -43,7 +43,7 @@ class UpperEdges(NamedTuple):
 
 
 def lists_of(edges: list[UpperEdges], n: int) -> tuple[npt.NDArray[np.int64], Part, Sums]:
-    """Return xadj (n + 1,), adjncy and adjwgt, lists ascending; `edges` is emptied meanwhile."""
+    """Return xadj (n + 1,), adjncy and adjwgt, in ascending lists; empties `edges`."""
     xadj = np.zeros(n + 1, np.int64)
     for one in edges:
         kernels.add_degrees(one.first, one.starts, one.higher, xadj)
@@ -59,7 +59,7 @@ def lists_of(edges: list[UpperEdges], n: int) -> tuple[npt.NDArray[np.int64], Pa
 
 
 class EdgeSums:
-    """The edges between clusters and the sums of their weights, in a hash table that grows."""
+    """Sums of the weights of edges between clusters, in a hash table that grows."""
 
     def __init__(self, expected: int, *, weighted: bool) -> None:
         self.keys: Keys
@@ -69,7 +69,7 @@ class EdgeSums:
         self._make(max(LEAST_PLACES, 1 << int(expected / kernels.FULLEST).bit_length()))
 
     def add_rows(self, rows: Any, of: Part) -> None:
-        """Add the edges of rows between clusters `of` (n_local,)."""
+        """Add the edges of these rows between clusters; of (n_local,): each vertex's cluster."""
         at, n_rows = 0, rows.xadj.size - 1
         while at < n_rows:
             at, self.used = kernels.add_rows(rows, of, at, self.keys, self.sums, self.used)
@@ -78,18 +78,18 @@ class EdgeSums:
                 self._grow(int(least / kernels.FULLEST))
 
     def add_pairs(self, keys: Keys, sums: Sums) -> None:
-        """Add keys (p,) of two clusters each, with their sums (p,)."""
+        """Add sums (p,) for keys (p,); a key stands for two clusters."""
         if self.used + keys.size > kernels.FULLEST * self.keys.size:
             self._grow(int((self.used + keys.size) / kernels.FULLEST))
         self.used += int(kernels.add_pairs(keys, sums, self.keys, self.sums))
 
     def pairs(self) -> tuple[Keys, Sums]:
-        """Return the keys and their sums, without free places."""
+        """Return the keys and their sums, without empty slots."""
         has = self.keys != kernels.FREE
         return self.keys[has], self.sums[has]
 
     def lists(self, n: int) -> tuple[npt.NDArray[np.int64], Part, Sums]:
-        """Return xadj (n + 1,), adjncy and adjwgt, lists ascending; the table is let go."""
+        """Return xadj (n + 1,), adjncy and adjwgt, in ascending lists; releases the table."""
         xadj = np.zeros(n + 1, np.int64)
         kernels.count_lists(self.keys, xadj)
         adjncy, adjwgt = np.empty(int(xadj[n]), np.int32), np.empty(int(xadj[n]), self._type)
@@ -99,7 +99,7 @@ class EdgeSums:
         return xadj, adjncy, adjwgt
 
     def taken(self, first: int, last: int) -> UpperEdges:
-        """Return the edges, whose lower clusters are `first` to last - 1; none are left here."""
+        """Remove and return the edges whose lower clusters are `first` to last - 1."""
         starts = np.zeros(last - first + 1, np.int64)
         kernels.count_upper(self.keys, first, starts)
         size = int(starts[-1])
@@ -123,11 +123,11 @@ class EdgeSums:
 def contract(
     graph: SlicedGraph, of: Part, count: int, *, points: bool = False, across: bool = True
 ) -> Graph | None:
-    """Return, at rank 0, the graph of the `count` clusters; None at others. All processes call.
+    """Return the graph of the `count` clusters at rank 0, None elsewhere. Collective.
 
-    of (n_local,) int32: the cluster of each own vertex and ghost. The weights of clusters and
-    edges are sums. points: with the clusters' centres, where the graph has coordinates. across:
-    whether clusters may have vertices of several slices. No cluster is empty.
+    of (n_local,) int32: the cluster of each own vertex and ghost; no cluster is empty. Weights of
+    clusters and edges are sums. points: whether to compute the clusters' centres, if the graph has
+    coordinates. across: whether clusters may have vertices of several slices.
     """
     by_slice = not across and graph.comm.size == 1
     expected = 4 * count // (N_SLICES if by_slice else graph.comm.size)
@@ -150,9 +150,7 @@ def contract(
 
 
 class ExactSteps(NamedTuple):
-    """Powers of two of which weights of vertices and edges, and coordinates, are to be multiples;
-    0: as they are.
-    """
+    """Powers of two to whose multiples weights and coordinates are rounded; 0: no rounding."""
 
     weights: float = 0.0
     edges: float = 0.0
@@ -164,9 +162,9 @@ EXACT_BITS = 52  # of the significand of a float64
 
 
 def _exact_steps(graph: SlicedGraph, of: Part, count: int, *, points: bool) -> ExactSteps:
-    """Return steps with which sums over clusters are exact; all processes call.
+    """Return rounding steps with which sums over clusters are exact. Collective.
 
-    Whole numbers whose sums are below 2^52 are multiples of the steps already.
+    No rounding is needed for integers whose sums are below 2^52.
     """
     most = np.zeros(N_SLICES)  # vertices of a cluster in each slice
     largest = np.zeros((4, N_SLICES))  # weight, edge weight, coordinate; degree
@@ -190,17 +188,17 @@ def _exact_steps(graph: SlicedGraph, of: Part, count: int, *, points: bool) -> E
 
 
 def _step(most: float) -> float:
-    """Return the power of two of which sums up to `most` have fewer than 2^EXACT_BITS."""
+    """Return the power of two of which sums up to `most` are fewer than 2^EXACT_BITS multiples."""
     return float(np.ldexp(1.0, int(np.frexp(most)[1]) - EXACT_BITS)) if most > 0 else 0.0
 
 
 def _rounded(values: FloatArray, step: float) -> FloatArray:
-    """Return the values as multiples of a step; as they are where it is 0."""
+    """Return the values rounded to multiples of a step; unchanged if the step is 0."""
     return values if step == 0 else np.rint(values / step) * step
 
 
 def _add(sums: FloatArray, own: Part, values: list[FloatArray | None]) -> None:
-    """Add the values of vertices to those of their clusters, row by row; None: 1 each."""
+    """Add the values of vertices to the sums of their clusters, in rows; None: each counts as 1."""
     if own.size == 0:
         return
     first, last = int(own.min()), int(own.max()) + 1
@@ -209,7 +207,7 @@ def _add(sums: FloatArray, own: Part, values: list[FloatArray | None]) -> None:
 
 
 def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
-    """Return, at rank 0, the graph of what all processes have summed."""
+    """Return, at rank 0, the graph of the edges and sums of all processes."""
     count = sums.shape[1]
     if comm.size > 1:
         used = np.flatnonzero(sums[0])
@@ -235,8 +233,10 @@ def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
 
 
 def _with_sums(lists: tuple[npt.NDArray[np.int64], Part, Sums], sums: FloatArray) -> Graph:
-    """Return the graph of these lists. sums (2 + d, n): numbers of vertices, their weights, and
-    their coordinates, which are written over.
+    """Return the graph with these adjacency lists.
+
+    sums (2 + d, n): the number of vertices of each cluster, their weight, and the sums of their
+    coordinates, which are overwritten.
     """
     vwgt = sums[1].astype(np.int64) if (sums[1] == np.rint(sums[1])).all() else sums[1].copy()
     coords = None

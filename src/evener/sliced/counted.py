@@ -1,4 +1,4 @@
-"""What follows from the counts of blocks: what they exchange, and limits that fit their memory."""
+"""Derived from the counts of blocks: what blocks exchange, and limits that fit their memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evener.plans.recount import BlockCounts
 
 
 def quotient_of(counts: BlockCounts) -> Quotient:
-    """Return what blocks exchange, without the weights of edges."""
+    """Return the quotient graph of the blocks, without the weights of edges."""
     starts = np.searchsorted(counts.sender, np.arange(counts.vertices.size + 1))
     return Quotient(starts, counts.receiver, counts.values, np.empty(0), counts.boundary)
 
@@ -19,12 +19,13 @@ def quotient_of(counts: BlockCounts) -> Quotient:
 def limits_within_memory(
     contract: Contract, density: FloatArray, margin: float, heaviest: float = 0.0
 ) -> Contract:
-    """Return limits on weights alone whose blocks of this density (k,) [B/unit] fit their memory.
+    """Return limits on weights that keep blocks of this density (k,) [B/unit] within their memory.
 
-    margin: share of a memory that is left free, where the weights allow that: low limits stay, and
-    all blocks together hold the load. Targets are as near to the contract's as the limits allow.
-    heaviest: weight of a vertex at most, by which limits of a block are apart, where the contract's
-    are: no sum of the weights may lie between closer ones.
+    margin: share of a memory that is left free, where the weights allow that: low limits are
+    unchanged, and all blocks together can hold the load. Targets are as near to the contract's as
+    the limits allow. heaviest: maximum weight of a vertex. A block's low and high limits differ by
+    at least this, if those of the contract do; between closer limits there may be no possible sum
+    of weights.
     """
     load, low, high = float(contract.targets.sum()), contract.low, contract.high
     with np.errstate(divide="ignore", over="ignore"):

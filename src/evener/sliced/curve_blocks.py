@@ -1,8 +1,8 @@
 """Blocks along the Hilbert curve: two passes over the coordinates, none over the edges.
 
-The curve is divided into equal buckets, whose weights are counted in the first pass; blocks are
-runs of buckets. The fastest way to blocks of any sizes, of 1.4 to 1.9 times the cut of refined
-ones.
+The curve is divided into equal buckets, whose weights are summed in the first pass; each block is a
+run of consecutive buckets. This is the fastest way to make blocks of any sizes; their cut is 1.4 to
+1.9 times that of refined blocks.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ BUCKET_BITS = 20  # a block of a thousandth of the weight has a thousand buckets
 
 
 def curve_blocks(graph: SlicedGraph, limits: Contract) -> Part:
-    """Return the blocks (n_own,) int32 of this process's vertices. All processes call.
+    """Return the blocks (n_own,) int32 of this process's vertices. Collective.
 
-    limits: on the blocks' weights. Raises UsageError without coordinates, NotFoundError where a
-    bucket is too heavy for the limits.
+    limits: limits on the blocks' weights. Raises UsageError if there are no coordinates,
+    NotFoundError if a bucket is too heavy for the limits.
     """
     if not graph.dimension:
         raise UsageError(
@@ -46,7 +46,7 @@ def curve_blocks(graph: SlicedGraph, limits: Contract) -> Part:
 
 
 def _box(graph: SlicedGraph) -> tuple[FloatArray, FloatArray]:
-    """Return the least and largest coordinates (d,) of all vertices."""
+    """Return the minimum and maximum (d,) of the coordinates of all vertices."""
     low, high = np.full(graph.dimension, np.inf), np.full(graph.dimension, -np.inf)
     for i in graph.own_slices:
         points = graph.points(i)
@@ -67,7 +67,7 @@ def _buckets(points: FloatArray, low: FloatArray, high: FloatArray) -> IntVector
 
 
 def _runs(weights: FloatArray, limits: Contract) -> Part:
-    """Return the block (b,) of each bucket: by where its middle lies along all weight."""
+    """Return the block (b,) of each bucket, by the middle of its range of cumulative weight."""
     ends = np.cumsum(limits.targets)
     middles = (np.cumsum(weights) - weights / 2) * (ends[-1] / max(float(weights.sum()), 1e-300))
     runs = np.minimum(np.searchsorted(ends, middles, "right"), limits.k - 1)

@@ -1,8 +1,8 @@
-"""A distributed graph in the order of a space-filling curve, whatever the order of its ranks.
+"""Renumber a distributed graph along a space-filling curve.
 
-Where slices have vertices from everywhere, hardly an edge is inside one. Neighbours in space are
-mostly neighbours in graphs with coordinates, and the Hilbert curve keeps them together. Positions
-along it come from a sort over all ranks: by sampled bounds each rank sorts a part of the curve.
+If vertices are numbered without regard to space, few edges lie inside slices. In graphs with
+coordinates, neighbours are mostly near each other in space, so near each other on a Hilbert curve.
+Positions along the curve come from a sample sort: each rank sorts a part of the curve.
 """
 
 from __future__ import annotations
@@ -29,17 +29,18 @@ SAMPLES = 64  # keys of each rank, from which the bounds of all are chosen
 
 
 def in_slices_order(graph: DistributedGraph) -> DistributedGraph:
-    """Return the graph, along a curve where hardly an edge is inside a slice; all ranks call."""
+    """Return the graph, renumbered along a curve if few edges lie inside slices. Collective."""
     if graph.dimension and locality(graph) < LEAST_LOCALITY:
         return along_curve(graph)
     return graph
 
 
 def along_curve(graph: DistributedGraph) -> DistributedGraph:
-    """Return the graph with its vertices numbered along the Hilbert curve; all ranks call.
+    """Return the graph with its vertices numbered along the Hilbert curve. Collective.
 
-    The same numbers however many ranks there are: by key, then by number in `graph`. Its `back`
-    brings values to the callers of `from_local`. The graph has coordinates.
+    Numbers do not depend on the number of ranks: vertices are sorted by key, then by number in
+    `graph`. The new graph's `back` returns values to the callers of `from_local`. The graph needs
+    coordinates.
     """
     numbers = np.empty(graph.n_local, index_type(graph.n))
     numbers[: graph.n_own] = positions(graph.comm, _keys(graph))
@@ -48,7 +49,7 @@ def along_curve(graph: DistributedGraph) -> DistributedGraph:
 
 
 def positions(comm: Comm, keys: Keys) -> IntVector:
-    """Return the place of each key among those of all ranks, equal ones by rank, then as given."""
+    """Return each key's position among all ranks' keys; equal keys by rank, then by index."""
     order = np.argsort(keys, kind="stable")
     listed = keys[order]
     counts = _shares(comm, listed)
@@ -65,9 +66,9 @@ def positions(comm: Comm, keys: Keys) -> IntVector:
 
 
 def _shares(comm: Comm, listed: Keys) -> IntVector:
-    """Return how many of this rank's ascending keys each rank is to sort: parts of the curve.
+    """Return how many of this rank's ascending keys go to each rank, each of which sorts a part.
 
-    Of a key that more have than a rank should sort, ranks that follow each other sort some each.
+    If a key occurs more often than one rank should sort, several consecutive ranks share it.
     """
     step = max(listed.size // SAMPLES, 1)
     own = [(int(listed[i]), comm.rank, i, step) for i in range(step // 2, listed.size, step)]
@@ -83,14 +84,14 @@ def _shares(comm: Comm, listed: Keys) -> IntVector:
 
 
 def _before(listed: Keys, rank: int, key: int, owner: int, place: int) -> int:
-    """Return how many ascending keys of a rank are before the one at a place of rank `owner`."""
+    """Return how many of a rank's ascending keys precede the key at `place` of rank `owner`."""
     if rank == owner:
         return place
     return int(np.searchsorted(listed, np.uint64(key), side="right" if rank < owner else "left"))
 
 
 def _keys(graph: DistributedGraph) -> Keys:
-    """Return the key (n_own,) of each own vertex on the curve through the box of all points."""
+    """Return the key (n_own,) of each own vertex: its position on the curve in the bounding box."""
     points = np.concatenate([graph.points(i) for i in graph.own_slices] or [np.empty((0, 2))])
     nothing = np.full(graph.dimension, np.inf), np.full(graph.dimension, -np.inf)
     boxes = graph.comm.allgather((points.min(0), points.max(0)) if len(points) else nothing)
@@ -105,7 +106,7 @@ def _keys(graph: DistributedGraph) -> Keys:
 def locality(graph: SlicedGraph) -> float:
     """Return the share of the graph's arcs whose two ends are in one slice; 1 without arcs.
 
-    All processes call. Reads every slice once.
+    Collective. Reads every slice once.
     """
     inside = sum(int(kernels.arcs_inside(graph.rows(i))) for i in graph.own_slices)
     return sum(graph.comm.allgather(inside)) / graph.arcs if graph.arcs else 1.0

@@ -1,4 +1,4 @@
-"""Dealing: values that a caller's ranks hold, brought to the ranks of slices, and back."""
+"""Dealing: sends values from ranks that own rows in the user's program to ranks of slices."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ NOTHING = np.empty(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Dealing:
-    """Where the rows of this rank's caller go, and whence those of its slices come.
+    """The ranks to which this rank's given rows go, and from which the rows of its slices come.
 
-    sent, came (ranks,): how many rows go to, come from each rank. order (sent.sum(),): the caller's
-    rows in the order in which they are sent; place (came.sum(),): the own vertex that each row that
-    comes is. Both are empty where they would count from 0.
+    The given rows are those that the calling program holds on this rank. sent, came (ranks,):
+    number of rows sent to, and received from, each rank. order (sent.sum(),): indices of the given
+    rows in the order of sending; place (came.sum(),): the own vertex of each received row. Either
+    is empty if it would be 0, 1, 2, ...
     """
 
     comm: Comm
@@ -36,7 +37,7 @@ class Dealing:
 
     @classmethod
     def of_ranges(cls, comm: Comm, first: int, rows: int, n: int) -> Dealing:
-        """Return that of a caller whose rows are the vertices `first` to first + rows - 1 of n."""
+        """Return the dealing if the given rows are vertices `first` to first + rows - 1 of n."""
         within = np.clip(bounds_of(comm.size, n), first, first + rows)
         sent = within[1:] - within[:-1]
         came = np.array(comm.exchange(sent.tolist()), np.int64)
@@ -44,9 +45,9 @@ class Dealing:
 
     @classmethod
     def of_numbers(cls, comm: Comm, numbers: IntVector, n: int) -> Dealing:
-        """Return that of a caller whose row i is the vertex numbers[i] of n, each of one rank.
+        """Return the dealing if given row i is vertex numbers[i] of n.
 
-        Raises InputError, on the rank of the slice, where that is not so.
+        Every vertex must be given by one rank; call `check` on the result.
         """
         bounds = bounds_of(comm.size, n)
         order = np.argsort(numbers, kind="stable")
@@ -56,7 +57,7 @@ class Dealing:
         return cls(comm, sent, came, order, got.astype(np.int64) - bounds[comm.rank])
 
     def check(self, n_own: int, first: int) -> None:
-        """Raise InputError unless each own vertex has come once; `first`: number of the first."""
+        """Raise InputError unless each own vertex was received once; first: number of the first."""
         if not self.place.size and self.came.sum() == n_own:
             return
         count = np.bincount(self.place, minlength=n_own)
@@ -72,16 +73,16 @@ class Dealing:
         )
 
     def sender_of(self, row: int) -> int:
-        """Return the rank from which the row that comes as number `row` comes."""
+        """Return the rank that sent the received row with index `row`."""
         return int(np.searchsorted(np.cumsum(self.came), row, side="right"))
 
     def holder_of(self, vertex: int) -> int:
-        """Return the rank whose caller has an own vertex."""
+        """Return the rank on which the calling program holds an own vertex."""
         row = int(np.flatnonzero(self.place == vertex)[0]) if self.place.size else vertex
         return self.sender_of(row)
 
     def there(self, values: Values[Scalar]) -> Values[Scalar]:
-        """Return the values (n_own, ...) of own vertices, of those (rows, ...) of the caller's."""
+        """Send values (rows, ...) of given rows; return the values (n_own, ...) of own vertices."""
         given = values[self.order] if self.order.size else values
         got = self._through(given, self.sent, self.came)
         if not self.place.size:
@@ -91,7 +92,7 @@ class Dealing:
         return placed
 
     def back(self, values: Values[Scalar]) -> Values[Scalar]:
-        """Return the values (rows, ...) of the caller's rows, of those (n_own, ...) here."""
+        """Send values (n_own, ...) of own vertices back; return those (rows, ...) of given rows."""
         given = values[self.place] if self.place.size else values
         got = self._through(given, self.came, self.sent)
         if not self.order.size:
@@ -103,9 +104,9 @@ class Dealing:
     def rows_there(
         self, xadj: IntVector, entries: list[npt.NDArray[Any]]
     ) -> tuple[IntVector, list[npt.NDArray[Any]]]:
-        """Return the own rows' offsets and entries of each list, of those of the caller's rows.
+        """Send adjacency lists of the given rows; return offsets and entries of the own rows.
 
-        xadj (rows + 1,): the offsets of the caller's rows, from 0, in each list of entries.
+        xadj (rows + 1,): offsets of the given rows, from 0, in each array of entries.
         """
         degrees = np.diff(xadj)
         most = max(self.comm.allgather(int(degrees.max(initial=0))))
@@ -134,7 +135,7 @@ class Dealing:
         return placed
 
     def _through(self, values: Values[Scalar], sent: IntVector, came: IntVector) -> Values[Scalar]:
-        """Return what comes; the values themselves where nothing leaves or comes to this rank."""
+        """Exchange values; return them uncopied if this rank exchanges none with other ranks."""
         here = self.comm.rank
         if sent.sum() == sent[here] and came.sum() == came[here]:
             return values
@@ -142,7 +143,7 @@ class Dealing:
 
 
 def bounds_of(ranks: int, n: int) -> IntVector:
-    """Return (ranks + 1,) the first vertex of each rank, and n."""
+    """Return (ranks + 1,) the first vertex of each rank, then n."""
     return slice_ends(n)[[*(share_of(rank, ranks).start for rank in range(ranks)), N_SLICES]]
 
 
@@ -153,7 +154,7 @@ def _offsets(degrees: IntVector) -> IntVector:
 
 
 def _by_rank(values: IntVector, counts: IntVector) -> IntVector:
-    """Return the sums of values that follow each other, counts[r] (ranks,) for rank r."""
+    """Return the sum of values of each rank; counts[r] (ranks,) consecutive values are rank r's."""
     sums, ends = _offsets(values), np.concatenate([[0], np.cumsum(counts)])
     found: IntVector = np.diff(sums[ends])
     return found

@@ -1,4 +1,4 @@
-"""Degrees of a graph in slices: how it is to be divided, and where blocks filled by them end."""
+"""Degrees of a graph in slices: they decide how to divide it, and where filled blocks end."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CLASSES = kernels.FINE + kernels.OCTAVE * 40  # of degrees, up to 2^46
 
 @dataclass(frozen=True, eq=False)
 class SliceDegrees:
-    """The degrees of a graph in slices, by class, the same at all processes.
+    """The degrees of a graph in slices, in classes; the same on all processes.
 
-    A class is one degree, or some of nearly the same; the first has the vertices without edges.
-    weight (N_SLICES, classes) [units]: of each slice's vertices. vertices, entries (classes,): how
-    many vertices and adjacency entries they have in all slices. squares: sum of all squares.
-    heaviest [units]: weight of the heaviest vertex; whole: whether all weights are whole numbers.
+    A class is a degree, or a range of similar degrees; the first class is degree 0. weight
+    (N_SLICES, classes) [units]: weight of each slice's vertices. vertices, entries (classes,):
+    number of vertices and adjacency entries, over all slices. squares: sum of squared degrees.
+    heaviest [units]: weight of the heaviest vertex; whole: whether all weights are integers.
     has_points: whether vertices have coordinates.
     """
 
@@ -39,7 +39,7 @@ class SliceDegrees:
 
     @classmethod
     def read(cls, graph: SlicedGraph) -> SliceDegrees:
-        """Return those of the rows of all slices. All processes call."""
+        """Read all slices, and return their degrees. Collective."""
         weight = np.zeros((N_SLICES, CLASSES))
         vertices, entries = np.zeros(CLASSES, np.int64), np.zeros(CLASSES, np.int64)
         squares, heaviest, whole = 0, 0.0, True
@@ -62,56 +62,57 @@ class SliceDegrees:
 
     @property
     def isolated(self) -> int:
-        """How many vertices have no edges."""
+        """Number of vertices without edges."""
         return int(self.vertices[0])
 
     @property
     def alone(self) -> float:
-        """What vertices without edges weigh [units]."""
+        """Weight of the vertices without edges [units]."""
         return float(self.weight[:, 0].sum())
 
     @property
     def linked(self) -> float:
-        """What vertices with edges weigh [units]."""
+        """Weight of the vertices with edges [units]."""
         return float(self.weight[:, 1:].sum())
 
     @property
     def skewness(self) -> float:
-        """The deviation of degrees over their mean, as of `propagation.skewness`."""
+        """Standard deviation of degrees divided by their mean; see `propagation.skewness`."""
         return skewness_of(int(self.vertices.sum()), int(self.entries.sum()), self.squares)
 
     @property
     def are_uneven(self) -> bool:
-        """Whether the graph is divided by label propagation in memory: see `is_uneven`."""
+        """Whether this graph, in memory, would be divided by label propagation; see `is_uneven`."""
         return not self.has_points and self.skewness > LEAST_UNEVEN_SKEWNESS
 
     @property
     def fill_blocks(self) -> bool:
-        """Whether blocks are filled by falling degree, in memory and in slices."""
+        """Whether blocks are filled in order of falling degree, both in memory and in slices."""
         n = int(self.vertices.sum())
         return self.are_uneven and has_hubs_first(self.skewness, n, self.isolated)
 
     def before(self) -> FloatArray:
-        """Return (N_SLICES, classes) the weight of what comes before a slice's part of a class.
+        """Return (N_SLICES, classes) the weight that precedes a class's vertices in each slice.
 
-        That is the weight of all vertices of higher classes, and of this class in slices before.
+        It is the weight of all vertices of higher classes, plus that of this class in earlier
+        slices.
         """
         total = self.weight.sum(axis=0)
         above = np.cumsum(total[::-1])[::-1] - total
         return np.asarray(above + np.cumsum(self.weight, axis=0) - self.weight)
 
     def alone_before(self) -> FloatArray:
-        """Return (N_SLICES,) the weight of vertices without edges in the slices before."""
+        """Return (N_SLICES,) the weight of vertices without edges in earlier slices."""
         alone = self.weight[:, 0]
         return np.asarray(np.cumsum(alone) - alone)
 
     def ends(
         self, most: FloatArray, caps: FloatArray, vertex_bytes: float, entry_bytes: float
     ) -> FloatArray:
-        """Return (k,) the weight at which blocks end that are filled one after the other.
+        """Return (k,) the cumulative weight at which each block ends, if filled one by one.
 
-        Each takes up to its `most` (k,) [units] and caps (k,) [B]; all vertices of a class count as
-        if they needed the same bytes for their weight.
+        Each block gets up to its `most` (k,) [units] and caps (k,) [B]; all vertices of a class are
+        assumed to need the same bytes per unit of weight.
         """
         total = self.weight.sum(axis=0)
         needs = vertex_bytes * self.vertices + entry_bytes * self.entries

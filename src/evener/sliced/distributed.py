@@ -37,21 +37,21 @@ from evener.sliced.rows import (
     slice_ends,
 )
 
-PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: rank 0 does some work alone
+PATIENCE = 6 * 3600.0  # seconds that a rank waits for another: some work is done only by rank 0
 
 
 class DistributedGraph:
-    """An undirected graph whose rows lie on the ranks of a program: a SlicedGraph.
+    """A SlicedGraph whose rows are distributed over the ranks of a program; undirected.
 
-    Made by `from_local` or `from_file`. Each rank holds the rows of its slices of the graph's
-    vertices, numbered from 0, and numbers the neighbours that other ranks hold, its ghosts, behind
-    them.
+    Made by `from_local` or `from_file`. Each rank holds the rows of its slices. It numbers its own
+    vertices from 0; its ghosts, which are neighbours that other ranks hold, have the next numbers.
 
-    n, arcs: vertices, adjacency entries of the graph, an edge counting at both ends. n_own,
-    n_local: own vertices; own vertices and ghosts. first: number in the graph of the first own one.
-    ghosts: numbers in the graph, ascending. dimension: of the coordinates, or 0. edges_weigh:
-    whether some edge weighs other than 1. comm: the ranks. bytes_per_vertex, bytes_per_edge [B]: as
-    of Graph; they may be set. notes, inputs: of the file, as of Reading, at rank 0.
+    n, arcs: number of vertices and of adjacency entries of the graph, two for each edge. n_own:
+    number of own vertices; n_local: of own vertices and ghosts. first: global number of the first
+    own vertex. ghosts: global numbers of the ghosts, ascending. dimension: of the coordinates, or
+    0. edges_weigh: whether some edge has a weight other than 1. comm: the ranks. bytes_per_vertex,
+    bytes_per_edge [B]: see Graph; may be set. notes, inputs: about the file, at rank 0; see
+    Reading.
     """
 
     def __init__(self, comm: CountedComm, n: int, rows: OwnRows, way: Sequence[Dealing]) -> None:
@@ -89,20 +89,19 @@ class DistributedGraph:
         coords: npt.ArrayLike | None = None,
         numbers: npt.ArrayLike | None = None,
     ) -> DistributedGraph:
-        """Return the graph of which each rank passes its rows, as ParMETIS takes them; all call.
+        """Return a graph of which each rank passes some rows, in ParMETIS's format. Collective.
 
-        comm: a communicator of mpi4py, of which a duplicate is made once, or a Comm. xadj
-        (rows + 1,), adjncy: the neighbours of this rank's row i are adjncy[xadj[i]:xadj[i + 1]],
-        numbers in the whole graph from 0, each edge in the rows of both its ends. vtxdist
-        (ranks + 1,): rank r has the vertices vtxdist[r] to vtxdist[r + 1] - 1; None: as many as it
-        has rows, after those of the ranks before. numbers (rows,): the vertices of this rank's rows
-        where they are not consecutive. vwgt (rows,), adjwgt (as adjncy), coords (rows, 2 or 3): on
-        all ranks with rows, or on none.
+        comm: an mpi4py communicator, which is duplicated once, or a Comm. xadj (rows + 1,), adjncy:
+        the neighbours of this rank's row i are adjncy[xadj[i]:xadj[i + 1]], global numbers from 0;
+        each edge is listed in the rows of both ends. vtxdist (ranks + 1,): rank r has the vertices
+        vtxdist[r] to vtxdist[r + 1] - 1; None: ranks hold consecutive vertices, in rank order.
+        numbers (rows,): global numbers of this rank's rows, if these are not consecutive. vwgt
+        (rows,), adjwgt (as adjncy), coords (rows, 2 or 3): on all ranks that have rows, or on none.
 
-        Rows go to the ranks that hold their slices; `back` brings results to where they came from.
-        Raises InputError, on all ranks, for slices that overlap or leave gaps, edges seen from one
-        end alone or with two weights, loops, repeats, vertices out of range, and arrays of other
-        lengths.
+        Rows are sent to the ranks that hold their slices; `back` sends results to the ranks that
+        passed the rows. Raises InputError, on all ranks, for slices that overlap or leave gaps,
+        edges listed at only one end or with two different weights, loops, repeated edges, vertices
+        out of range, and arrays of wrong lengths.
         """
         passed = Passed(xadj, adjncy, vtxdist, vwgt, adjwgt, coords, numbers)
         with _counted(comm) as counted:
@@ -110,11 +109,11 @@ class DistributedGraph:
 
     @classmethod
     def from_file(cls, comm: Any, path: str | Path, **options: Any) -> DistributedGraph:
-        """Return the graph in a file, of which each rank reads its rows; all call.
+        """Return the graph in a file, of which each rank reads its rows. Collective.
 
-        Of a binary CSR file each reads a range; another is read as a whole at rank 0, with options
-        of `evener.read`. comm: as of `from_local`. Raises InputError on all ranks where the file
-        is missing, damaged, or of no graph.
+        Of a binary CSR file each rank reads a range; a file in another format is read as a whole at
+        rank 0, with the options of `evener.read`. comm: see `from_local`. Raises InputError on all
+        ranks if the file is missing, damaged, or not a graph.
         """
         with _counted(comm) as counted:
             found = rows_of_file(counted, path, options)
@@ -125,7 +124,7 @@ class DistributedGraph:
 
     @classmethod
     def of_rows(cls, comm: CountedComm, passed: Passed) -> DistributedGraph:
-        """Return the graph of the rows that each rank passes; as `from_local`."""
+        """Return the graph of the rows that each rank passes; see `from_local`."""
         given = given_rows(comm, passed)
         dealing = _dealing(comm, given)
         rows = _dealt(dealing, given)
@@ -134,9 +133,9 @@ class DistributedGraph:
         return cls(comm, given.n, rows, (dealing,))
 
     def renumbered(self, numbers: IntArray) -> DistributedGraph:
-        """Return the graph with other numbers, whose slices have other vertices; all ranks call.
+        """Return the graph with other numbers, so with other vertices in its slices. Collective.
 
-        numbers (n_local,): the new one of each own vertex and ghost, a permutation of all n.
+        numbers (n_local,): the new number of each own vertex and ghost, a permutation of all n.
         """
         numbers = numbers.astype(index_type(self.n), copy=False)
         given = GivenRows(
@@ -155,10 +154,10 @@ class DistributedGraph:
         return found
 
     def held_as(self, numbers: npt.ArrayLike) -> DistributedGraph:
-        """Return the same graph for callers who hold its rows in another way; all ranks call.
+        """Return the same graph for a calling program that has redistributed its rows. Collective.
 
-        numbers (rows,): the vertices of the rows that this rank's caller has now, as they were
-        numbered in `from_local`. Raises InputError on all ranks unless each has one holder.
+        numbers (rows,): the vertices whose rows this rank's caller holds now, as numbered in
+        `from_local`. Raises InputError on all ranks unless each vertex is held by one rank.
         """
         own = agreed(self.comm, lambda: numbers_of(numbers, self.n))
         dealing = _checked_dealing(self._counted, own, self.n)
@@ -168,12 +167,12 @@ class DistributedGraph:
 
     @property
     def rows_given(self) -> int:
-        """How many rows this rank's caller has."""
+        """Number of rows that the calling program holds on this rank."""
         return int(self._way[0].sent.sum())
 
     @property
     def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+        """(N_SLICES + 1,) the first vertex of every slice, then n."""
         return slice_ends(self.n)
 
     @property
@@ -183,11 +182,11 @@ class DistributedGraph:
 
     @property
     def sent(self) -> int:
-        """Bytes that this rank has sent to others, of arrays and numbers."""
+        """Bytes of arrays and numbers that this rank has sent to others."""
         return self._counted.sent
 
     def rows(self, i: int) -> SliceRows:
-        """Return the rows of slice i, one of this rank's, in local numbers."""
+        """Return the rows of slice i, an own slice, in local numbers."""
         first, last = self._span(i)
         offsets = self._xadj[first : last + 1]
         begin, end = int(offsets[0]), int(offsets[-1])
@@ -200,7 +199,7 @@ class DistributedGraph:
         )
 
     def weights(self, i: int) -> FloatArray:
-        """Return the weights (r,) of the vertices of slice i, or (0,): all weigh 1."""
+        """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
         first, last = self._span(i)
         return self._vwgt[first:last]
 
@@ -210,9 +209,9 @@ class DistributedGraph:
         return self._coords[first:last]
 
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set values[n_own:], of ghosts, to those their owners have; values (n_local, ...).
+        """Set values[n_own:] of ghosts to their owners' values; values (n_local, ...).
 
-        which: the slices, or the vertices, whose values are sent; other ghosts keep theirs.
+        which: only values of these slices, or these vertices, are sent; other ghosts are unchanged.
         """
         gives, given, taken = self._gives, self._given, self._taken
         ghosts = values[self.n_own :]
@@ -232,7 +231,7 @@ class DistributedGraph:
         into: npt.NDArray[np.generic],
         taken: IntVector,
     ) -> None:
-        """Send given[r] of the values to each rank r, and receive taken[r] from it."""
+        """Send given[r] of the values to each rank r, and receive taken[r] values from it."""
         ends, free = (np.concatenate([[0], np.cumsum(c)]) for c in (given, taken))
         pass_on(
             self.comm,
@@ -243,7 +242,7 @@ class DistributedGraph:
     def _chosen(
         self, which: Sequence[int] | Known | Changed
     ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Return which of the values that others get are told, and which ghosts get one."""
+        """Return which of the shared values are to be sent, and which ghosts receive one."""
         if isinstance(which, Known):
             return which.chosen[self._gives], which.chosen[self.n_own :]
         if isinstance(which, Changed):
@@ -251,7 +250,7 @@ class DistributedGraph:
         return self._in(which, self._gives + self.first), self._in(which, self.ghosts)
 
     def _changed(self, which: Changed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Tell others which values are told, in a bit each; as `_chosen`."""
+        """Like `_chosen`, but exchange, in one bit per value, which values will be sent."""
         told, given, taken = which.own[self._gives], self._given, self._taken
         may: Any = slice(None)
         can: Any = slice(None)
@@ -273,7 +272,7 @@ class DistributedGraph:
         return told, chosen
 
     def _in(self, slices: Sequence[int], vertices: IntArray) -> npt.NDArray[np.bool_]:
-        """Return whether vertices, by their numbers in the graph, are in some of the slices."""
+        """Return whether each vertex, by its global number, is in one of the slices."""
         marked = np.zeros(N_SLICES, np.bool_)
         marked[list(slices)] = True
         found: npt.NDArray[np.bool_] = marked[np.searchsorted(self.ends, vertices, "right") - 1]
@@ -281,21 +280,21 @@ class DistributedGraph:
 
     @contextmanager
     def failing_together(self) -> Iterator[None]:
-        """End the waits of other ranks where this one raises within the block, with its error."""
+        """Context manager: if this rank raises, raise the same error on ranks that wait for it."""
         with _told(self._counted):
             yield
 
     def back(self, values: Values[Scalar]) -> Values[Scalar]:
-        """Return the values of the rows that this rank's caller has passed, in its order.
+        """Return values to the ranks that passed the rows, in their order. Collective.
 
-        values (n_own, ...): those of the vertices of this rank's slices. All ranks call.
+        values (n_own, ...): of the vertices of this rank's slices.
         """
         for dealing in reversed(self._way):
             values = dealing.back(values)
         return values
 
     def there(self, values: Values[Scalar]) -> Values[Scalar]:
-        """Return the values (n_own, ...) of own vertices, of those of the caller's rows."""
+        """Send values of the callers' rows; return the values (n_own, ...) of own vertices."""
         for dealing in self._way:
             values = dealing.there(values)
         return values
@@ -316,7 +315,7 @@ def _told(comm: CountedComm) -> Iterator[None]:
 
 @contextmanager
 def _counted(comm: Any) -> Iterator[CountedComm]:
-    """Give the ranks of a communicator, whose waits end where one of them raises."""
+    """Context manager: yield a communicator on which one rank's error ends other ranks' waits."""
     known = comm_of(comm)
     if isinstance(known, MpiComm):
         known.waits.timeout = max(known.waits.timeout, PATIENCE)
@@ -326,7 +325,7 @@ def _counted(comm: Any) -> Iterator[CountedComm]:
 
 
 def _dealing(comm: CountedComm, given: GivenRows) -> Dealing:
-    """Return where rows go; raises InputError where a vertex has several holders, or none."""
+    """Return the Dealing of the given rows; InputError if a vertex has several holders, or none."""
     numbered = any(comm.allgather(bool(given.numbers.size)))
     if not numbered:
         return Dealing.of_ranges(comm, given.first, given.rows, given.n)
@@ -334,7 +333,7 @@ def _dealing(comm: CountedComm, given: GivenRows) -> Dealing:
 
 
 def _checked_dealing(comm: CountedComm, numbers: IntVector, n: int) -> Dealing:
-    """Return where rows of these vertices go; InputError on all ranks where one has no holder."""
+    """Return the Dealing for these vertices; InputError on all ranks if a vertex has no holder."""
     dealing = Dealing.of_numbers(comm, numbers, n)
     first, last = bounds_of(comm.size, n)[comm.rank : comm.rank + 2].tolist()
     agreed(comm, lambda: dealing.check(last - first, first))
@@ -342,7 +341,7 @@ def _checked_dealing(comm: CountedComm, numbers: IntVector, n: int) -> Dealing:
 
 
 def _dealt(dealing: Dealing, given: GivenRows) -> OwnRows:
-    """Return the rows of this rank's slices, as they are in the caller's arrays."""
+    """Return the rows of this rank's slices, with global numbers, entries in the given order."""
     weighted = dealing.comm.allgather((given.vwgt.size > 0, given.adjwgt.size > 0))
     vertices_weigh, edges_weigh = (any(column) for column in zip(*weighted, strict=True))
     lists: list[npt.NDArray[Any]] = [given.adjncy] + [given.adjwgt] * edges_weigh
@@ -359,13 +358,13 @@ def _dealt(dealing: Dealing, given: GivenRows) -> OwnRows:
 
 
 def _picked(which: npt.NDArray[np.bool_], counts: IntVector) -> IntVector:
-    """Return how many are picked of those of each rank, counts (ranks,), one rank after another."""
+    """Count the True flags of each rank; counts[r] (ranks,) consecutive flags are rank r's."""
     pieces = np.split(which, np.cumsum(counts)[:-1])
     return np.array([np.count_nonzero(piece) for piece in pieces], np.int64)
 
 
 def _ghosts(adjncy: IntArray, first: int, n_own: int) -> IntArray:
-    """Return the numbers of other ranks' vertices among the entries, each once, ascending."""
+    """Return the distinct numbers of other ranks' vertices among the entries, ascending."""
     none = np.empty(0, adjncy.dtype)
     found = np.empty(kernels.outside(adjncy, first, first + n_own, none), adjncy.dtype)
     kernels.outside(adjncy, first, first + n_own, found)
@@ -376,7 +375,7 @@ def _ghosts(adjncy: IntArray, first: int, n_own: int) -> IntArray:
 
 
 def _local(rows: OwnRows, n_own: int, ghosts: IntArray, n: int) -> npt.NDArray[np.int32]:
-    """Return the entries by local numbers."""
+    """Return the entries with global numbers replaced by local numbers."""
     shift = max(n // max(int(ghosts.size), 1), 1).bit_length()  # about two ghosts between starts
     starts = np.searchsorted(ghosts, np.arange(((n - 1) >> shift) + 2) << shift)
     local = np.empty(rows.adjncy.size, np.int32)
@@ -390,9 +389,9 @@ NO_ROWS = Passed([0], np.empty(0, np.int32), None, None, None, None, None)
 
 @dataclass(frozen=True, eq=False)
 class ReadRows:
-    """The rows of a file that a rank has read, the file's bytes for vertices and edges [B].
+    """The rows of a file that a rank has read, and the bytes per vertex and edge in the file [B].
 
-    notes: what was odd in the file; inputs: file name -> SHA-256; where it was read as a whole.
+    If the file was read as a whole: notes: oddities of the file; inputs: file name -> SHA-256.
     """
 
     passed: Passed
@@ -403,9 +402,9 @@ class ReadRows:
 
 
 def rows_of_file(comm: Comm, path: str | Path, options: Mapping[str, Any]) -> ReadRows:
-    """Return this rank's rows of the graph in a file; all ranks call.
+    """Return this rank's rows of the graph in a file. Collective.
 
-    options: arguments of `evener.read`, the same on all ranks. Raises InputError on all ranks where
+    options: arguments of `evener.read`, the same on all ranks. Raises InputError on all ranks if
     the file cannot be read.
     """
     is_binary = all(comm.allgather(agreed(comm, lambda: _is_binary(path))))

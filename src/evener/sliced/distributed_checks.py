@@ -1,4 +1,4 @@
-"""Checks of rows that lie on ranks: neighbours that are there, once each, and see each other."""
+"""Checks of distributed rows: neighbours exist, are listed once each, and edges are symmetric."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evener.sliced.rows import N_SLICES, slice_ends
 def check_entries(rows: OwnRows, n: int, dealing: Dealing) -> OwnRows:
     """Return the rows in ascending order. Raises InputError for loops, repeats, wrong numbers.
 
-    dealing: knows which rank has passed which row.
+    dealing: used to name the rank that passed a wrong row.
     """
     where = np.zeros(2, np.int64)
     found = kernels.check_rows(rows.xadj, rows.adjncy, rows.first, n, where)
@@ -47,10 +47,10 @@ def _sorted(rows: OwnRows) -> OwnRows:
 
 
 def check_symmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> None:
-    """Raise InputError on all ranks unless every edge stands at both its ends, of one weight.
+    """Raise InputError on all ranks unless every edge is listed at both ends, with one weight.
 
-    A sum over all arcs that is 0 for symmetric graphs says so; the edge is looked for where it is
-    another number.
+    Compares a sum over all arcs that is 0 for symmetric graphs; only if it differs is the edge
+    searched for.
     """
     bits = (rows.adjwgt + 0.0).view(np.uint64)  # -0.0 is 0.0
     own = int(kernels.signature(rows.xadj, rows.adjncy, bits, rows.first))
@@ -59,7 +59,7 @@ def check_symmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> None
 
 
 def _name_asymmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> NoReturn:
-    """Raise InputError that names an edge; slice by slice, so that few arcs are sent at a time."""
+    """Raise InputError that names an asymmetric edge; slice by slice, to send few arcs at once."""
     ends, bounds = slice_ends(n), bounds_of(comm.size, n)
     error = None
     for i in range(N_SLICES):
@@ -91,9 +91,10 @@ def _name_asymmetric(comm: Comm, rows: OwnRows, n: int, dealing: Dealing) -> NoR
 def _first_difference(
     rows: OwnRows, first: int, last: int, seen: list[npt.NDArray[Any]], dealing: Dealing
 ) -> str | None:
-    """Return what is wrong in the rows first to last - 1 of the graph, or None.
+    """Return the first error in rows first to last - 1 of the graph, or None.
 
-    seen: the ends in these rows, the others and the weights of the arcs which all ranks have.
+    seen: the arcs of all ranks that end in these rows: the ends in the rows, the other ends,
+    weights.
     """
     tails, heads, weights = _arcs(rows, first, last)
     all_tails = np.concatenate([tails, seen[0]])

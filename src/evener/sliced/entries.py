@@ -1,8 +1,7 @@
-"""How many entries the graph of clusters has, and how these fall as it is shrunk further.
+"""Estimate the number of entries of the graph of clusters, and how coarsening reduces it.
 
-Counted for some clusters, by one pass over the rows, before all rows are summed: the graph of
-clusters of a random graph has hundreds of entries a cluster, where that of a mesh has six to
-fourteen.
+Counted for a sample of clusters, in one pass over the rows, before all rows are summed: the graph
+of clusters has hundreds of entries per cluster for a random graph, but six to fourteen for a mesh.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from evener.sliced.rows import SlicedGraph
 
 STRIP = 8  # consecutive clusters that are taken together, to see how their entries fall
 SAMPLED_ENTRIES = 1 << 17  # of the graph, that the clusters looked at have: 1 MiB of pairs
-SAMPLED_STRIPS = 512  # strips that are looked at, about; all where there are fewer
-LEAST_VERTICES = 2.0  # of a cluster, below which its entries do not tell how they fall
+SAMPLED_STRIPS = 512  # approximate number of sampled strips; all if there are fewer
+LEAST_VERTICES = 2.0  # mean per cluster, below which clusters are too small to estimate `falling`
 # Of the degrees of clusters looked at, their deviation over their mean, above which those of all
 # are uneven, a tenth above what the partitioner goes by.
 SURELY_UNEVEN = 1.1 * LEAST_UNEVEN_SKEWNESS
@@ -34,10 +33,11 @@ Keys = npt.NDArray[np.int64]
 def cluster_graph_of(
     graph: SlicedGraph, clusters: SliceClusters, k: int, *, across: bool
 ) -> ClusterGraph:
-    """Return what the graph of the clusters of a lone process may have, to be divided into k.
+    """Return an estimate of the graph of clusters, which is to be divided into k blocks.
 
-    across: whether clusters have vertices of several slices; as their numbers tell nothing of
-    where they are then, how entries fall is known from the clusters alone.
+    For a single process. across: whether clusters have vertices of several slices. Then the numbers
+    of clusters do not tell which are near each other, so `falling` is derived only from the
+    clusters.
     """
     found = _sampled(graph, clusters.of, clusters.count)
     arcs = found.pairs * clusters.count / max(found.clusters, 1)
@@ -51,9 +51,10 @@ def cluster_graph_of(
 
 
 def falling_of(graph: SlicedGraph, clusters: int, arcs: float) -> float:
-    """Return the power of the number of vertices by which entries fell down to this number of arcs.
+    """Return the exponent p if coarsening divided n vertices' entries by (n / clusters)^p.
 
-    0 where clusters are too small to tell, 1 where no entries are left.
+    arcs: number of entries after coarsening. 0 if clusters are too small to tell, 1 if no entries
+    are left.
     """
     if arcs <= 0:
         return 1.0
@@ -64,9 +65,9 @@ def falling_of(graph: SlicedGraph, clusters: int, arcs: float) -> float:
 
 
 class _Sample(NamedTuple):
-    """Clusters looked at, and pairs of different clusters, and of strips, that edges join there.
+    """Number of sampled clusters, and of pairs of clusters, and of strips, that their edges join.
 
-    skewness: of the degrees of the clusters.
+    A strip is a run of consecutive clusters. skewness: of the degrees of the sampled clusters.
     """
 
     clusters: int
@@ -76,7 +77,7 @@ class _Sample(NamedTuple):
 
 
 def _sampled(graph: SlicedGraph, of: Part, count: int) -> _Sample:
-    """Look at whole strips of clusters that are spread over all."""
+    """Sample whole strips of consecutive clusters, spread over all clusters."""
     strips = -(-count // STRIP)
     one_in = max(1, round(strips / SAMPLED_STRIPS), math.ceil(graph.arcs / SAMPLED_ENTRIES))
     one_in = min(one_in, max(strips // 2, 1))
@@ -98,7 +99,7 @@ def _sampled(graph: SlicedGraph, of: Part, count: int) -> _Sample:
 def _pairs_of(
     graph: SlicedGraph, i: int, of: Part, count: int, chosen: npt.NDArray[np.bool_]
 ) -> Keys:
-    """Return the pairs of clusters, first * count + second, of the rows of slice i in `chosen`."""
+    """Return pairs of clusters, first * count + second, in rows of slice i in chosen strips."""
     rows = graph.rows(i)
     own = of[rows.first : rows.first + rows.xadj.size - 1]
     wanted = chosen[own // STRIP]

@@ -1,8 +1,8 @@
-"""What sizes, contracts and lower bounds depend on, gathered from slices; work by workloads.
+"""Facts of a graph in slices that sizes, contracts and lower bounds need; work by workloads.
 
-Degrees, and weights where vertices have any, are counted as a table: few are distinct in most
-graphs, and the figures are then those of the graph in memory. Sums are made slice by slice in the
-slices' order, so that they do not depend on the number of processes.
+Degrees, and weights if vertices have any, are counted in tables, as most graphs have few distinct
+values; the figures then equal those of the graph in memory. Sums are made in the order of the
+slices, so that they do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ MOST_WEIGHT = 2.0**62  # of all vertices: sums of whole weights are int64
 
 
 class VertexBytes(NamedTuple):
-    """The memory that a vertex takes, and each of its adjacency entries [B]."""
+    """The memory of a vertex, and of each of its adjacency entries [B]."""
 
     vertex: float = BYTES_PER_VERTEX
     entry: float = BYTES_PER_EDGE
 
 
 class VertexKinds(NamedTuple):
-    """Vertices by their work for each byte, arrays (g,): of each kind the work and bytes together,
-    and the least and most bytes for a unit of work.
+    """Vertices grouped into kinds by their work per byte; arrays (g,).
+
+    work, n_bytes: total work and bytes of the kind; least, most: minimum and maximum bytes per unit
+    of work in it.
     """
 
     work: FloatArray
@@ -49,11 +51,11 @@ class VertexKinds(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SliceFacts:
-    """What a slice adds: degrees (d,) that occur, in order, and how many vertices have each.
+    """Facts of one slice: the degrees (d,) that occur, ascending, and how many vertices have each.
 
-    weight: sum of the vertex weights; heaviest, first; alike: whether all weigh the same; light:
-    the lightest of those that fit into every memory; heavy: the heaviest; kinds: where memories and
-    weights count.
+    weight: sum of the vertex weights; heaviest, first: weight of the heaviest and the first vertex;
+    alike: whether all weights are equal; light: weights of the lightest vertices that fit into
+    every memory; heavy: of the heaviest; kinds: set if both memories and weights matter.
     """
 
     degrees: IntVector
@@ -68,11 +70,11 @@ class SliceFacts:
 
 @dataclass(frozen=True, eq=False)
 class SlicedFacts:
-    """What is known of a graph in slices before it is divided.
+    """Facts of a graph in slices, known before it is divided.
 
-    load, work: for contracts and lower bounds, weighted as the workload says. total_weight [units]:
-    of the vertices as they were read; unit_weights: whether all weigh 1. mean_degree, skewness: the
-    degrees' mean, and their deviation over it, a mean below 1 counting as 1.
+    load, work: for contracts and lower bounds, weighted by the workload. total_weight [units]: of
+    the vertices as they were read; unit_weights: whether all weights are 1. mean_degree: mean of
+    the degrees; skewness: their standard deviation / max(mean, 1).
     """
 
     load: LoadFacts
@@ -86,9 +88,9 @@ class SlicedFacts:
 def sliced_facts(
     graph: SlicedGraph, platform: Platform, workload: Workload, size: VertexBytes
 ) -> SlicedFacts:
-    """Return the facts of a graph in slices; all processes call, and get the same.
+    """Return the facts of a graph in slices, the same on all processes. Collective.
 
-    Reads every slice once. Raises InputError where the workload has nothing to do.
+    Reads every slice once. Raises InputError if the workload's work is zero.
     """
     fits = _entries_that_fit(platform, size)
     by_weight = not any(workload.shares)
@@ -101,12 +103,12 @@ def sliced_facts(
 
 
 def _of_all(comm: Comm, own: list[SliceFacts]) -> list[SliceFacts]:
-    """Return what all slices add, in their order."""
+    """Return the facts of all slices, in their order."""
     return [one for some in comm.allgather(own) for one in some]
 
 
 def _entries_that_fit(platform: Platform, size: VertexBytes) -> float:
-    """Return the most entries of a vertex that fits into every memory; below 0: none fits."""
+    """Return the maximum degree of a vertex that fits into every memory; negative: none fits."""
     least = float(platform.memories.min())
     if size.vertex > least:
         return -1.0
@@ -139,7 +141,7 @@ def _slice_facts(
 
 
 def _table(degrees: IntVector) -> tuple[IntVector, IntVector]:
-    """Return the degrees that occur, ascending, and how often."""
+    """Return the distinct degrees, ascending, and the number of vertices of each."""
     common = np.bincount(degrees[degrees < COMMON])
     low = np.flatnonzero(common)
     high, times = np.unique(degrees[degrees >= COMMON], return_counts=True)
@@ -198,17 +200,17 @@ def _joined(
 
 
 def _light(each: FloatArray, counts: IntVector | FloatArray, count: int) -> FloatArray:
-    """Return the `count` least weights, of which counts (d,) vertices have each."""
+    """Return the `count` smallest weights; counts (d,) vertices have the weights `each` (d,)."""
     order = np.argsort(each, kind="stable")
     times = np.minimum(counts[order], count).astype(np.int64)
     return np.repeat(each[order], times)[:count]
 
 
-# Work for bytes, where vertices weigh what they weigh.
+# Work per byte, if vertex weights are the work.
 
 
 def _kinds(work: FloatArray, n_bytes: FloatArray) -> VertexKinds:
-    """Return the kinds of these vertices: those of equal work and bytes together."""
+    """Group vertices with equal work and equal bytes into kinds."""
     order = np.lexsort((n_bytes, work))
     work, n_bytes = work[order], n_bytes[order]
     new = np.ones(work.size, np.bool_)
@@ -221,13 +223,13 @@ def _kinds(work: FloatArray, n_bytes: FloatArray) -> VertexKinds:
 
 
 def _plain(one: SliceFacts, size: VertexBytes) -> VertexKinds:
-    """Return the kinds of a slice whose vertices weigh 1."""
+    """Return the kinds of a slice whose vertices all have weight 1."""
     n_bytes = np.asarray(size.vertex + size.entry * one.degrees, np.float64)
     return VertexKinds(one.counts.astype(np.float64), one.counts * n_bytes, n_bytes, n_bytes)
 
 
 def _fewer(kinds: VertexKinds) -> VertexKinds:
-    """Return the same kinds, or where they are too many, those of similar ratios together."""
+    """Return the kinds; if there are more than MOST_KINDS, merge those of similar ratios."""
     if kinds.work.size <= MOST_KINDS:
         return kinds
     # The exponent and the first bits of the mantissa.
@@ -243,10 +245,10 @@ def _fewer(kinds: VertexKinds) -> VertexKinds:
 
 
 def _held(kinds: VertexKinds) -> HeldWork:
-    """Return how much work fits, at most: within a kind the most work for a byte comes first.
+    """Return the maximum work for any given memory: vertices of most work per byte first.
 
-    The line through a kind of different vertices is made of the least and the most of them, which
-    lies above that of its vertices.
+    For a kind of different vertices, its vertices' curve is replaced by two segments, of the least
+    and the most bytes per unit of work, which lie above it.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         steep, flat = 1 / kinds.least, 1 / kinds.most
@@ -264,7 +266,7 @@ def _held(kinds: VertexKinds) -> HeldWork:
 
 @dataclass(frozen=True)
 class WorkScale:
-    """The work of a vertex [units] by its entries: scale x (vertex + entry x entries)."""
+    """The work of a vertex [units], given its degree: scale x (vertex + entry x degree)."""
 
     vertex: float
     entry: float
@@ -276,9 +278,9 @@ class WorkScale:
 
 
 def work_scale(graph: SlicedGraph, workload: Workload, total_weight: float) -> WorkScale | None:
-    """Return by what the workload weighs vertices; None where their own weights count.
+    """Return the workload's work of a vertex by degree; None if the vertices' own weights count.
 
-    Raises InputError where only edges cost something and there are none.
+    Raises InputError if only edges have work and there are no edges.
     """
     vertex, entry = workload.shares
     if not (vertex or entry):
@@ -293,7 +295,7 @@ def work_scale(graph: SlicedGraph, workload: Workload, total_weight: float) -> W
 
 
 class WorkRows:
-    """A SlicedGraph whose vertices weigh the work of a workload; the rest is that of `graph`."""
+    """A SlicedGraph like `graph`, but with the work of a workload as vertex weights."""
 
     def __init__(self, graph: SlicedGraph, scale: WorkScale) -> None:
         self._graph, self._scale = graph, scale
@@ -303,7 +305,7 @@ class WorkRows:
         self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
 
     def rows(self, i: int) -> SliceRows:
-        """Return the rows of slice i, weighted by their work."""
+        """Return the rows of slice i, with work as vertex weights."""
         rows = self._graph.rows(i)
         return rows._replace(vwgt=self._scale.of(np.diff(rows.xadj)))
 
@@ -316,11 +318,11 @@ class WorkRows:
         return self._graph.points(i)
 
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set the values of ghosts to those their owners have for them."""
+        """Set the values of ghosts to their owners' values."""
         self._graph.fill(values, which)
 
 
 def weighted_slices(graph: SlicedGraph, workload: Workload, total_weight: float) -> SlicedGraph:
-    """Return the graph with the workload's work as weights; the graph itself where these count."""
+    """Return the graph with work as vertex weights; the graph itself if its own weights count."""
     scale = work_scale(graph, workload, total_weight)
     return graph if scale is None else WorkRows(graph, scale)

@@ -1,4 +1,4 @@
-"""FileGraph: a binary CSR file in slices, of which one is in memory at a time."""
+"""FileGraph: a binary CSR file in slices; only one slice is in memory at a time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ROW_MEANWHILE, WEIGHT_MEANWHILE = 11.0, 80.0
 class FileGraph(OneProcess):
     """A SlicedGraph of a binary CSR file: one process reads all slices, and there are no ghosts.
 
-    A context manager. Raises InputError where the file is no .ecsr file, is damaged, or changed
-    while it is read; and where vertices have several weights.
+    A context manager. Raises InputError if the file is not an .ecsr file, is damaged, or changes
+    while it is read; also if vertices have several weights.
     """
 
     file: CsrFile
@@ -34,7 +34,7 @@ class FileGraph(OneProcess):
 
     @classmethod
     def at(cls, path: str | Path) -> FileGraph:
-        """Return the graph of the file at `path`, open until the context ends."""
+        """Open the file at `path`; return its graph, which is open until the context ends."""
         file = CsrFile(path)
         if file.layout.constraints > 1:
             file.close()
@@ -73,7 +73,7 @@ class FileGraph(OneProcess):
         return self.file.edges_weigh
 
     def sizes(self) -> SliceSizes:
-        """Return what the graph takes as it is read, of the largest slice."""
+        """Return the memory needed to read the graph, given by its largest slice."""
         layout = self.file.layout
         bounds = np.array([self.file.offset(int(end)) for end in self.ends])
         row_bytes, arc_bytes = 8.0 + 8.0 * self.dimension, 4.0
@@ -91,9 +91,9 @@ class FileGraph(OneProcess):
         )  # fmt: skip
 
     def rows(self, i: int) -> SliceRows:
-        """Read the rows of slice i; the next call writes over them.
+        """Read the rows of slice i; the next call overwrites them.
 
-        After the last slice buffers are given back when its rows are.
+        Buffers are freed together with the rows of the last slice.
         """
         first, last = self.ends[i : i + 2].tolist()
         rows = self.file.rows(first, last)
@@ -106,7 +106,7 @@ class FileGraph(OneProcess):
         return SliceRows(first, rows.xadj, rows.adjncy, adjwgt, vwgt)
 
     def weights(self, i: int) -> FloatArray:
-        """Read the weights (r,) of the vertices of slice i; (0,): all weigh 1."""
+        """Read the weights (r,) of the vertices of slice i; (0,) if all are 1."""
         first, last = self.ends[i : i + 2].tolist()
         found = self.file.weights(first, last)
         return NO_WEIGHTS if found is None else found.astype(np.float64, copy=False)

@@ -1,6 +1,6 @@
-"""Arrays that go between ranks, of any lengths and types: not pickled, in messages of bounded size.
+"""Exchange arrays of any length and type between ranks: not pickled, in messages of bounded size.
 
-Every call is made by all ranks, in the same order. Waits do not keep a core busy (MpiWaits).
+Every function is collective. Waiting ranks do not keep a core busy (MpiWaits).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ MESSAGE_BYTES = 1 << 30  # of a message at most: many MPIs count in 32 bits
 def exchanged(
     comm: Comm, values: Values[Scalar], counts: Sequence[int] | IntVector
 ) -> tuple[Values[Scalar], IntVector]:
-    """Return what all ranks have sent here, by rank, and how much each, as (ranks,) counts.
+    """Return the values that all ranks sent to this one, in rank order, and (ranks,) their counts.
 
     values: entries along the first axis, the first counts[0] of them for rank 0, and so on. Type
-    and further axes are the same on all ranks.
+    and further axes must be the same on all ranks.
     """
     sent = [int(count) for count in counts]
     came = np.array(comm.exchange(sent), np.int64)
@@ -43,9 +43,9 @@ def sent_to(
     counts: Sequence[int] | IntVector,
     came: Sequence[int] | IntVector,
 ) -> Values[Scalar]:
-    """Return what all ranks have sent here, as `exchanged` does, where all know how much that is.
+    """Like `exchanged`, if all ranks already know how many entries they receive.
 
-    came (ranks,): how many entries come from each rank.
+    came (ranks,): number of entries that come from each rank.
     """
     values = np.ascontiguousarray(values)
     into = np.empty((int(sum(came)), *values.shape[1:]), values.dtype)
@@ -62,7 +62,7 @@ def sent_to(
 
 
 def gathered(comm: Comm, values: Values[Scalar], root: int = 0) -> Values[Scalar]:
-    """Return at rank `root` the values of all ranks one after the other; elsewhere none.
+    """Return the concatenated values of all ranks at rank `root`; an empty result elsewhere.
 
     values: entries along the first axis, of the same type and further axes on all ranks.
     """
@@ -76,9 +76,9 @@ def gathered(comm: Comm, values: Values[Scalar], root: int = 0) -> Values[Scalar
 def scattered(
     comm: Comm, values: Values[Scalar], counts: Sequence[int] | IntVector, root: int = 0
 ) -> Values[Scalar]:
-    """Return this rank's entries of those that rank `root` has, counts[r] (ranks,) for rank r.
+    """Return this rank's part of rank `root`'s values; counts[r] (ranks,) entries are rank r's.
 
-    values, counts: at the other ranks without entries, of the type and further axes of the root's.
+    values, counts: empty on other ranks, with the type and further axes of the root's values.
     """
     sent = [int(count) for count in counts] if comm.rank == root else [0] * comm.size
     return exchanged(comm, values, sent)[0]
@@ -87,9 +87,10 @@ def scattered(
 def in_turn(
     comm: Comm, arrays: Sequence[npt.NDArray[Any]], root: int = 0
 ) -> Iterator[list[npt.NDArray[Any]]]:
-    """Yield at rank `root` the arrays (one axis) of each rank, by rank; at the others nothing.
+    """Yield at rank `root` the arrays (one axis) of each rank, in rank order; nothing elsewhere.
 
-    So the root has those of one other rank at a time. All ranks take the iterator to its end.
+    So the root holds the arrays of only one other rank at a time. All ranks must exhaust the
+    iterator.
     """
     lengths = comm.allgather([len(array) for array in arrays])
     if comm.rank != root:
@@ -115,9 +116,9 @@ def pass_on(
     outgoing: dict[int, npt.NDArray[Any]],
     incoming: dict[int, npt.NDArray[Any]],
 ) -> None:
-    """Send C-contiguous arrays by rank, and receive others of lengths that both sides know.
+    """Send C-contiguous arrays to ranks, and receive arrays whose lengths both sides know.
 
-    A call of the ranks concerned: those that have nothing for each other need not make it.
+    Only ranks that exchange something must call this function.
     """
     gone = {rank: bytes_of(array) for rank, array in outgoing.items() if array.size}
     came = {rank: bytes_of(array) for rank, array in incoming.items() if array.size}
@@ -137,15 +138,15 @@ def pass_on(
 
 
 def bytes_of(array: npt.NDArray[Any]) -> Bytes:
-    """Return the bytes of a C-contiguous array, not copied."""
+    """Return a view of the bytes of a C-contiguous array."""
     return array.reshape(-1).view(np.uint8)
 
 
 def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
-    """Return work() of this rank, which does not communicate, or raise on all ranks.
+    """Return work() of this rank, which must not communicate, or raise on all ranks.
 
-    Where work() raises on some ranks, the first one's error is raised on all. The message names the
-    rank, unless all say the same of a file, or it is not to be named.
+    If work() raises on some ranks, the error of the first of them is raised on all. The message
+    names the rank, unless all ranks raise the same error about a file, or `named` is false.
     """
     error: Exception | None = None
     try:
@@ -171,7 +172,7 @@ def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
 
 @contextmanager
 def raised_everywhere() -> Iterator[None]:
-    """Mark errors within as raised on all ranks: all do the same there, with the same numbers."""
+    """Context manager: mark errors as raised on all ranks, because all compute the same there."""
     try:
         yield
     except EvenerError as error:
@@ -180,7 +181,7 @@ def raised_everywhere() -> Iterator[None]:
 
 
 def of_root(comm: Comm, work: Callable[[], T]) -> T:
-    """Return on all ranks work() of rank 0, which does not communicate; so what it raises."""
+    """Return, on all ranks, work() of rank 0, or raise its error; it must not communicate."""
     found = agreed(comm, lambda: work() if comm.rank == 0 else None, named=False)
     result: Any = comm.bcast(found)
     known: T = result

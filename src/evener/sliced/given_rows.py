@@ -1,4 +1,4 @@
-"""GivenRows: the rows of a graph as the ranks of a program hold them, compared with each other."""
+"""GivenRows: rows of a graph as the ranks of a program pass them, checked for consistency."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = 2**31 - 1  # vertices of a graph: clusters of all and vertices of a rank 
 
 
 class Passed(NamedTuple):
-    """What a program passes on one rank, as arrays of any types."""
+    """The arguments that a program passes on one rank, as arrays of any types."""
 
     xadj: npt.ArrayLike
     adjncy: npt.ArrayLike
@@ -36,8 +36,8 @@ class Passed(NamedTuple):
 class OwnRows(NamedTuple):
     """The rows of a rank's slices; `first` is the number of the first row.
 
-    xadj (n_own + 1,) int64, adjncy (a,) int32 or int64: numbers in the whole graph, every row in
-    ascending order. vwgt (n_own,), adjwgt (a,), coords (n_own, d): empty where there are none.
+    xadj (n_own + 1,) int64, adjncy (a,) int32 or int64: global numbers, ascending in every row.
+    vwgt (n_own,), adjwgt (a,), coords (n_own, d): empty if the graph has none.
     """
 
     first: int
@@ -50,11 +50,11 @@ class OwnRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
-    """One rank's rows: the neighbours of row i are adjncy[xadj[i]:xadj[i + 1]], any of n vertices.
+    """One rank's rows: row i has neighbours adjncy[xadj[i]:xadj[i + 1]], numbers below n.
 
-    first: number of the first row, where rows are of consecutive vertices; numbers (rows,): those
-    of all rows where they are not, else (0,). vwgt (rows,), adjwgt (arcs,): empty where all weigh
-    1. coords (rows, d): (0, 0) where there are none.
+    first: number of the first row if rows are consecutive vertices; else numbers (rows,) has the
+    number of each, otherwise it is (0,). vwgt (rows,), adjwgt (arcs,): empty if all are 1. coords
+    (rows, d): (0, 0) if there are none.
     """
 
     xadj: IntVector
@@ -68,7 +68,7 @@ class GivenRows:
 
     @classmethod
     def of(cls, passed: Passed) -> Self:
-        """Return the rows as arrays of the types of this class, but adjncy; InputError for bad."""
+        """Convert passed arrays, except adjncy, to this class's types; InputError if invalid."""
         xadj = as_integers(passed.xadj, "xadj")
         adjncy = as_array(passed.adjncy, "adjncy")
         check_offsets(xadj, adjncy.size)
@@ -85,15 +85,15 @@ class GivenRows:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return int(self.xadj.size - 1)
 
 
 def given_rows(comm: Comm, passed: Passed) -> GivenRows:
-    """Return the rows of this rank, after all ranks have compared theirs; all call.
+    """Return this rank's rows, after comparing the arguments of all ranks. Collective.
 
-    Raises InputError on all of them where arrays are not what they should be, or those of one rank
-    do not fit those of the others.
+    Raises InputError on all ranks if an array is invalid, or if the arguments of two ranks
+    contradict each other.
     """
     own = agreed(comm, lambda: GivenRows.of(passed))
     facts = comm.allgather(_facts(own, passed))
@@ -120,11 +120,11 @@ def _refuse_too_many(n: int) -> None:
 
 
 class _Facts(NamedTuple):
-    """What each rank tells the others of its rows.
+    """Facts of its rows that each rank sends to the others.
 
-    has: which of numbers, vwgt, adjwgt and coords were passed; None for those of no length, which
-    may be there or not. vtxdist: a digest of it, 0 where it was not passed. weigh, edges_weigh:
-    whether some weight is not 1.
+    has: which of numbers, vwgt, adjwgt and coords were passed; None for arrays of length zero,
+    which may or may not be meant as passed. vtxdist: a digest of it, 0 if it was not passed. weigh,
+    edges_weigh: whether some weight is not 1.
     """
 
     rows: int
@@ -151,7 +151,7 @@ def _facts(own: GivenRows, passed: Passed) -> _Facts:
 
 
 def _compare(facts: Sequence[_Facts]) -> None:
-    """Raise InputError where the ranks do not pass arrays of the same kinds."""
+    """Raise InputError if ranks pass different kinds of arrays."""
     for place, name in enumerate(NAMES):
         by = {one.has[place]: rank for rank, one in reversed(list(enumerate(facts)))}
         if True in by and False in by:
@@ -172,7 +172,7 @@ def _compare(facts: Sequence[_Facts]) -> None:
 
 
 def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, rank: int) -> IntArray:
-    """Return adjncy in the type of all ranks, after vtxdist and numbers were checked."""
+    """Check vtxdist and numbers; return adjncy in the type common to all ranks."""
     ends = np.concatenate([[0], np.cumsum([one.rows for one in facts])])
     if passed.vtxdist is not None:
         vtxdist = as_integers(passed.vtxdist, "vtxdist")
@@ -203,7 +203,7 @@ def _placed(own: GivenRows, passed: Passed, facts: Sequence[_Facts], n: int, ran
 
 
 def numbers_of(numbers: npt.ArrayLike, n: int) -> IntVector:
-    """Return the vertices (rows,) of a rank's rows, numbers below n; InputError for others."""
+    """Return the vertices (rows,) of a rank's rows; InputError unless they are integers below n."""
     own = as_integers(numbers, "numbers")
     wrong = np.flatnonzero((own < 0) | (own >= n))
     if wrong.size:
@@ -215,7 +215,7 @@ def numbers_of(numbers: npt.ArrayLike, n: int) -> IntVector:
 
 
 def _narrow(own: GivenRows, n: int, first: int, rank: int) -> IntArray:
-    """Return adjncy as int32, or int64 where there are 2^31 vertices or more."""
+    """Return adjncy as int32, or as int64 for 2^31 vertices or more."""
     try:
         return narrow(own.adjncy, n)
     except InputError:
@@ -229,7 +229,7 @@ def _narrow(own: GivenRows, n: int, first: int, rank: int) -> IntArray:
 
 
 def no_vertex(rank: int, vertex: int, entry: int, n: int) -> InputError:
-    """Return the error of a neighbour that is no vertex of n, in a row of a rank."""
+    """Return the error for an adjacency entry of a rank that is not one of the n vertices."""
     return InputError(
         f"rank {rank}: vertex {vertex} has neighbour {entry}, which does not exist: all ranks "
         f"have {n:,} vertices"
@@ -237,7 +237,7 @@ def no_vertex(rank: int, vertex: int, entry: int, n: int) -> InputError:
 
 
 def _weights(values: Any, name: str, length: int, what: str) -> FloatArray:
-    """Return weights as float64, ones where there are none; InputError for bad ones."""
+    """Return weights as float64, ones if none were passed; InputError for invalid weights."""
     if values is None or not length:
         return NO_WEIGHTS
     weights = as_weights(values, name)

@@ -1,11 +1,12 @@
-"""Clusters across slices by label propagation, none heavier than a bound: for social networks.
+"""Clusters across slices by label propagation, with bounded weights: for social networks.
 
-Every vertex begins as a cluster of its own. Those that are alone ask to join the neighbouring
-cluster that they are bound to most; vertices of few edges ask first, or hubs would take what they
-need. Slices are dealt to phases: those of a phase see the clusters as they were when it began, and
-what they ask is granted in the slices' order, so that clusters do not depend on who holds them, and
-none grows too heavy. In the end vertices that are still alone, as leaves of hubs are, join others
-that want the same cluster. The source of the method is [MSS17]_.
+Every vertex begins as its own cluster. Single vertices request to join the neighbouring cluster to
+which they have the strongest connection; vertices with few edges request first, because hubs would
+otherwise fill the clusters. Slices are assigned to phases: those of one phase all see the clusters
+as they were when the phase began, and their requests are granted in the order of the slices. So
+clusters do not depend on which process holds a slice, and none exceeds the bound. Finally, vertices
+that are still single, such as leaves of hubs, are grouped with others that want the same cluster.
+The source of the method is [MSS17]_.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ MANY_EDGES = 30  # vertices with as many or more ask last, in any order
 
 
 class LabelClusters(NamedTuple):
-    """of (n_local,) int32: the cluster of each own vertex and ghost, below `n_clusters`.
+    """Clusters made by label propagation.
 
-    inside: share of the edges' weight whose two ends are in one cluster.
+    of (n_local,) int32: the cluster of each own vertex and ghost, below `n_clusters`.
+    inside: share of the total edge weight whose two ends are in one cluster.
     """
 
     of: Part
@@ -38,7 +40,7 @@ class LabelClusters(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What a slice asks: its rows, clusters, and the rows' weights, (0,) where all are 1."""
+    """Requests of a slice: rows, requested clusters, and the rows' weights, (0,) if all are 1."""
 
     rows: Part
     clusters: Part
@@ -46,9 +48,9 @@ class _Asked(NamedTuple):
 
 
 def clusters_by_labels(graph: SlicedGraph, heaviest: float) -> LabelClusters:
-    """Return clusters across slices of weight up to `heaviest` [units], or of one vertex.
+    """Return clusters across slices of weight <= `heaviest` [units], or of one vertex. Collective.
 
-    All processes call. Each keeps 13 bytes a vertex of the graph meanwhile.
+    Each process needs 13 bytes per vertex of the graph meanwhile.
     """
     labels = _Labels(graph, heaviest)
     for turn in range(ROUNDS + 1):
@@ -58,7 +60,7 @@ def clusters_by_labels(graph: SlicedGraph, heaviest: float) -> LabelClusters:
 
 
 class _Labels:
-    """Clusters that are being made; `labels` as of the kernels."""
+    """State of the clustering; for `labels` see the kernels."""
 
     def __init__(self, graph: SlicedGraph, heaviest: float) -> None:
         self.graph, self.heaviest = graph, np.float32(heaviest)
@@ -72,7 +74,10 @@ class _Labels:
         )  # fmt: skip
 
     def act(self, slices: Sequence[int], *, pairs: bool) -> None:
-        """Let the slices of a phase ask, and grant what they ask."""
+        """Run one phase: collect the requests of its slices, and grant them within the bound.
+
+        pairs: whether vertices that want the same cluster may join each other.
+        """
         graph = self.graph
         of_slices = {i: self._ask(graph.rows(i), pairs) for i in slices if i in graph.own_slices}
         everyone = {i: one for some in graph.comm.allgather(of_slices) for i, one in some.items()}
@@ -91,7 +96,7 @@ class _Labels:
         graph.fill(self.labels.of, Changed(changed, slices))
 
     def _ask(self, rows: SliceRows, pairs: bool) -> _Asked:
-        """Return what the rows of a slice ask."""
+        """Return the requests of the rows of a slice."""
         degrees = np.minimum(np.diff(rows.xadj), MANY_EDGES)
         order = np.argsort(degrees, kind="stable")
         asking, asked = np.empty(order.size, np.int32), np.empty(order.size, np.int32)
@@ -103,7 +108,7 @@ class _Labels:
         return _Asked(narrow(asking), narrow(asked), weights.astype(np.float32))
 
     def numbered(self) -> LabelClusters:
-        """Return the clusters by numbers without gaps."""
+        """Return the clusters, renumbered without gaps."""
         graph, of, numbers = self.graph, self.labels.of, self.labels.last
         count = int(kernels.number(self.labels.state, numbers))
         kernels.rename(of, numbers)
@@ -114,7 +119,7 @@ class _Labels:
 
 
 def _weights(graph: SlicedGraph) -> npt.NDArray[np.float32]:
-    """Return the weights (n,) of all vertices of the graph."""
+    """Return the weights (n,) of all vertices of the graph, on every process."""
     own = [graph.weights(i).astype(np.float32) for i in graph.own_slices]
     of_ranks = graph.comm.allgather([narrow(one) for one in own])
     found = [one for some in of_ranks for one in some if one.size]

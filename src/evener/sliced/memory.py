@@ -1,9 +1,9 @@
-"""The memory that a graph in slices takes while it is divided: what fits within a bound.
+"""The memory needed to divide a graph in slices, and what fits within a limit.
 
-What arrays take is counted: vertices, entries of the largest slice, clusters, vertices near
-borders. Constants state what Evener's partitioner needs besides a graph, and of libraries: measured
+The sizes of arrays are computed: vertices, entries of the largest slice, clusters, vertices near
+borders. Constants give the additional memory of Evener's partitioner and of libraries: measured
 peaks of resident memory (VmHWM) on x86-64 Linux, CPython 3.11 to 3.13, rounded up. So the same
-bound gives the same blocks, whatever memory is free.
+limit gives the same blocks, whatever memory is free.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DIVIDED_ARC_RANDOM = 60.0
 LABELLED_ARC, LABELLED_LEVEL, MOST_LABELLED = 34.0, 17.5, 110.0
 CLUSTERED_ARC, CLUSTERED_LEVEL, MOST_CLUSTERED = 20.0, 32.0, 140.0
 LEVEL_SHRINKS_BY = 3.0  # as SHRINK_BY in clusters.py
-CLUSTERED_BLOCKS = 5  # from so many on levels may stay in memory while labels are propagated
+CLUSTERED_BLOCKS = 5  # number of blocks from which levels may stay in memory during propagation
 SEARCHED_VERTEX = 150.0  # bytes a cluster, besides those: plans that the search for seconds keeps
 # Bytes a vertex and an entry of the graph of a group, from its rows to its refined blocks; of an
 # entry where entries hardly fall: 48, 64 and 99 were measured, on random graphs of 40, 8 and 5
@@ -60,12 +60,12 @@ ESTIMATED = 1.1  # times the entries of sampled clusters: what all may have
 OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at least
 OF_CELL = 0.9  # of the vertices that a cluster across slices is to have: the mean, at least
 ACROSS_CLUSTER = 560.0  # bytes a cluster across slices at most: tables while rows are summed
-MOST_IN_CLUSTER = 256.0  # vertices of a cluster at most, where memory is short
+MOST_IN_CLUSTER = 256.0  # maximum vertices of a cluster if memory does not suffice
 MOST_IN_CELL = 150.0  # mean vertices of clusters across slices, at most
-MOST_ENTRIES = 20.0  # of a cluster, where they are not known yet
+MOST_ENTRIES = 20.0  # assumed for a cluster until they are known
 FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
-LABELS = 17.0  # bytes a vertex of the graph, where clusters are made by labels
+LABELS = 17.0  # bytes per vertex of the graph while clusters are made by labels
 # Bytes a vertex and an entry of a graph of uneven degrees that one process divides, the graph
 # itself included; and bytes a vertex of clusters of three or more, besides their entries.
 WHOLE_VERTEX, WHOLE_ARC, LABELLED_CLUSTERS = 95.0, 120.0, 37.0
@@ -77,12 +77,12 @@ UNEQUAL = 1.15  # times the mean: the first guess of the largest group
 
 
 class SliceSizes(NamedTuple):
-    """What a graph in slices takes as it is read.
+    """Sizes that determine the memory needed to read a graph in slices.
 
-    n, arcs: vertices and adjacency entries of all slices; rows, row_arcs: of the slice that has
-    most of each. row_bytes, arc_bytes: of buffers and copies, for each of these. dimension: of the
-    coordinates. weighted: whether edges are. imports [B]: of what is loaded; a_cluster [B]: what
-    dividing takes for each cluster, besides its entries.
+    n, arcs: vertices and adjacency entries of all slices; rows, row_arcs: the largest number of
+    each in a slice. row_bytes, arc_bytes: bytes of buffers and copies per row and per entry.
+    dimension: number of coordinates. weighted: whether edges have weights. imports [B]: loaded
+    libraries; a_cluster [B]: memory for dividing, per cluster, without its entries.
     """
 
     n: int
@@ -97,25 +97,25 @@ class SliceSizes(NamedTuple):
     a_cluster: float = DIVIDED_VERTEX
 
     def searched(self) -> SliceSizes:
-        """Return the same where plans of least seconds are searched for."""
+        """Return the sizes with the memory that a search for plans of least seconds adds."""
         return self._replace(imports=SEARCH_IMPORTS, a_cluster=DIVIDED_VERTEX + SEARCHED_VERTEX)
 
     @classmethod
     def even(cls, n: int, arcs: int) -> SliceSizes:
-        """Return the sizes of a graph without weights whose slices are equally large."""
+        """Return the sizes of a graph without edge weights whose slices are equally large."""
         return cls(n, arcs, -(-n // N_SLICES), -(-arcs // N_SLICES))
 
     @property
     def read_bytes(self) -> float:
-        """Bytes of the largest slice, as it is read."""
+        """Bytes needed to read the largest slice."""
         return self.rows * self.row_bytes + self.row_arcs * self.arc_bytes
 
 
 def least_bytes(sizes: SliceSizes, k: int, clusters: float = 0.0) -> float:
-    """Return how much memory suffices for k blocks of a mesh of these sizes [B].
+    """Return the memory [B] that suffices for k blocks of a mesh of these sizes.
 
-    clusters: of which blocks are made, at least. What other graphs take is known once there are
-    clusters.
+    clusters: minimum number of clusters from which blocks are made. For graphs other than meshes,
+    the memory is known only after clustering.
     """
     read, numbers = sizes.read_bytes, A_CLUSTER_NUMBER * sizes.n
     count = min(max(sizes.n / (OF_CELL * MOST_IN_CELL), clusters), float(sizes.n))
@@ -136,10 +136,12 @@ def _shrunk(sizes: SliceSizes) -> float:
 
 
 class ClusterGraph(NamedTuple):
-    """What is known of a graph of clusters: their number, its entries, the power of the number of
-    vertices by which entries fall as it is shrunk, whether clusters have vertices of several
-    slices, the blocks that it is to be divided into, and whether its degrees are so uneven that it
-    is divided by label propagation alone.
+    """Facts of a graph of clusters.
+
+    clusters, arcs: number of clusters and of adjacency entries. falling: exponent p; merging
+    vertices by a factor f divides the number of entries by f^p. across: whether clusters have
+    vertices of several slices. k: number of blocks to divide it into. uneven: whether its degrees
+    are so uneven that it is divided only by label propagation.
     """
 
     clusters: int
@@ -151,21 +153,21 @@ class ClusterGraph(NamedTuple):
 
 
 def randomness(falling: float) -> float:
-    """Return 0 where entries fall by this power as in a mesh, 1 as in a random graph."""
+    """Return 0 if entries fall with this exponent as in a mesh, up to 1 as in a random graph."""
     return min(max((MESH - falling) / (MESH - RANDOM), 0.0), 1.0)
 
 
 def divided_bytes(sizes: SliceSizes, entries: float, each: float = DIVIDED_ARC) -> float:
-    """Return the bytes of a cluster of so many entries, while their graph is divided [B].
+    """Return the bytes per cluster with `entries` entries while their graph is divided [B].
 
-    each: bytes that dividing takes for an entry; by default those in a mesh.
+    each: bytes per entry for dividing; by default the value for a mesh.
     """
     own = 16.0 + 8.0 * sizes.dimension
     return own + sizes.a_cluster + entries * (_entry(sizes) + each)
 
 
 def cluster_memory(sizes: SliceSizes, graph: ClusterGraph) -> float:
-    """Return what a process takes at most until the graph of clusters is divided [B]."""
+    """Return the peak memory [B] of a process until the graph of clusters is divided."""
     most = max(_contracting(sizes, graph), _dividing(sizes, graph))
     return sizes.imports + A_CLUSTER_NUMBER * sizes.n + most
 
@@ -179,7 +181,7 @@ def _dividing(sizes: SliceSizes, graph: ClusterGraph) -> float:
 
 
 def _random_arc(sizes: SliceSizes, graph: ClusterGraph) -> float:
-    """Return the bytes of an entry of a graph of clusters whose entries hardly fall [B]."""
+    """Return the bytes per entry of a graph of clusters whose entries hardly fall [B]."""
     if sizes.dimension:
         return DIVIDED_ARC_RANDOM
     share = max(graph.arcs, 1.0) / max(float(graph.clusters) ** 2, 1.0)
@@ -190,13 +192,13 @@ def _random_arc(sizes: SliceSizes, graph: ClusterGraph) -> float:
 
 
 def _contracting(sizes: SliceSizes, graph: ClusterGraph) -> float:
-    """Return the bytes of tables and lists while rows are summed; see contraction.py."""
+    """Return the bytes of tables and lists during contraction; see contraction.py."""
     place, pair = (16.0, 12.0) if sizes.weighted else (12.0, 8.0)
     slices = 1 if graph.across else N_SLICES
     pairs = UNEQUAL * graph.arcs / (2 * slices) if slices > 1 else graph.arcs / 2
     begun = max(FIRST_PLACES, _places(4 * graph.clusters / slices))
     places = max(begun, _places(pairs))
-    table = place * (places if places == begun else 1.5 * places)  # the one before, meanwhile
+    table = place * (places if places == begun else 1.5 * places)  # with the one before
     lists = pair * graph.arcs + 16.0 * graph.clusters
     kept = pair * graph.arcs / 2 if slices > 1 else 0.0
     sums = 8.0 * (2 + sizes.dimension) * graph.clusters
@@ -205,7 +207,7 @@ def _contracting(sizes: SliceSizes, graph: ClusterGraph) -> float:
 
 
 def _places(used: float) -> float:
-    """Return the places of a table of so many pairs: a power of two."""
+    """Return the number of slots of a hash table of `used` pairs: a power of two."""
     return float(1 << int(used / FULLEST).bit_length())
 
 
@@ -214,19 +216,19 @@ def _between(mesh: float, random: float, falling: float) -> float:
 
 
 def kept_bytes(sizes: SliceSizes, entries: float) -> float:
-    """Return the bytes of a cluster of so many entries, while borders are refined [B]."""
+    """Return the bytes per cluster with `entries` entries while borders are refined [B]."""
     return 30.0 + entries * _entry(sizes)
 
 
 def _entry(sizes: SliceSizes) -> float:
-    """Return the bytes of an entry of the graph of clusters: its other end and its weight [B]."""
+    """Return the bytes per entry of the graph of clusters: its other end and its weight [B]."""
     return 12.0 if sizes.weighted else 8.0
 
 
 def vertices_in_cluster(memory: float, sizes: SliceSizes, wished: float, entries: float) -> float:
-    """Return how many vertices a cluster may have, `wished` or more, within `memory` [B].
+    """Return the number of vertices per cluster, at least `wished`, that fits in `memory` [B].
 
-    entries: the mean of a cluster in the graph of clusters.
+    entries: mean number of entries of a cluster in the graph of clusters.
     """
     n, free = sizes.n, _free(memory, sizes)
     least = divided_bytes(sizes, entries) * n / (OF_HEAVIEST * FOR_CLUSTERS * free)
@@ -236,8 +238,9 @@ def vertices_in_cluster(memory: float, sizes: SliceSizes, wished: float, entries
 
 
 def vertices_in_cell(memory: float, sizes: SliceSizes, wished: float) -> float:
-    """Return how many vertices clusters across slices are to have in the mean, `wished` or more,
-    within `memory` [B].
+    """Return the mean number of vertices, at least `wished`, of clusters across slices.
+
+    The larger the clusters, the less memory they need: chosen to fit in `memory` [B].
     """
     each = max(ACROSS_CLUSTER, divided_bytes(sizes, MOST_ENTRIES))
     free = max(_free(memory, sizes) - sizes.read_bytes, 1.0)
@@ -245,13 +248,14 @@ def vertices_in_cell(memory: float, sizes: SliceSizes, wished: float) -> float:
 
 
 def _free(memory: float, sizes: SliceSizes) -> float:
-    """Return what libraries and the clusters of vertices leave free, 1 at least [B]."""
+    """Return the memory [B] left by libraries and the clusters' numbers of vertices; at least 1."""
     return max(memory - sizes.imports - A_CLUSTER_NUMBER * sizes.n, 1.0)
 
 
 def most_whole(memory: float, n: int) -> float:
-    """Return how many entries a graph of n vertices and uneven degrees may have that one process
-    divides as a whole, within `memory` [B].
+    """Return how many entries a graph of uneven degrees may have to be divided as a whole.
+
+    n: its number of vertices; memory [B]: of the single process that divides it.
     """
     return min(MOST_WHOLE, (memory - IMPORTS - (UNEVEN + WHOLE_VERTEX) * n) / WHOLE_ARC)
 
@@ -262,11 +266,11 @@ def most_small(memory: float, n: int) -> float:
 
 
 class BorderMemory(NamedTuple):
-    """How borders are refined within a memory.
+    """How borders are refined within the memory limit.
 
-    groups: of blocks, to begin with; keep: whether all rows are kept; room: what the graph of a
-    group may take [B]. window: single vertices that are refined together; 0: groups of blocks are.
-    falling: as of ClusterGraph.
+    groups: initial number of groups of blocks; keep: whether all rows are stored; room [B]: maximum
+    memory of the graph of a group. window: number of single vertices that are refined together; 0:
+    refine groups of blocks, not windows. falling: see ClusterGraph.
     """
 
     groups: int
@@ -277,8 +281,10 @@ class BorderMemory(NamedTuple):
 
 
 class BorderSizes(NamedTuple):
-    """What borders have: single vertices, clusters, entries of the graph of clusters; bytes that
-    the block of a vertex takes; and falling, as of ClusterGraph.
+    """Sizes of borders, from which their memory is computed.
+
+    singles: number of single vertices; clusters, cluster_arcs: of the graph of clusters;
+    block_bytes: bytes to store the block of a vertex; falling: see ClusterGraph.
     """
 
     singles: int
@@ -289,18 +295,18 @@ class BorderSizes(NamedTuple):
 
 
 def group_bytes(vertices: float, entries: float, falling: float = 1.0) -> float:
-    """Return what the graph of a group takes while it is refined [B]."""
+    """Return the memory [B] of a group's graph while it is refined."""
     return IN_GROUP * vertices + _between(IN_GROUP_ARC, IN_GROUP_ARC_RANDOM, falling) * entries
 
 
 def border_memory(
     memory: float, sizes: SliceSizes, borders: BorderSizes, k: int, least: int, *, across: bool
 ) -> BorderMemory:
-    """Return how borders of k blocks are refined within `memory` [B]: in `least` groups, or more.
+    """Return how borders of k blocks are refined within `memory` [B], in at least `least` groups.
 
-    across: whether clusters have vertices of several slices. If not, windows take the place of more
-    groups. Groups are as many as there may be where there is no room for them: those that turn out
-    too large are not refined.
+    across: whether clusters have vertices of several slices. If not, windows are used instead of
+    more groups. If memory does not suffice, the number of groups is the largest possible; groups
+    that turn out too large are not refined.
     """
     most, falling = max(k // 2, 1), borders.falling
     entries = borders.singles * sizes.arcs / max(sizes.n, 1)
@@ -326,14 +332,15 @@ def border_memory(
 
 
 def kept_rows(sizes: SliceSizes, singles: float, entries: float) -> float:
-    """Return what the rows of single vertices take, while pieces of them are joined [B]."""
+    """Return the memory [B] of the rows of single vertices while pieces are concatenated."""
     weights = 8.0 if sizes.weighted else 0.0
     return 21.0 * singles + (4.0 + weights) * entries + max(4.0, weights) * entries
 
 
 def whole_border_memory(sizes: SliceSizes, borders: BorderSizes) -> float:
-    """Return what a process takes while all borders are one graph, besides blocks and clusters that
-    are written over and those that are kept [B].
+    """Return the memory [B] of a process while all borders are one graph.
+
+    Does not count blocks and clusters that are overwritten, nor those that are stored.
     """
     entries = borders.singles * sizes.arcs / max(sizes.n, 1)
     own = (KEPT_BESIDE + A_CLUSTER_NUMBER + borders.block_bytes) * sizes.n
@@ -345,7 +352,7 @@ def whole_border_memory(sizes: SliceSizes, borders: BorderSizes) -> float:
 
 
 def too_little(what: str, needed: float, allowed: float) -> MemoryShortError:
-    """Return the error that says what would do; what: the subject and its verb."""
+    """Return the error that states the memory that would suffice; what: subject and verb of it."""
     least = mebibytes(needed)
     error = MemoryShortError(
         f"{what} {least} MiB of memory, libraries included; --memory allows "

@@ -1,4 +1,4 @@
-"""Whole numbers in the least bytes that hold them, as ranks tell them to each other."""
+"""Store integers in the smallest type that holds them, to send them between ranks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MOST = 2**31  # what is as large, or larger, stays as it is
 
 
 def narrow(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the same numbers in the narrowest type of unsigned integers that holds all of them.
+    """Return the same numbers in the smallest unsigned integer type that holds all of them.
 
-    The array itself where some are negative, no whole numbers, or MOST and above.
+    Returns the array itself if some numbers are negative, not integers, or at least MOST.
     """
     if values.size == 0 or not (values.min() >= 0 and values.max() < MOST):
         return values

@@ -1,10 +1,11 @@
-"""LDG and Fennel: blocks made as vertices come, in one pass over a file or several.
+"""LDG and Fennel: streaming partitioners, which place vertices in one pass over a file, or several.
 
-With targets of their own for all blocks; both limits are kept where they are some vertices apart.
-They need no more than the block of each vertex, and cut many times what clusters and refinement
-do; here for comparison, and for scale. LDG [SK12]_ takes the block with most neighbours, less where
-it is full; Fennel [TGRV14]_ has a price on every block that rises with its load. Restreaming
-[NU13]_: in further passes a vertex leaves its block and is placed again.
+Each block may have its own target; both limits are kept if they differ by some vertices' weight.
+These methods store only the block of each vertex, and their cut is many times that of clusters and
+refinement. They serve for comparison, and for very large graphs. LDG [SK12]_ takes the block with
+most neighbours, discounted by its load; Fennel [TGRV14]_ subtracts a price that rises with a
+block's load. Restreaming [NU13]_: in further passes each vertex leaves its block and is placed
+again.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ PRICE = 1.5  # of Fennel, x edges a vertex: the derivative of its cost for gamma
 
 
 def one_pass_blocks(graph: SlicedGraph, limits: Contract, rule: str, *, passes: int = 1) -> Part:
-    """Return the blocks (n,) int32 of a graph that one process holds or reads, in order.
+    """Return the blocks (n,) int32 of a graph whose rows one process holds or reads, in order.
 
-    limits: on the blocks' weights. rule: "ldg" or "fennel". passes: more than one restream. Heavy
-    vertices, or limits that are close together, may leave blocks beyond limits. Raises UsageError
-    on several processes, where there is no order.
+    limits: limits on the blocks' weights. rule: "ldg" or "fennel". passes: more than one means
+    restreaming. Blocks may exceed their limits if vertices are heavy or limits close together.
+    Raises UsageError on several processes, where vertices have no order.
     """
     if graph.comm.size > 1:
         raise UsageError(

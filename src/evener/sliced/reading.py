@@ -1,4 +1,4 @@
-"""WatchedGraph: a graph in slices that tells how often, and how much of it, has been read."""
+"""WatchedGraph: a graph in slices that reports how often, and how much of it, has been read."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ HALF_DONE = 4  # passes after which progress shows a half
 
 
 class WatchedGraph:
-    """A SlicedGraph, all of whose rows are those of `graph`, that tells of passes and bytes.
+    """A SlicedGraph with the rows of `graph` that reports passes and bytes read.
 
-    progress: called with (step, fraction done). A pass begins where the first slice of the process
-    is read.
+    progress: called with (step, fraction done). A pass begins when the process's first slice is
+    read.
     """
 
     def __init__(self, graph: SlicedGraph, progress: Callable[[str, float], None]) -> None:
@@ -30,12 +30,12 @@ class WatchedGraph:
         self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
 
     def step(self, name: str) -> None:
-        """Tell that another step begins."""
+        """Report that another step begins."""
         self._step = name
         self._progress(name, self._done(1.0))
 
     def tell(self, name: str, fraction: float) -> None:
-        """Tell of a step, and the fraction of all that is done."""
+        """Report a step, and the fraction of the whole work that is done."""
         self._progress(name, fraction)
 
     def rows(self, i: int) -> SliceRows:
@@ -50,7 +50,7 @@ class WatchedGraph:
         return rows
 
     def weights(self, i: int) -> FloatArray:
-        """Return the weights (r,) of the vertices of slice i, or (0,): all weigh 1."""
+        """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
         return self._graph.weights(i)
 
     def points(self, i: int) -> FloatArray:
@@ -58,10 +58,10 @@ class WatchedGraph:
         return self._graph.points(i)
 
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set the values of ghosts to those their owners have for them."""
+        """Set the values of ghosts to their owners' values."""
         self._graph.fill(values, which)
 
     def _done(self, share: float) -> float:
-        """Return a share of all that is done; how many passes there will be is not known."""
+        """Return the estimated fraction done; the number of passes is not known in advance."""
         passes = max(self._passes - 1 + share, 0)
         return passes / (passes + HALF_DONE)

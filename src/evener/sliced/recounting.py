@@ -1,8 +1,8 @@
-"""The recount of blocks, for graphs in slices: every row is read once.
+"""Recount the figures of blocks of a graph in slices; every row is read once.
 
-It takes rows and blocks, and shares nothing with what made the blocks. Besides the blocks it keeps
-four bytes a vertex, the pieces that are known to be connected, and a table of the pairs of blocks
-that exchange values.
+The recount takes rows and blocks, and shares no code with the partitioners. It stores the blocks,
+four bytes per vertex, the connected pieces found so far, and a table of the pairs of blocks that
+exchange values.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FIRST_PAIRS = 1 << 12  # places of the table of pairs at first; it is doubled wh
 
 @dataclass(frozen=True)
 class VertexCosts:
-    """What vertices weigh and take: by the workload, else their own weights; bytes as of Graph [B].
+    """Work and memory of vertices: work by workload, else vertex weights; bytes as in Graph [B].
 
-    per_edge: of each adjacency entry.
+    per_edge: bytes of each adjacency entry.
     """
 
     workload: Workload = WEIGHTS
@@ -41,7 +41,7 @@ COSTS = VertexCosts()
 def recounted_in_slices(
     graph: SlicedGraph, part: Part, k: int, costs: VertexCosts = COSTS
 ) -> BlockCounts:
-    """Return the counts of the k blocks; all processes call, and get the same.
+    """Return the counts of the k blocks, the same on all processes. Collective.
 
     part (n_own,) int32: the blocks of the process's vertices. graph: as it was read.
     """
@@ -72,10 +72,10 @@ def recounted_in_slices(
 
 
 def _work(sums: Sums, workload: Workload) -> tuple[FloatArray, FloatArray]:
-    """Return the work (k,) of blocks, and of their inside vertices [units].
+    """Return the work (k,) of blocks, and (k,) of their interior vertices [units].
 
-    In proportion to the bytes that rows move, or to flops if the workload states no bytes, with
-    the sum of all weights as sum; the vertices' weights if it states neither.
+    Proportional to the bytes that rows move, or to flops if the workload states no bytes, scaled to
+    the sum of all weights; the vertex weights if it states neither.
     """
     vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
     if not (vertex or entry):
@@ -90,7 +90,7 @@ def _work(sums: Sums, workload: Workload) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """The counts of all rows, and the pairs of blocks with values sent, by ascending key."""
+    """Counts of all rows, and the values sent between pairs of blocks, by ascending key."""
 
     sums: Sums
     keys: IntVector
@@ -156,9 +156,9 @@ def _larger(pairs: PairTable) -> PairTable:
 
 
 def _pieces(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> IntVector:
-    """Return the connected pieces (k,) of each block. joined (n_local,) is written over.
+    """Return (k,) the number of connected pieces of each block; joined (n_local,) is overwritten.
 
-    Pieces of different processes that meet at a ghost are one: the first process joins them.
+    Pieces of different processes that share a ghost are one piece: the first process joins them.
     """
     comm, n_own = graph.comm, graph.n_own
     pieces: IntVector = np.zeros(k, np.int64)

@@ -1,4 +1,4 @@
-"""SlicedGraph: an undirected graph that is held, or read, in slices of consecutive rows."""
+"""SlicedGraph: an undirected graph that is stored, or read, in slices of consecutive rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ N_SLICES = 64
 
 
 class SliceRows(NamedTuple):
-    """The rows of one slice, in the numbers of the process that holds them.
+    """The rows of one slice, in the local numbers of the process that holds them.
 
     first: number of the first row. xadj (r + 1,) int64, from 0; adjncy (a,) int32: the neighbours
-    of row i are adjncy[xadj[i]:xadj[i + 1]]. adjwgt (a,) float64, or (0,): every edge weighs 1.
-    vwgt (r,) float64, or (0,): every vertex weighs 1.
+    of row i are adjncy[xadj[i]:xadj[i + 1]]. adjwgt (a,) float64, or (0,) if every edge has weight
+    1. vwgt (r,) float64, or (0,) if every vertex has weight 1.
     """
 
     first: int
@@ -35,8 +35,9 @@ class SliceRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Vertices that their owners and those whose ghosts they are know of: chosen (n_local,) bool,
-    the same for a vertex wherever it is.
+    """Selected vertices; both the owner and the ranks with ghosts of a vertex know it is selected.
+
+    chosen (n_local,) bool: the same value for a vertex on all ranks.
     """
 
     chosen: BoolArray
@@ -44,9 +45,9 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Changed:
-    """Vertices whose values have changed, as their owners alone know: own (n_own,) bool.
+    """Vertices whose values have changed; own (n_own,) bool is known only to their owners.
 
-    slices: all that may have some, where known.
+    slices: all slices that may have such vertices, if known.
     """
 
     own: BoolArray
@@ -57,12 +58,12 @@ Which = Sequence[int] | Known | Changed | None  # slices, some vertices, or all
 
 
 class SlicedGraph(Protocol):
-    """An undirected graph in N_SLICES slices of rows, of which this process holds consecutive ones.
+    """An undirected graph in N_SLICES slices of rows; each process holds consecutive slices.
 
     Slice i has the vertices ends[i] to ends[i + 1] - 1 of the graph. A process numbers its own
-    vertices from 0, in their order, and those of others that are neighbours of its own, its
-    ghosts, from n_own on. A file that is read by one process has no ghosts: numbers in it are the
-    graph's. Every method but `rows` and `points` is called by all processes, in the same order.
+    vertices from 0, in their order; its ghosts, which are neighbours owned by other processes, have
+    the numbers from n_own on. If one process reads a file, there are no ghosts, and local numbers
+    are global ones. Every method except `rows` and `points` is collective.
     """
 
     @property
@@ -71,7 +72,7 @@ class SlicedGraph(Protocol):
 
     @property
     def arcs(self) -> int:
-        """Number of adjacency entries of the graph: every edge counts at both ends."""
+        """Number of adjacency entries of the graph: two for each edge."""
 
     @property
     def n_own(self) -> int:
@@ -79,11 +80,11 @@ class SlicedGraph(Protocol):
 
     @property
     def n_local(self) -> int:
-        """Number of its vertices and ghosts."""
+        """Number of the process's vertices and ghosts."""
 
     @property
     def dimension(self) -> int:
-        """Number of coordinates of a vertex, 0 where there are none."""
+        """Number of coordinates of a vertex, 0 if it has none."""
 
     @property
     def edges_weigh(self) -> bool:
@@ -91,34 +92,34 @@ class SlicedGraph(Protocol):
 
     @property
     def comm(self) -> Comm:
-        """What the processes tell each other by."""
+        """The communicator of the processes."""
 
     @property
     def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+        """(N_SLICES + 1,) the first vertex of every slice, then n."""
 
     @property
     def own_slices(self) -> range:
         """The slices of this process."""
 
     def rows(self, i: int) -> SliceRows:
-        """Return the rows of slice i, which may be written over by the next call."""
+        """Return the rows of slice i; the next call may overwrite them."""
 
     def weights(self, i: int) -> FloatArray:
-        """Return the weights (r,) of the vertices of slice i, or (0,): every vertex weighs 1."""
+        """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
 
     def points(self, i: int) -> FloatArray:
         """Return the coordinates (r, dimension) of the vertices of slice i."""
 
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set the values of ghosts in `values` (n_local,) to those their owners have for them.
+        """Set the values of ghosts in `values` (n_local,) to their owners' values.
 
-        which: the slices, or the vertices, whose values are sent; other ghosts keep theirs.
+        which: only values of these slices, or these vertices, are sent; other ghosts are unchanged.
         """
 
 
 def slice_ends(n: int) -> IntVector:
-    """Return (N_SLICES + 1,) where the slices of a graph of n vertices begin, and n."""
+    """Return (N_SLICES + 1,) the first vertex of each slice of a graph of n vertices, then n."""
     return np.arange(N_SLICES + 1, dtype=np.int64) * n // N_SLICES
 
 
@@ -128,7 +129,7 @@ def share_of(rank: int, ranks: int) -> range:
 
 
 class OneProcess(ABC):
-    """What SlicedGraphs have in common of which one process has all slices: there are no ghosts."""
+    """Base class of SlicedGraphs whose slices are all on one process: there are no ghosts."""
 
     @property
     @abstractmethod
@@ -147,7 +148,7 @@ class OneProcess(ABC):
 
     @property
     def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, and n."""
+        """(N_SLICES + 1,) the first vertex of every slice, then n."""
         return slice_ends(self.n)
 
     @property
@@ -156,4 +157,4 @@ class OneProcess(ABC):
         return range(N_SLICES)
 
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:  # noqa: B027 - it is whole
-        """Change nothing."""
+        """Do nothing: there are no ghosts."""

@@ -1,7 +1,7 @@
-"""SliceSlabs: a graph in slices cut across a direction, vertex by vertex, where loads say so.
+"""SliceSlabs: cut a graph in slices into slabs across a direction, at given loads.
 
-Two passes over the coordinates, none over the edges. Vertices lie in line by equal bins along the
-direction; of those in a bin, which may be a layer of a grid, by their numbers.
+Two passes over the coordinates, none over the edges. Vertices are ordered by equally wide bins
+along the direction; vertices in one bin, which may be a layer of a grid, by their numbers.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ BINS = 1 << 12  # a bin of even meshes of 16 million vertices is as thin as the 
 
 @dataclass(frozen=True, eq=False)
 class SliceSlabs:
-    """Where the vertices of each slice of this process lie in line.
+    """The position of each slice's vertices in the order along the direction.
 
-    direction (d,). low: where the first bin begins along it, width: of a bin. before (own slices,
-    BINS) [units]: what lies before the vertices of a slice in a bin.
+    direction (d,). low: start of the first bin along it; width: of a bin. before (own slices, BINS)
+    [units]: weight that precedes the vertices of a slice in a bin.
     """
 
     graph: SlicedGraph
@@ -32,7 +32,7 @@ class SliceSlabs:
 
     @classmethod
     def along(cls, graph: SlicedGraph, direction: FloatArray) -> SliceSlabs:
-        """Count the weights along a direction (d,), of whole numbers. All processes call."""
+        """Sum the weights of bins along a direction (d,); weights must be integers. Collective."""
         low, high = np.inf, -np.inf
         for i in graph.own_slices:
             points = graph.points(i)
@@ -54,9 +54,10 @@ class SliceSlabs:
         )
 
     def blocks(self, line: IntArray, loads: FloatArray) -> Part:
-        """Return the block (n_local,) int32 of each vertex and ghost. All processes call.
+        """Return the block (n_local,) int32 of each vertex and ghost. Collective.
 
-        line: blocks in line; loads (k,) [units]: what each is to hold, of all vertices together.
+        line: the blocks in their order along the direction; loads (k,) [units]: weight of each
+        block.
         """
         ends, graph = np.cumsum(loads[line])[:-1], self.graph
         made, begin = np.empty(graph.n_local, np.int32), 0
@@ -86,10 +87,10 @@ class SliceSlabs:
 
 
 def directions_of(extents: FloatArray) -> list[FloatArray]:
-    """Return the directions (d,) that slabs may be cut across, for a box of these extents (d,).
+    """Return directions (d,) to cut slabs across, for a box of these extents (d,).
 
-    The longest axis, whose sections are the least; and the diagonal: a layer of a grid across it
-    has fewer vertices than a layer across an axis, up to a quarter in a cube.
+    They are the longest axis, whose cross-sections are smallest, and the diagonal: a layer of a
+    grid across the diagonal has up to a quarter fewer vertices, in a cube, than one across an axis.
     """
     axis = (np.arange(extents.size) == int(np.argmax(extents))).astype(np.float64)
     return [axis, np.ones(extents.size)] if extents.size > 1 else [axis]

@@ -1,4 +1,4 @@
-"""Partitioners of graphs in slices besides Evener's own, by name."""
+"""The other partitioners of graphs in slices than Evener's own, by name."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ON_RANKS = ("curve",)  # of these, those for which vertices need not come in ord
 
 
 def blocks_by(tool: str, graph: SlicedGraph, limits: Contract) -> Part:
-    """Return the blocks (n_own,) int32 that a tool of SLICED_TOOLS makes within the limits.
+    """Return the blocks (n_own,) int32 made by a tool of SLICED_TOOLS, within limits. Collective.
 
-    All processes call. Raises what `one_pass_blocks` and `curve_blocks` raise.
+    Raises the errors of `one_pass_blocks` and `curve_blocks`.
     """
     from evener.sliced.curve_blocks import curve_blocks
     from evener.sliced.one_pass import one_pass_blocks

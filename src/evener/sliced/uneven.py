@@ -1,11 +1,12 @@
-"""Blocks of graphs of uneven degrees in slices: filled by falling degree, then improved in rounds.
+"""Divide graphs of uneven degrees in slices: fill blocks by falling degree, then improve them.
 
     degrees -> blocks filled by falling degree -> rounds of moves and exchanges -> filled up
 
-Where a few vertices have most of the edges and many have none, a graph of clusters is unlike the
-graph. Slices are dealt to phases: those of a phase see each other's vertices, and the weights of
-blocks, as they were when it began, and each has its own share of what blocks may gain and lose. So
-blocks do not depend on who holds the slices. A round reads every slice once.
+If a few vertices have most of the edges and many have none, clustering does not preserve the
+graph's structure. Slices are assigned to phases: the slices of one phase see other slices'
+vertices, and the weights of blocks, as they were when the phase began, and each may change the
+blocks' weights by a fixed share. So blocks do not depend on which process holds a slice. A round
+reads every slice once.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ NOTHING = 1e-9  # of a target or of all weight: what counts as none
 
 @dataclass(frozen=True)
 class BlockMemory:
-    """What blocks need: bytes of a vertex, and of each of its adjacency entries."""
+    """Bytes of a vertex, and of each of its adjacency entries, to compute the memory of blocks."""
 
     vertex: float = 0.0
     entry: float = 0.0
@@ -49,12 +50,12 @@ def uneven_blocks(
     given: Part | None = None,
     rounds: int = ROUNDS,
 ) -> Part:
-    """Return the blocks (n_own,) int32 of this process's vertices. All processes call.
+    """Return the blocks (n_own,) int32 of this process's vertices. Collective.
 
-    The cut counts edge weights. degrees: of the graph, where they are known. memory: what caps of
-    `limits` count; None: nothing is capped. given (n_own,): blocks to begin with, in place of those
-    filled by falling degree. The same blocks for any number of processes. Raises NotFoundError, at
-    all, where no blocks within the limits are found.
+    The cut counts edge weights. degrees: of the graph, if known. memory: bytes that caps of
+    `limits` apply to; None: caps are ignored. given (n_own,): initial blocks, instead of blocks
+    filled by falling degree. The result does not depend on the number of processes. Raises
+    NotFoundError, on all of them, if no blocks within the limits are found.
     """
     blocks = UnevenBlocks(graph, limits, degrees or SliceDegrees.read(graph), memory)
     if given is None:
@@ -69,12 +70,12 @@ def uneven_blocks(
 
 
 class UnevenBlocks:
-    """Blocks that are being made.
+    """The current blocks, and their loads.
 
-    part (n_local,) int32: of own vertices and ghosts. load (k,) [units], held (k,) [B]: of blocks,
-    without vertices that have no edges until these are given their blocks; filling: the weight of
-    those. now: the share of all edges' ends that have moved. due (n_own,) float32: the value of
-    `now` at which a vertex is worth a look.
+    part (n_local,) int32: of own vertices and ghosts. load (k,) [units], held (k,) [B]: of blocks;
+    these exclude vertices without edges until `fill_up` assigns them; filling [units]: weight of
+    those vertices. now: number of moved edge ends / number of all edge ends. due (n_own,) float32:
+    the value of `now` from which a vertex is examined again.
     """
 
     def __init__(
@@ -96,8 +97,11 @@ class UnevenBlocks:
         self.now, self.due = 0.0, np.zeros(graph.n_own, np.float32)
 
     def fill_by_degree(self) -> None:
-        """Fill blocks, largest first, by falling degree, so that vertices without edges can do the
-        rest; most of the edges are then between the first blocks."""
+        """Fill blocks, largest first, with vertices of falling degree.
+
+        Leaves enough capacity for vertices without edges. Most edges are then between the first
+        blocks.
+        """
         held = self.degrees.linked
         needed = float(self.low.sum()) - self.filling
         most = self.high
@@ -118,10 +122,10 @@ class UnevenBlocks:
         self._weigh(linked=True)
 
     def _order(self, most: FloatArray) -> tuple[IntVector, FloatArray]:
-        """Return the blocks (k,) in the order in which they are filled, and where each ends (k,).
+        """Return the blocks (k,) in the order of filling, and the weight (k,) up to each one's end.
 
-        The largest come first; where caps then leave vertices over, those of the most bytes for
-        their weight do.
+        The largest targets come first; if caps then leave vertices without a block, blocks with the
+        most memory per weight come first.
         """
         found = []
         for key in (self.limits.targets, self.caps / most):
@@ -135,12 +139,12 @@ class UnevenBlocks:
         return max(found, key=lambda one: float(one[1][-1]))
 
     def improve(self, turn: int) -> None:
-        """Lower the cut, in one round."""
+        """Do one round of moves that lower the cut."""
         for phase in range(PHASES):
             self._phase(range(phase, N_SLICES, PHASES), turn, self._improved)
 
     def fill_up(self) -> None:
-        """Give vertices without edges to blocks short of low, then of targets, then of high."""
+        """Assign vertices without edges: to blocks below low, then below target, then to others."""
         alone, each = self.filling, self.memory.vertex * self.degrees.isolated
         most = self.high
         if self.capped and each > 0:
@@ -159,7 +163,7 @@ class UnevenBlocks:
         self._weigh(linked=False)
 
     def mend(self) -> None:
-        """Bring blocks within their limits, slice after slice, where they are not."""
+        """Move vertices until all blocks keep their limits, slice by slice; else NotFoundError."""
         for turn, most in enumerate(LOSSES):
             if self._holds().all():
                 return
@@ -179,7 +183,7 @@ class UnevenBlocks:
             )
 
     def _improved(self, rows: SliceRows, shares: Shares) -> int:
-        """Improve the blocks of a slice; return the sum of degrees of vertices that moved."""
+        """Improve the blocks of a slice; return the sum of degrees of the moved vertices."""
         due = self.due[rows.first : rows.first + rows.xadj.size - 1]
         key, row = np.full(kernels.SLOTS, -1, np.int64), np.empty(kernels.SLOTS, np.int64)
         places = Places(key, row, np.empty(kernels.SLOTS))
@@ -188,7 +192,7 @@ class UnevenBlocks:
     def _phase(
         self, slices: Sequence[int], turn: int, act: Callable[[SliceRows, Shares], int]
     ) -> None:
-        """Let the slices of a phase act, each on what all are before it."""
+        """Call act for all slices of a phase, each with the blocks as before the phase."""
         found, changes = [], {}
         for place, i in enumerate(slices):
             if i in self.graph.own_slices:
@@ -210,8 +214,11 @@ class UnevenBlocks:
     def _summed(
         self, changes: dict[int, tuple[int, FloatArray, FloatArray]]
     ) -> tuple[int, FloatArray, FloatArray]:
-        """Return the sums of what slices tell, the same however many processes hold them: those of
-        real numbers in the order of slices."""
+        """Return the sums of the changes of all slices: moved degrees, load and held.
+
+        Real numbers are summed in the order of slices, so that the result does not depend on the
+        number of processes.
+        """
         if self.degrees.whole and not self.capped:
             none = np.zeros(self.load.size)
             own = np.stack([none, *(one for _, one, _ in changes.values())])
@@ -228,9 +235,10 @@ class UnevenBlocks:
         return moved, load, held
 
     def _shares(self, place: int, of: int, turn: int) -> Shares:
-        """Return what a slice may do, which has this place among as many of a phase.
+        """Return the changes allowed to one slice, the one with index `place` of `of` in its phase.
 
-        Each has as much; where that is less than the heaviest vertex weighs, one has everything.
+        Each slice gets an equal share of a block's capacity; if that is less than the heaviest
+        vertex, one slice gets all of it.
         """
         first = (np.arange(self.load.size) + turn) % of == place
 
@@ -249,7 +257,7 @@ class UnevenBlocks:
         )  # fmt: skip
 
     def _holds(self) -> npt.NDArray[np.bool_]:
-        """Return which blocks (k,) keep their limits."""
+        """Return (k,) whether each block keeps its limits."""
         some = np.where(self.load > 0, 1, 0).astype(np.int64)
         return self.limits.keeps(self.load, some, np.where(np.isfinite(self.caps), self.held, 0.0))
 
@@ -257,7 +265,7 @@ class UnevenBlocks:
         return self.part[rows.first : rows.first + rows.xadj.size - 1]
 
     def _weigh(self, *, linked: bool) -> None:
-        """Count what blocks weigh and hold: vertices with edges, if `linked`, or all."""
+        """Compute load and memory of blocks: of vertices with edges if `linked`, else of all."""
         changes = {}
         for i in self.graph.own_slices:
             changes[i] = np.zeros((3, self.load.size))
@@ -269,7 +277,7 @@ class UnevenBlocks:
         self.held = self.memory.vertex * vertices + self.memory.entry * entries
 
     def _tell(self, slices: Sequence[int] | None = None) -> None:
-        """Tell ghosts of these slices, or all, their blocks, in as few bytes as those need."""
+        """Send blocks to the ghosts of these slices, or of all, in the smallest integer type."""
         if self.graph.comm.size > 1:
             narrow = self.part.astype(np.min_scalar_type(self.load.size - 1))
             self.graph.fill(narrow, slices)

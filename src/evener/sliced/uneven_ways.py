@@ -1,11 +1,10 @@
-"""Graphs of uneven degrees in slices: filled by degree, or clusters divided, as less is cut.
+"""Divide graphs of uneven degrees in slices, by degree or by clusters, whichever cuts less.
 
     clusters by labels -> contracted -> our partitioner at rank 0 -> rounds of moves and exchanges
     degrees            -> filled by falling degree                -> rounds of moves and exchanges
 
-R-MAT graphs have no clusters: hardly an edge falls away when they are contracted. Social networks
-have, and are cut 1.2 to 13 times as much when they are filled by degree, which takes a tenth of the
-time.
+R-MAT graphs have no clusters: contraction removes hardly any edges. Social networks have clusters;
+blocks filled by degree have 1.2 to 13 times the cut there, but take a tenth of the time.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ def blocks_of_uneven(
     options: SlicedOptions,
     memory: BlockMemory | None = None,
 ) -> Part:
-    """Return the blocks (n_own,) int32 of this process's vertices. All processes call.
+    """Return the blocks (n_own,) int32 of this process's vertices. Collective.
 
-    memory: what caps of `limits` count; None: nothing is capped. options.memory: where a graph of
-    clusters needs more, blocks are filled by degree. The same blocks for any number of processes.
-    Raises NotFoundError, at all, where no blocks within the limits are found.
+    memory: bytes that caps of `limits` apply to; None: caps are ignored. options.memory: if a graph
+    of clusters needs more, blocks are filled by degree. The result does not depend on the number of
+    processes. Raises NotFoundError, on all of them, if no blocks within the limits are found.
     """
     found: list[tuple[float, Part]] = []
     failed: NotFoundError | None = None
@@ -71,7 +70,7 @@ def _ways(
     options: SlicedOptions,
     memory: BlockMemory | None,
 ) -> Iterator[Callable[[], Part]]:
-    """Yield the ways that may cut least: each makes blocks (n_own,)."""
+    """Yield the methods that may give the smallest cut: functions that return blocks (n_own,)."""
 
     def improved(given: Part | None) -> Part:
         return uneven_blocks(graph, limits, degrees=degrees, memory=memory, given=given)
@@ -85,8 +84,11 @@ def _ways(
 
 
 class _Clusters(NamedTuple):
-    """of (n_local,) int32: the cluster of each vertex and ghost. small: at rank 0, their graph.
-    are_few: whether there are hardly any that limits leave room for.
+    """Clusters and their graph.
+
+    of (n_local,) int32: the cluster of each vertex and ghost. small: their graph, at rank 0.
+    are_few: whether contraction left most edges, although the limits allow clusters of the desired
+    weight: the graph has hardly any clusters.
     """
 
     of: Part
@@ -95,7 +97,7 @@ class _Clusters(NamedTuple):
 
 
 def _clusters(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> _Clusters | None:
-    """Return clusters by labels; None where their graph needs more memory than there is."""
+    """Return clusters by labels, or None if their graph exceeds the memory."""
     if most_small(options.memory, graph.n) <= 0:
         return None
     wished = HEAVIEST * float(limits.targets.sum()) / graph.n
@@ -113,9 +115,9 @@ def _clusters(graph: SlicedGraph, limits: Contract, options: SlicedOptions) -> _
 def _divided(
     graph: SlicedGraph, clusters: _Clusters, limits: Contract, options: SlicedOptions
 ) -> Part:
-    """Return the blocks (n_own,) of own vertices, of those that the graph of clusters is cut in.
+    """Divide the graph of clusters; return the blocks (n_own,) of own vertices.
 
-    Their weights may be a little off the limits: clusters are divided as they are.
+    Weights of blocks may slightly violate the limits, because whole clusters are assigned.
     """
     request = request_for(limits, options)
     small = clusters.small
@@ -126,7 +128,7 @@ def _divided(
 
 
 def cut_of(graph: SlicedGraph, part: Part, k: int) -> float:
-    """Return the weight of edges between blocks (n_own,), each end counted. All processes call."""
+    """Return the weight of edges between blocks (n_own,), counted at both ends. Collective."""
     blocks = np.zeros(graph.n_local, np.min_scalar_type(k - 1))
     blocks[: graph.n_own] = part
     graph.fill(blocks)

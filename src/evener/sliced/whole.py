@@ -15,7 +15,7 @@ NO_WEIGHTS = np.empty(0)
 
 
 def alone() -> Comm:
-    """Return the communication of a process that is the only one."""
+    """Return a communicator of a single process."""
     return run_threads(1, lambda comm: comm)[0]
 
 
@@ -47,7 +47,7 @@ class InMemoryGraph(OneProcess):
         return self.graph.adjwgt is not None
 
     def rows(self, i: int) -> SliceRows:
-        """Return the rows of slice i, views of the graph's arrays where types are the same."""
+        """Return the rows of slice i: views of the graph's arrays if types are equal."""
         first, last = self.ends[i : i + 2].tolist()
         graph = self.graph
         arcs = slice(int(graph.xadj[first]), int(graph.xadj[last]))
@@ -60,7 +60,7 @@ class InMemoryGraph(OneProcess):
         )
 
     def weights(self, i: int) -> FloatArray:
-        """Return the weights (r,) of the vertices of slice i, or (0,): all weigh 1."""
+        """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
         first, last = self.ends[i : i + 2].tolist()
         if self.graph.is_unit:
             return NO_WEIGHTS

@@ -1,10 +1,10 @@
-"""Borders refined window by window: single vertices of consecutive rows, by themselves.
+"""Refine borders window by window: a window is the single vertices of consecutive rows.
 
-A window has the single vertices of as many rows as there is memory for. All other vertices keep
-their blocks meanwhile: they are one fixed vertex for each block. So all borders in a window are
-refined, whichever blocks they are between, and a turn reads rows once, however little memory there
-is. Turns have their windows half a window apart. Vertices have to be numbered such that edges join
-near ones, as they are where clusters lie inside slices.
+A window contains the single vertices of as many rows as memory allows. Meanwhile all other vertices
+keep their blocks: each block's other vertices are one fixed vertex. So all borders inside a window
+are refined, whichever blocks they separate, and one turn reads all rows once, however small the
+memory. Windows of consecutive turns are shifted by half a window. Near vertices must have near
+numbers, as they have if clusters lie inside slices.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ REACH = 0.5
 def refine_windows(
     borders: BlockBorders, contract: Contract, most: int, turns: int, effort: RefineOptions
 ) -> None:
-    """Refine the blocks of a lone process's borders in place, `turns` times in other windows.
+    """Refine the blocks of a single process's borders in place, `turns` times, in shifted windows.
 
-    most: single vertices of a window.
+    most: maximum number of single vertices of a window.
     """
     for turn in range(turns):
         now = effort._replace(method="refined", seed=effort.seed + turn, reach=REACH)
@@ -43,7 +43,7 @@ def refine_windows(
 
 
 def _windows(borders: BlockBorders, most: int, *, shifted: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield first and end of all windows, and how many single vertices each has."""
+    """Yield the first row and the end of each window, and its number of single vertices."""
     first, room = 0, max(most // 2, 1) if shifted else most
     while first < borders.of.size:
         last, count = kernels.end_of_window(borders.of, first, room)
@@ -80,7 +80,7 @@ def _refine_window(
 
 
 def _window_rows(borders: BlockBorders, part: Part, first: int, last: int) -> GroupRows:
-    """Return the rows of the single vertices of a window; entries below k are blocks."""
+    """Return the rows of the single vertices of a window; entries below k denote blocks."""
     graph = borders.graph
     within = range(
         int(np.searchsorted(graph.ends, first, "right")) - 1,
@@ -111,10 +111,10 @@ def _window_graph(
     vwgt: FloatArray,
     borders: BlockBorders,
 ) -> Graph:
-    """Return the graph of one fixed vertex for each block, then of the single vertices.
+    """Return the graph of one fixed vertex for each block, then the single vertices.
 
-    place (k,): the number of each block; weights (b,): what is outside the window of each. `got`
-    is emptied, and its lists are written over.
+    place (k,): the number of each block; weights (b,): each block's weight outside the window.
+    `got` is emptied, and its lists are overwritten.
     """
     (rows,) = got
     got.clear()

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Print the best set of devices of each size, with predicted times; draw them if asked."""
+    """Print the best set of devices of each size, with predicted times; draw them if requested."""
     from evener.planning.advise.advise import advise
     from evener.planning.options import PlanOptions
 
@@ -95,7 +95,7 @@ def _print(advice: Advice, out: Output) -> None:
 
 
 def _thinned(choices: tuple[Choice, ...], advice: Advice) -> list[Choice]:
-    """Return at most MAX_ROWS choices, with all that were planned and the knee."""
+    """Return at most MAX_ROWS choices, including the knee and all that were planned."""
     if len(choices) <= MAX_ROWS:
         return list(choices)
     marked = [c for c in choices if c.planned or c is advice.knee]

@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Run every tool on the same targets and contract; exit 0 also where one of them fails."""
+    """Run every tool with the same targets and contract; exit 0 even if a tool fails."""
     from evener.partitioning.tools import find_tool
     from evener.planning.compare import PLAN, available_tools, compare, compared_plan
 
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _row(result: Comparison) -> dict[str, Any]:
-    """Return the figures of a tool; None where it did not get that far."""
+    """Return the figures of a tool; those that could not be computed are None."""
     from evener.reporting.comparisons import row_of
 
     raw = result.raw
@@ -165,7 +165,7 @@ def _print(rows: list[dict[str, Any]], platform: Platform, work: float, out: Out
 
 
 def _both(row: dict[str, Any], key: str, text: Callable[[Any], str]) -> str:
-    """Return a figure after repair, and in brackets before repair, if they differ."""
+    """Return a figure after repair and, if it differs, the figure before repair in brackets."""
     now, came = text(row[key]), text(row["raw"][key])
     return now if now == came else f"{now} ({came})"
 

@@ -24,8 +24,8 @@ INSTALL = {
 class Offer:
     """Completions of a command: options with their help, and known values.
 
-    values: of an option, or under "" of the first argument. lists: options that take several of
-    their values, with commas between.
+    values: values of each option; under "", those of the first argument. lists: options that take
+    several of their values, separated by commas.
     """
 
     purpose: str
@@ -87,7 +87,7 @@ def _first_part(help_: str) -> str:
 
 
 def _known_values() -> dict[str, list[str]]:
-    """Return known values of options that take names, but other values as well."""
+    """Return known values of options that take names but also other values."""
     from evener.integrations.exports import EXPORTERS
     from evener.io.formats import FORMATS
     from evener.io.plans.partitions import EXPORTS
@@ -117,9 +117,9 @@ def _kernels() -> list[str]:
 
 
 def _cases(found: dict[str, Offer], line: Callable[[str, str, str, bool], str]) -> list[str]:
-    """Return a line for every "COMMAND OPTION" whose values are known.
+    """Return a line of script for every "COMMAND OPTION" whose values are known.
 
-    line: takes command, option, values, and whether commas join several of them.
+    line: function of command, option, values, and whether several values are joined by commas.
     """
     return [
         line(name, option, " ".join(values), option in offer.lists)
@@ -130,7 +130,7 @@ def _cases(found: dict[str, Offer], line: Callable[[str, str, str, bool], str]) 
 
 
 def bash(found: dict[str, Offer]) -> str:
-    """Return the script for bash; it completes file names where no values are known."""
+    """Return the script for bash; it completes file names if no values are known."""
     firsts = [
         f'    {name}) [[ $COMP_CWORD -eq 2 ]] && words="{" ".join(offer.values[""])}" ;;'
         for name, offer in found.items()
@@ -165,7 +165,7 @@ def bash(found: dict[str, Offer]) -> str:
 
 
 def _bash_case(name: str, option: str, values: str, listed: bool) -> str:
-    """Return a case of bash; in a list, what precedes the last comma stays."""
+    """Return a case of the bash script; in a list, the text before the last comma is kept."""
     if not listed:
         return f'    "{name} {option}") words="{values}" ;;'
     before = 'local first=""; [[ $current == *,* ]] && first="${current%,*},"'
@@ -174,7 +174,7 @@ def _bash_case(name: str, option: str, values: str, listed: bool) -> str:
 
 
 def _zsh_case(name: str, option: str, values: str, listed: bool) -> str:
-    """Return a case of zsh."""
+    """Return a case of the zsh script."""
     before = "compset -P '*,'; " if listed else ""
     return f'    "{name} {option}") {before}compadd {values}; return ;;'
 
@@ -217,7 +217,7 @@ def zsh(found: dict[str, Offer]) -> str:
 
 
 def _zsh_options(offer: Offer) -> str:
-    """Return the options as _describe takes them, each with its help."""
+    """Return the options, each with its help, in the format of zsh's _describe."""
     return " ".join(_quoted(f"{name}:{help_}") for name, help_ in offer.options.items())
 
 

@@ -111,9 +111,9 @@ def _say(made: Converted, target: Path, name: str, what: str, out: Output) -> No
 def _convert_in_pieces(
     source: str, target: Path, options: ReadOptions, memory: int | None, out: Output
 ) -> bool:
-    """Write a binary CSR file without reading the input whole; False where it must be.
+    """Write a binary CSR file without reading the whole input; return whether that is possible.
 
-    Raises UsageError where it must be, and a bound of memory was given.
+    Raises UsageError if it is impossible and a memory limit was given.
     """
     from evener.io.converting.convert import MEMORY, convert_to_csr
     from evener.io.converting.vertices import VertexFiles

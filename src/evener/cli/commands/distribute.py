@@ -25,7 +25,7 @@ SHOWN = 40  # devices in the table
 
 @dataclass(frozen=True)
 class DistributeOptions:
-    """The plan, the graph's file, the folder, which arcs, and how the file is read."""
+    """The plan, the graph's file, the folder, which arcs to write, and how the file is read."""
 
     plan: str = option("a plan file", "plan", metavar="PLAN")
     mesh: str = option("the file that the plan was made from", "mesh", metavar="GRAPH")
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Divide the graph as the plan says, and write a file for each device."""
+    """Divide the graph as in the plan, and write a file for each device."""
     from evener.io.plans.plan import read_plan
     from evener.running.distributed import refuse_folder
 
@@ -85,7 +85,10 @@ def _in_memory(options: DistributeOptions, plan: Plan, out: Output) -> dict[str,
 
 
 def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[str, Any]:
-    """Write the parts without the whole graph in memory. UsageError where the file needs that."""
+    """Write the parts without holding the graph in memory.
+
+    UsageError if the file's format needs it.
+    """
     from evener.errors import UsageError
     from evener.io.graphs.streams import WholeNeeded
     from evener.io.streaming import digest_of, open_stream
@@ -119,7 +122,7 @@ def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[st
 
 
 def _say(index: dict[str, Any], folder: str, out: Output) -> None:
-    """Print a row for each device, or what index.json holds as JSON."""
+    """Print a row for each device, or the content of index.json as JSON."""
     from evener.wording import plural
 
     rows = [

@@ -42,11 +42,11 @@ SELF_TEST_LIMIT = 30.0  # [s] for METIS on 2,500 vertices
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the command has no arguments."""
+    """Do nothing: the command has no arguments."""
 
 
 def run(args: argparse.Namespace, out: Output) -> int:  # noqa: ARG001
-    """Print what is installed and whether it works; return 0 if the core works, else 5."""
+    """Print what is installed and whether it works; return 0 if Evener itself works, else 5."""
     packages = {name: _version(name) for name in CORE}
     optional = _optional()
     checks = [_check(name, test) for name, test in _tests().items()]

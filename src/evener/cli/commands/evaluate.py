@@ -1,4 +1,4 @@
-"""`evener evaluate`: judge a partition from any tool."""
+"""`evener evaluate`: evaluate a partition from any tool."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read both, judge, print; the exit code does not depend on whether the contract holds."""
+    """Read graph and partition, evaluate, print; the exit code does not depend on the contract."""
     from evener.planning.evaluate import evaluate
     from evener.planning.in_memory import describe
     from evener.plans.plan import arcs_remark
@@ -115,7 +115,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class AskedTerms(NamedTuple):
-    """--epsilon and --constraints; None and "" where they are not given."""
+    """--epsilon and --constraints; None and "" if they are not given."""
 
     epsilon: float | None
     shares: str
@@ -124,7 +124,10 @@ class AskedTerms(NamedTuple):
 def judging_devices(
     machine: MachineOptions, plan: str | None, part: str, out: Output
 ) -> tuple[Platform, Promise | None]:
-    """Return the machine, and the promise of the plan of --as or of the file of blocks, if any."""
+    """Return the machine, and the contract stored in the plan of --as or in the partition's file.
+
+    The contract is None if neither states one.
+    """
     from evener.io.plans.plan import read_plan
     from evener.io.plans.promises import promise_in, promise_of
 
@@ -142,9 +145,9 @@ def judging_devices(
 
 
 def _refuse_broken_plan(part: str) -> None:
-    """Raise InputError where a file cannot be read, or has the name of a plan but is not one.
+    """Raise InputError if a file cannot be read, or is named like a plan but is not one.
 
-    Otherwise the error would be that no machine is given, though a plan contains one.
+    Without this check, the error would be that no machine is given, although plans contain one.
     """
     from evener.io.plans.plan import read_plan
     from evener.io.sources import open_source
@@ -157,7 +160,7 @@ def _refuse_broken_plan(part: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class JudgingTerms:
-    """A contract, and a phrase that says where it comes from."""
+    """A contract, and a phrase that states its origin."""
 
     contract: Contract
     source: str
@@ -172,7 +175,7 @@ def judging_terms(
 ) -> JudgingTerms:
     """Return the plan's contract if graph, machine and workload are the same, else a similar one.
 
-    Without a plan: the contract that `evener plan` would make. --epsilon and --constraints ask for
+    Without a plan: the contract that `evener plan` would make. With --epsilon or --constraints:
     sizes by speed.
     """
     from evener.io.plans.promises import platform_digest
@@ -224,7 +227,7 @@ def _by_weight(certificate: Certificate) -> list[list[str]]:
 
 
 def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
-    """Return rows on blocks and targets, which do not bind in plans for seconds."""
+    """Return rows on blocks and targets; in plans for seconds, targets are not binding."""
     certificate = judged.certificate
     asked = certificate.contract.targets > 0
     ratios = certificate.fullness[asked]

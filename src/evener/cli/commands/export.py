@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Write `part[v]`, the index of v's device in the machine's order, as asked."""
+    """Write `part[v]`, the index of v's device in the machine's order, in the requested format."""
     from evener.integrations.exports import EXPORTERS
     from evener.io.plans.edge_exports import LISTS
 
@@ -87,7 +87,7 @@ NAMED = 4  # files that are named one by one
 
 @dataclass(frozen=True)
 class PartFileOptions:
-    """A plan's file, the file it was made from, if it is given, and what is written where."""
+    """A plan's file, the file it was made from, if given, and the outputs."""
 
     plan: str
     mesh: str | None
@@ -98,7 +98,7 @@ class PartFileOptions:
 
 
 def export_to_program(options: PartFileOptions, out: Output) -> int:
-    """Write what another program takes: a file, several together, or into its case."""
+    """Write the input of another program: one file, several files, or files in its case folder."""
     from evener.integrations.exports import export
     from evener.integrations.requests import ExportRequest
 
@@ -167,7 +167,7 @@ def _read(options: PartFileOptions, out: Output) -> tuple[Plan, Reading | None]:
 
 
 def idle_devices(plan: Plan) -> str | None:
-    """Return a note on devices without a block, to which a rank would nevertheless belong."""
+    """Return a note on devices without a block; each of them would nevertheless have a rank."""
     from evener.wording import ranges
 
     unused = [plan.platform.names[b] for b in (plan.certificate.vertices == 0).nonzero()[0]]

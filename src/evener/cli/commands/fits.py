@@ -1,4 +1,4 @@
-"""`evener fits`: whether a graph fits into the devices' memories, and how much they lack."""
+"""`evener fits`: whether a graph fits into the devices' memories, and how much is missing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Exit 0 where the graph fits, 4 where it does not."""
+    """Print what fits; exit 0 if the graph fits, 4 if it does not."""
     from evener.sizing import contract_for
     from evener.wording import memory
 
@@ -97,7 +97,7 @@ def _fits_program(
     platform: Platform,
     out: Output,
 ) -> int:
-    """Say what a run of a program allocates on each device of a plan; exit 0 where that fits."""
+    """Print what a run of a program allocates on each device of a plan; exit 0 if it fits."""
     from evener.planning.least_devices import MOST, planned_by_bytes
     from evener.wording import memory
 
@@ -128,7 +128,7 @@ def _fits_program(
 
 
 class _Least(NamedTuple):
-    """How many devices of a kind and a memory [B] a program needs; None: more than MOST."""
+    """Number of devices of a kind and a memory [B] that a program needs; None: more than MOST."""
 
     kind: str
     memory: float | None
@@ -141,7 +141,7 @@ def _least(
     platform: Platform,
     cores: list[int],
 ) -> list[_Least]:
-    """Return how many devices of each kind and memory the program needs."""
+    """Return the number of devices of each kind and memory that the program needs."""
     from evener.planning.least_devices import least_devices
 
     kinds = {(one.kind, one.memory): cores[b] for b, one in enumerate(platform.devices)}
@@ -152,7 +152,7 @@ def _least(
 
 
 def _cores(devices: str | None, platform: Platform) -> list[int]:
-    """Return how many cores each device has; 0 for a CUDA device."""
+    """Return the number of cores of each device; 0 for a CUDA device."""
     from evener.running.devices import devices_named
 
     if devices is None:
@@ -164,7 +164,7 @@ def _cores(devices: str | None, platform: Platform) -> list[int]:
 
 
 def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> None:
-    """Raise InfeasibleError where a single vertex is too heavy, as `plan` would."""
+    """Raise InfeasibleError, like `plan`, if a single vertex is too heavy."""
     from evener.partitioning.repair.proofs import prove_possible
     from evener.partitioning.repair.state import State
     from evener.plans.partition import Partition
@@ -174,7 +174,7 @@ def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> 
 
 
 def _shares_by_speed(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
-    """Return each device's share by speed alone, and how much of it exceeds its memory."""
+    """Return each device's share by speed only, and how much of it exceeds the device's memory."""
     from evener.platforms.with_curves import seconds_at
     from evener.sizing.memory_capped import unit_capacities
 
@@ -201,7 +201,7 @@ def _shares_by_speed(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
 
 
 def _print(devices: list[dict[str, Any]], out: Output) -> None:
-    """Print the devices that lack most memory, if any lacks some."""
+    """Print the devices that lack most memory, if there are any."""
     from evener.wording import memory
 
     lacking = sorted((d for d in devices if d["short"] > 0), key=lambda d: -d["short"])

@@ -32,7 +32,7 @@ N_FILTERS = "number of filters"
 
 
 def families() -> dict[str, Family]:
-    """Return all that can be generated, by name: graphs, meshes, machines, speeds of devices."""
+    """Return all families that can be generated, by name: graphs, meshes, machines, speeds."""
     from evener.graphs.generating.families import GENERATORS, Family
     from evener.platforms.models.examples import CURVE_SETS, emulated_speeds
 
@@ -99,7 +99,7 @@ def _stream_graph(  # noqa: PLR0913 - one for each parameter of the paper
     gamma: float = 25.0,
     reading: str = "",
 ) -> StreamGraph:
-    """Return a random stream graph with the parameters of [Muralidharan13]_ for a machine file."""
+    """Return a random stream graph for a machine file, with parameters of [Muralidharan13]_."""
     from evener.io.machines.platforms import read_platform
     from evener.streams.generating import GraphParameters, random_stream_graph
     from evener.streams.readings import reading_of
@@ -156,7 +156,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Make and write a mesh, a graph or a speeds file; print what it holds."""
+    """Make and write a mesh, a graph or a speeds file; print its contents."""
     from evener.io.write import writer_for
 
     known = families()
@@ -193,7 +193,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _is_written_at_once(family: str, output: str) -> bool:
-    """Whether a binary CSR file is written as the graph is generated, of any size."""
+    """Whether a binary CSR file of any size is written while the graph is generated."""
     from evener.io.converting.generated import GENERATED
     from evener.io.csr.csr_writer import can_be_filled
     from evener.io.sources import PACKINGS
@@ -205,7 +205,7 @@ def _is_written_at_once(family: str, output: str) -> bool:
 def _written_at_once(
     family: str, output: str, given: dict[str, Any], memory: int | None, progress: Progress
 ) -> dict[str, int]:
-    """Write a graph as it is generated; return its counts."""
+    """Write a graph while it is generated; return its counts."""
     from evener.io.converting.convert import MEMORY
     from evener.io.converting.generated import GENERATED, Working
 
@@ -216,7 +216,7 @@ def _written_at_once(
 
 
 def _given(family_name: str, options: dict[str, str | None], seed: int) -> dict[str, Any]:
-    """Return the family's parameters. Raises UsageError for one it lacks, or that is missing."""
+    """Return the family's parameters. Raises UsageError for unknown and for missing ones."""
     family = families()[family_name]
     for name, text in options.items():
         if name not in family.parameters and text is not None:
@@ -237,7 +237,7 @@ def _given(family_name: str, options: dict[str, str | None], seed: int) -> dict[
 
 
 def _kind_of(family: Family, parameter: str) -> str:
-    """Return the type of a parameter, as it is annotated; empty where the family lacks it."""
+    """Return the annotated type of a parameter; empty if the family lacks the parameter."""
     if parameter not in family.parameters:
         return ""
     return str(inspect.signature(family.make).parameters[parameter].annotation)
@@ -259,7 +259,7 @@ def _value(text: str, annotation: str, option: str) -> Any:
 
 
 def _suffix(output: str, to: str | None) -> str:
-    """Return the suffix that chooses the format: the one given, else the file's own."""
+    """Return the suffix that selects the format: the one given, else that of the file."""
     if to is not None:
         return "." + to.lower().removeprefix(".")
     if is_stdout(output):
@@ -270,7 +270,7 @@ def _suffix(output: str, to: str | None) -> str:
 
 
 def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
-    """Whether to write a mesh; refuses what is of no format before anything is made."""
+    """Return whether to write a mesh; raise UsageError for unknown formats before any work."""
     from evener.io.formats import FORMATS
     from evener.io.sources import PACKINGS
     from evener.io.write import MESH_WRITERS

@@ -1,4 +1,4 @@
-"""`evener info`: what a graph, matrix or mesh file holds, and what is odd about it."""
+"""`evener info`: the contents of a graph, matrix or mesh file, and its oddities."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def describe(reading: Reading) -> dict[str, Any]:
-    """Return the facts of a reading, ready for JSON; lengths in the file's units."""
+    """Return the facts of a graph or mesh that was read, for JSON; lengths in the file's units."""
     graph = reading.graph
     n_components, component = reading.undirected.components()
     facts: dict[str, Any] = {
@@ -67,7 +67,7 @@ def describe(reading: Reading) -> dict[str, Any]:
 
 
 def _directed_facts(reading: Reading) -> dict[str, Any]:
-    """Return further facts of a directed graph; its degree counts arcs that leave a vertex."""
+    """Return further facts of a directed graph; degrees count outgoing arcs."""
     import numpy as np
 
     graph = reading.graph
@@ -107,7 +107,7 @@ def _bandwidth(graph: Graph | DirectedGraph) -> int:
 
 
 def _weights_of(graph: Graph | DirectedGraph) -> list[dict[str, float]] | None:
-    """Return the spread and the total of each vertex weight; None where all weigh 1."""
+    """Return the spread and the total of each vertex weight; None if all weights are 1."""
     if graph.vwgt is None:
         return None
     columns = [graph.weights(i) for i in range(graph.n_constraints)]

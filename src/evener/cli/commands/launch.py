@@ -1,4 +1,4 @@
-"""`evener launch`: start the ranks of an MPI program where their blocks belong."""
+"""`evener launch`: start the ranks of an MPI program on the devices of their blocks."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """What is to be started, by which launcher, and where its files go.
+    """What is started, by which launcher, and where its files are written.
 
-    machine: a plan or a machine file. program: its words. mpirun: the launcher's program and its
-    options, or nothing. ranks: the number that a plan must have; None: any.
+    machine: a plan or a machine file. program: words of its command. mpirun: the launcher's program
+    and its options, or nothing. ranks: the number of ranks that a plan must have; None: any.
     """
 
     machine: str = option("a plan or a machine file", "machine", metavar="PLAN")
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def launch_options_from(args: argparse.Namespace) -> LaunchOptions:
-    """Return the options. Raises UsageError without a program, and for an open quotation."""
+    """Return the options. Raises UsageError without a program, and for an unclosed quotation."""
     if not args.program:
         raise UsageError(
             "no program is given", hint="Write it last: evener launch X.plan -- ./solver ARGUMENTS"
@@ -73,7 +73,7 @@ def launch_options_from(args: argparse.Namespace) -> LaunchOptions:
 
 
 class Prepared(NamedTuple):
-    """A job, its launcher, its launch, and the files of it that stay."""
+    """A job, its launcher, the launch, and the files of it that are kept."""
 
     job: RankJob
     launcher: Launcher
@@ -82,7 +82,7 @@ class Prepared(NamedTuple):
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Print, write or run what starts the ranks; with --run return the program's exit code."""
+    """Print, write or run the launch command; with --run, return the program's exit code."""
     from evener.files.temporary import private_folder
     from evener.integrations.launching.placing import oddities
 
@@ -102,7 +102,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
-    """Return the places of the ranks, checked against what is given."""
+    """Return the location of each rank, checked against hosts, cores and the program."""
     from evener.integrations.launching import launch, placing
     from evener.running.launching import n_ranks
 
@@ -135,7 +135,7 @@ def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
 def _prepared(
     options: LaunchOptions, places: list[RankPlace], private: Path | None = None
 ) -> Prepared:
-    """Return the launch, its files written to the folder asked for, or to a private one."""
+    """Return the launch; its files are written to the requested folder, or to a private one."""
     from evener.integrations.launching.jobs import RankJob
     from evener.integrations.launching.launch import launch_of, needs_shared_folder
     from evener.integrations.launching.linked import refuse_other_mpi
@@ -160,7 +160,7 @@ def _prepared(
 
 
 def _launcher(options: LaunchOptions) -> Launcher:
-    """Return the launcher, which is there if it is to be run."""
+    """Return the launcher; raise an error if it is to be run but cannot be."""
     from evener.integrations.launching.launchers import PLAIN, launcher_of
 
     if options.run and options.launcher == PLAIN:
@@ -178,7 +178,7 @@ def _launcher(options: LaunchOptions) -> Launcher:
 
 
 def _run(prepared: Prepared, out: Output) -> int:
-    """Run the job; what it prints goes to stderr where stdout is for JSON."""
+    """Run the job; its output goes to stderr if stdout is for JSON."""
     from evener.integrations.launching.running import run_to_end
 
     words = prepared.launch.to_wait
@@ -189,7 +189,7 @@ def _run(prepared: Prepared, out: Output) -> int:
 
 
 def _facts(prepared: Prepared) -> dict[str, Any]:
-    """Return what --json tells."""
+    """Return the result for --json."""
     job, launcher, launch, kept = prepared
     return {
         "launcher": launcher.kind,

@@ -1,4 +1,4 @@
-"""`evener machine`: make a machine file (papers' machines, grids, what is there), or draw one."""
+"""`evener machine`: make a machine file (papers' machines, grids, this computer), or draw one."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def _write_processes(output: str | None, out: Output) -> int:
 
 
 def platform_from(args: argparse.Namespace) -> Platform:
-    """Return the machine of the kind and numbers given, none of them measured."""
+    """Return the machine of the given kind and numbers; nothing is measured."""
     from evener.platforms.examples import PLATFORMS, flat, tree
 
     kind = args.machine_kind

@@ -1,4 +1,4 @@
-"""`evener map`: put the filters of a stream graph on processors, for a short period."""
+"""`evener map`: assign the filters of a stream graph to processors, for a short period."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read, place the filters, write the plan; print a row for each device and the verdict."""
+    """Read, map the filters, write the plan; print a row for each device and the verdict."""
     from evener.files.writing import refuse_binary
     from evener.io.dataflow.reading import read_stream_graph
     from evener.io.plans.stream_plan import write_stream_plan

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _read_traces(options: TraceOptions, output: str, out: Output) -> int:
-    """Write the samples that trace files hold, and print them."""
+    """Write the samples in trace files, and print them."""
     from evener.io.machines.speeds import write_speeds
     from evener.measuring.campaign import DeviceRecord
     from evener.measuring.outcomes import Point
@@ -100,7 +100,7 @@ def _measure_speeds(options: MeasureOptions, comm: Comm, out: Output) -> int:
 
 
 def _measure_ratio(options: RatioOptions, out: Output) -> int:
-    """Fit r by arcs to PageRank on two devices, here or emulated; print and write it."""
+    """Fit r, over arcs, to PageRank on two devices, here or emulated; print and write it."""
     from evener.measuring.ratio import FEW_SCALES, SCALES, fit_ratio, ratio_points, write_ratio
 
     if options.kernel != "pagerank":
@@ -123,7 +123,7 @@ def _measure_ratio(options: RatioOptions, out: Output) -> int:
 
 
 def _two_devices(options: RatioOptions) -> tuple[Timed, list[str], str]:
-    """Return what times the CPU and the GPU, their names, and whether they are here."""
+    """Return the timer of the CPU and the GPU, their names, and whether they are emulated."""
     from evener.measuring.devices import devices_of
     from evener.measuring.ratio import emulated_timer, timer_here
     from evener.running.devices import Cuda
@@ -167,7 +167,7 @@ def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
 
 
 def _settings(options: MeasureOptions, comm: Comm) -> Settings:
-    """Return what is to be measured on this rank."""
+    """Return what this rank measures."""
     from evener.measuring.devices import devices_here, memory_here
     from evener.measuring.kernels import blas_of
     from evener.measuring.session import Settings

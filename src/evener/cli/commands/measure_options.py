@@ -26,7 +26,7 @@ TOLERANCE = 0.02  # default share by which sizes may still change when adaptive 
 
 @dataclass(frozen=True)
 class DeviceOptions:
-    """The devices that are measured, by name or in a process file; None: not given."""
+    """The devices to measure, by name or in a process file; None: not given."""
 
     device: str | None = option(
         "such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)", metavar="D,D,..."
@@ -37,7 +37,7 @@ class DeviceOptions:
     )
 
     def processes_for(self, kernel: str) -> tuple[Process, ...]:
-        """Return the processes of --processes FILE; none where it is not given.
+        """Return the processes of --processes FILE; none if the option is not given.
 
         Raises UsageError for options that the kernel does not take.
         """
@@ -56,7 +56,7 @@ class DeviceOptions:
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel takes, apart from its matrix; memory [B]: of each device."""
+    """The options of a kernel, except its matrix; memory [B]: of each device."""
 
     block: int | None = option(
         f"gemm: width of a block (default {BLOCK})", type=int, metavar="B", group=KERNEL
@@ -72,7 +72,7 @@ class KernelOptions:
     )
 
     def __post_init__(self) -> None:
-        """Raise UsageError for less than LEAST_MEMORY, as where its unit is missing."""
+        """Raise UsageError for less than LEAST_MEMORY: usually the unit is missing."""
         if self.memory is not None and self.memory < LEAST_MEMORY:
             raise UsageError(
                 f"--memory {self.memory} is in bytes, and too small: give 1MiB or more, such as "
@@ -80,7 +80,7 @@ class KernelOptions:
             )
 
     def given_to(self, kernel: str) -> dict[str, Any]:
-        """Return the options as the kernel takes them."""
+        """Return the options in the form that the kernel takes."""
         if self.block is not None and kernel not in BLOCKED:
             raise UsageError("--block works with the kernel gemm only")
         block = BLOCK if self.block is None else self.block
@@ -92,7 +92,7 @@ class KernelOptions:
 
 @dataclass(frozen=True)
 class MeasureOptions(DeviceOptions):
-    """What `evener measure` is asked for; None: not given. range, second: LOW:HIGH [units]."""
+    """The options of `evener measure`; None: not given. range, second: LOW:HIGH [units]."""
 
     kernel: str = option(
         "spmv, jacobi, pagerank, axpy, triad, gemm, gemm-streamed (cuda), or your own as "
@@ -149,7 +149,7 @@ class MeasureOptions(DeviceOptions):
     precision: Precision = field(default_factory=Precision)
 
     def loads(self) -> tuple[int, list[int]]:
-        """Return how many loads are chosen adaptively, 0 for none; and the loads of the grid."""
+        """Return the number of adaptively chosen loads, 0 for none; and the loads of the grid."""
         from evener.measuring.loads import range_of
 
         if self.adaptive and self.second is not None:
@@ -165,7 +165,7 @@ class MeasureOptions(DeviceOptions):
         return points if self.adaptive else 0, self._spacing(*range_of(self.range), points)
 
     def widths(self) -> list[int]:
-        """Return the widths of rectangles that --second asks for."""
+        """Return the widths of rectangles that --second requests."""
         from evener.measuring.loads import range_of
 
         assert self.second is not None
@@ -173,7 +173,7 @@ class MeasureOptions(DeviceOptions):
 
     @property
     def _spacing(self) -> Callable[[int, int, int], list[int]]:
-        """What spaces loads: (low, high, how many) -> loads."""
+        """The function that spaces loads: (low, high, number of loads) -> loads."""
         from evener.measuring.loads import fixed_grid, geometric_grid
 
         return fixed_grid if self.even else geometric_grid
@@ -181,7 +181,7 @@ class MeasureOptions(DeviceOptions):
 
 @dataclass(frozen=True)
 class RatioOptions:
-    """What `--ratio` measures: with which kernel, on which devices, how long, to which file."""
+    """The options of `--ratio`: kernel, devices, duration, output file."""
 
     ratio: bool = option(
         "measure r by arcs: run parts of R-MAT graphs on the two devices of --device in turn",
@@ -201,7 +201,10 @@ class RatioOptions:
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Trace files of a program's run, and what they do not record; loads: of the ranks of each."""
+    """Trace files of a program's run, and facts that they do not record.
+
+    loads: of each file's ranks.
+    """
 
     trace: Sequence[str] = option(
         "file of times: CSV, JSON Lines or Paraver's .prv; may be repeated",
@@ -238,7 +241,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_precision(parser: argparse.ArgumentParser) -> None:
-    """Add when a load is measured well enough: interval, repetitions, seconds."""
+    """Add the options for precision: interval, repetitions, seconds."""
     default = Precision()
     group = parser.add_argument_group("precision of a measured point")
     group.add_argument(

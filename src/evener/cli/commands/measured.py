@@ -1,4 +1,4 @@
-"""Prints what `evener measure` found: samples of speed curves, of surfaces, and links."""
+"""Print the results of `evener measure`: samples of speed curves, of surfaces, and links."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def show_records(
 
 
 def _times(times: float, what: str) -> str:
-    """Return by how much longer or shorter a load took than at first, or alone."""
+    """Return by how much a load's time differs from that measured alone, or at the start."""
     if what == "alone":
         return f"{_longer(1 / times)} than alone"
     return f"{_longer(times)} at the end than at the start (drift)"
@@ -67,7 +67,7 @@ def _longer(ratio: float) -> str:
 
 
 def say_imprecise(points: Sequence[Point], out: Output) -> None:
-    """Print what the mark means, if a point bears it."""
+    """Explain the mark for imprecise points, if any point has it."""
     marked = sum(map(is_imprecise, points))
     if marked:
         loads = f"{marked:,} of {len(points):,} loads" if len(points) > 1 else "the load"
@@ -78,7 +78,7 @@ def say_imprecise(points: Sequence[Point], out: Output) -> None:
 
 
 def is_imprecise(point: Point) -> bool:
-    """Whether a point was measured less precisely than requested."""
+    """Return whether a point was measured less precisely than requested."""
     return not point.reached and point.sample.status != "slower"
 
 

@@ -1,4 +1,4 @@
-"""`evener models`: the speed models that a speeds file allows, compared and drawn."""
+"""`evener models`: compare and draw the speed models that can be fitted to a speeds file."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ EXPLAINED = """columns of a file of curves:
 
 
 class Kind(Protocol):
-    """What differs between files of curves and of surfaces; an item is a device with its models.
+    """The differences between files of curves and of surfaces; an item is a device with its models.
 
-    noun, key: what an item is called, for people and in JSON. header: columns of the table;
-    at_load: those that --load adds. most_drawn: items in one picture; which: says which are drawn.
+    noun, key: name of an item, for people and in JSON. header: columns of the table; at_load:
+    further columns with --load. most_drawn: maximum items in one picture; which: phrase on which
+    are drawn.
     """
 
     noun: str
@@ -43,19 +44,19 @@ class Kind(Protocol):
     which: str
 
     def read(self, file: str) -> Mapping[str, Any]:
-        """Return all that the file holds, by name."""
+        """Return all items in the file, by name."""
 
     def items(self, chosen: Mapping[str, Any], file: str, out: Output) -> Mapping[str, Any]:
-        """Return the chosen ones that have a model; notes name the others."""
+        """Return the chosen items that have a model; notes name the others."""
 
     def row(self, name: str, item: Any, load: float | None) -> list[str]:
-        """Return an item's row of the table; load: of --load, None where not given."""
+        """Return an item's row of the table; load: of --load, None if not given."""
 
     def to_dict(self, name: str, item: Any, load: float | None) -> dict[str, Any]:
         """Return the row's figures, and all samples, for --json."""
 
     def figure(self, items: Mapping[str, Any]) -> Any:
-        """Draw the items, the most telling ones where there are more than `most_drawn`."""
+        """Draw the items; if there are more than `most_drawn`, the most informative ones."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +135,7 @@ class CurveKind:
     def items(
         self, chosen: Mapping[str, DeviceSpeeds], file: str, out: Output
     ) -> Mapping[str, DeviceFits]:
-        """Return the fits of devices with samples; raises InputError where none has any."""
+        """Return the fits of devices with samples; raises InputError if no device has any."""
         from evener.reporting.speed_plots import DeviceFits
 
         fits = {name: DeviceFits(device) for name, device in chosen.items() if device.samples}
@@ -145,7 +146,7 @@ class CurveKind:
         return fits
 
     def row(self, name: str, item: DeviceFits, load: float | None) -> list[str]:
-        """Return what the samples span, and how far the models agree."""
+        """Return the range of the samples, and how far the models agree."""
         device, worst = item.device, item.worst()
         loads = sorted(sample.load for sample in device.samples)
         agree = worst.share < 5e-4
@@ -234,11 +235,11 @@ class SurfaceKind:
         file: str,  # noqa: ARG002
         out: Output,  # noqa: ARG002
     ) -> Mapping[str, SpeedSurface]:
-        """Return all of the chosen."""
+        """Return all chosen surfaces."""
         return chosen
 
     def row(self, name: str, item: SpeedSurface, load: float | None) -> list[str]:
-        """Return the grid, the range of speeds, and how much the shape of a rectangle matters."""
+        """Return the grid, the range of speeds, and how much a rectangle's shape matters."""
         added: tuple[str, ...] = ()
         if load is not None:
             side = math.sqrt(load)
@@ -283,8 +284,8 @@ class SurfaceKind:
 def shape_share(surface: SpeedSurface) -> float:
     """Return the largest relative difference between the speeds of a rectangle and of its square.
 
-    Over the grid points whose square, of the same area, lies within the grid. If it is small, a
-    speed curve over the area is enough.
+    The maximum is over the grid points whose square, of equal area, lies within the grid. If it is
+    small, a speed curve over the area suffices.
     """
     import numpy as np
 

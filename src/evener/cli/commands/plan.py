@@ -156,9 +156,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _written(made: Plan, memory: int, files: tuple[Path, Path | None], out: Output) -> int:
-    """Write a plan whose graph is not in memory, and its report if asked; print it.
+    """Write a plan whose graph is not in memory, and its report if requested; print it.
 
-    memory: what was allowed [B].
+    memory [B]: the memory limit.
     """
     from evener.io.plans.plan import write_plan
 
@@ -172,7 +172,7 @@ def _written(made: Plan, memory: int, files: tuple[Path, Path | None], out: Outp
 
 
 def _drawn(report: Path, made: Plan, reading: Reading | None, out: Output) -> str:
-    """Write the report, and return its name; without the graph the blocks are drawn as discs."""
+    """Write the report, and return its name; without the graph, blocks are drawn as discs."""
     from evener.reporting.html import write_report
 
     with out.progress("Drawing the report") as progress:
@@ -185,7 +185,7 @@ def _drawn(report: Path, made: Plan, reading: Reading | None, out: Output) -> st
 
 
 def alone_options_from(args: argparse.Namespace) -> dict[str, object]:
-    """Return the options that are for one process, not for ranks; None where not given."""
+    """Return the options that only work in one process, not on ranks; None if not given."""
     cut = None if args.cut == "vertices" else args.cut
     return {"--report": args.report, "--versus": args.versus, "--cut": cut,
             "--memory": args.memory}  # fmt: skip
@@ -225,9 +225,9 @@ def _run_on_ranks(
 def _on_used(
     make: Callable[[Platform], Planned], platform: Platform, only_used: bool, out: Output
 ) -> Planned:
-    """Return the plan for the platform; if asked, for the devices alone that such a plan uses.
+    """Return the plan for the platform or, if only_used, for the devices that such a plan uses.
 
-    That is a plan for these devices, as if the machine had no others. It is made again as long as
+    In the latter case a plan is made as if the machine had no other devices, and again as long as
     it leaves some unused.
     """
     import numpy as np
@@ -247,7 +247,7 @@ def _on_used(
 def _tell(
     made: Plan, written: list[str], choice: CutChoice | None, out: Output, memory: str = ""
 ) -> None:
-    """Print a plan that was written, and how much memory was taken; with --json its figures."""
+    """Print a written plan, and the memory used; with --json its figures."""
     from evener.cli.judged import OWN, evaluation_to_dict
     from evener.io.plans.manifest import mapping_to_dict
 
@@ -264,7 +264,7 @@ def _tell(
 
 
 def _refuse_sliced_tool(tool: str) -> None:
-    """Raise UsageError for a partitioner of graphs that are read slice by slice."""
+    """Raise UsageError for partitioners that only divide graphs read slice by slice."""
     from evener.sliced.tools import SLICED_TOOLS
 
     if tool in SLICED_TOOLS:
@@ -288,7 +288,7 @@ def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Ou
 def _planned(
     reading: Reading, how_read: ReadOptions, options: PlanOptions, platform: Platform, out: Output
 ) -> Plan:
-    """Return a plan for the vertices of a graph that was read; notes on it go to stderr."""
+    """Return a plan for the vertices of a graph; notes on it go to stderr."""
     from evener.planning.in_memory import plan
 
     odd = notes_on(reading)
@@ -307,7 +307,7 @@ def _planned(
 
 
 def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None]) -> None:
-    """Refuse, before any work, outputs that cannot be written or are the same file as another."""
+    """Raise an error, before any work, if an output cannot be written or equals another file."""
     from evener.files.writing import refuse_binary
 
     refuse_binary(output)
@@ -341,7 +341,7 @@ def _print(made: Plan, written: list[str], out: Output, memory: str) -> dict[str
 
 
 def _sent(made: Plan) -> str:
-    """Return the edge cut and the volumes as text, by the names that evaluate uses."""
+    """Return the edge cut and the volumes as text, with the names that `evaluate` uses."""
     figures = figures_of(made.evaluation, made.platform)
     names = "edge cut", "total volume", "largest volume"
     text = ", ".join(f"{name} {figures[name]}" for name in names)

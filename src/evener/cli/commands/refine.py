@@ -1,4 +1,4 @@
-"""`evener refine`: improve a partition from any tool; its objective gets no worse."""
+"""`evener refine`: improve a partition from any tool; never increases the chosen objective."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _refuse_plan(output: str, to: str) -> None:
-    """Raise UsageError for the name of a plan, which the other commands would read as one."""
+    """Raise UsageError if the output is named like a plan: other commands would read it as one."""
     if output.lower().endswith(".plan"):
         raise UsageError(
             f"{output} would not be a plan: refine writes a partition in the format {to}",
@@ -142,7 +142,10 @@ def _refuse_plan(output: str, to: str) -> None:
 
 @dataclass(frozen=True)
 class RefineEffort:
-    """What to minimise, and how: arguments of `evener.refine`; fixed (n,): vertices that stay."""
+    """What to minimise, and how: arguments of `evener.refine`.
+
+    fixed (n,): vertices that must stay in their blocks.
+    """
 
     objective: str
     preset: str
@@ -160,8 +163,8 @@ def _refined(
 ) -> tuple[Enforced, Partition]:
     """Return the partition after repair, and after refinement.
 
-    divided: the graph as it was read, and what an iteration does. A contract for seconds sets
-    memory alone: each block then keeps about the work that it was given.
+    divided: the graph as it was read, and the workload. A contract for seconds only limits memory:
+    then each block keeps about the work that it had.
     """
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.refine import own_contract, refine, scored

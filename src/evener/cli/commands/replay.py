@@ -1,4 +1,4 @@
-"""`evener replay`: make a plan or decisions again, and say whether they are identical."""
+"""`evener replay`: make a plan or decisions again, and report whether they are identical."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
+    """Exit 0 if identical, 3 if the input differs, 5 if only the result differs."""
     from evener.errors import UsageError
     from evener.io.plans.plan import read_plan
     from evener.planning.in_memory import plan
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _refuse_of_ranks(old: Plan, file: str) -> None:
     """Raise UsageError for a plan made on ranks: one process would make other blocks.
 
-    Its record says that the graph was divided in slices, but not how they were read.
+    The plan records that the graph was divided in slices, but not how they were read.
     """
     from evener.errors import UsageError
 
@@ -102,7 +102,7 @@ def _refuse_of_ranks(old: Plan, file: str) -> None:
 
 
 def _say_replayed(old: Plan, new: Plan, file: str, graph: str, out: Output) -> int:
-    """Say whether two plans, the old one of `file`, are identical; return the exit code."""
+    """Print whether two plans, the old one from `file`, are identical; return the exit code."""
     from evener.io.plans.plan import manifest_in
 
     differences = _differences(old, new, manifest_in(file))
@@ -111,7 +111,7 @@ def _say_replayed(old: Plan, new: Plan, file: str, graph: str, out: Output) -> i
 
 
 def _decisions(file: str, graph: str | None, out: Output) -> int:
-    """Make the decisions of a log again from its measurements, which needs no graph."""
+    """Make the decisions of a log again from its measurements; this needs no graph."""
     from evener.errors import ToolError, UsageError
     from evener.rebalancing.decision_log import read_decisions, replay
 
@@ -129,7 +129,7 @@ def _decisions(file: str, graph: str | None, out: Output) -> int:
 
 
 def options_of(old: Plan, file: str) -> PlanOptions:
-    """Return the options the plan was made with. Raises InputError where they are not valid."""
+    """Return the options of the plan. Raises InputError if they are invalid."""
     from evener.errors import InputError, UsageError
     from evener.planning.options import PlanOptions
 
@@ -154,7 +154,7 @@ def options_of(old: Plan, file: str) -> PlanOptions:
 
 
 def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
-    """Remove from both records what the version that made the old plan did not predict."""
+    """Remove from both records the figures that the version of the old plan did not predict."""
     if not any(then["prediction"]["interior"]):
         for record in (then, now):
             del record["prediction"]["interior"]
@@ -164,7 +164,7 @@ def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
 
 
 def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Plan:
-    """Return the new plan with the rival of the old one, if any, run again."""
+    """Return the new plan with the old plan's rival, if any, run again."""
     if old.rival is None:
         return new
     from evener.errors import InputError, UsageError
@@ -182,7 +182,7 @@ def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Pla
 
 
 def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
-    """Return what differs, most important first. stored: the old record as it is in the file."""
+    """Return the differences, most important first. stored: the old record as it is in the file."""
     from evener.io.plans.manifest import manifest_text
     from evener.planning.evaluate import differing
 

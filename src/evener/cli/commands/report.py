@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read the plan and, for the picture, what it was made from; write the page."""
+    """Read the plan and, for the picture, its graph; write the page."""
     from evener.io.plans.plan import read_plan
     from evener.planning.evaluate import refuse_forged
     from evener.rebalancing.decision_log import is_decisions

@@ -1,4 +1,4 @@
-"""`evener run`: run a graph application on the devices that a plan or a policy gives a graph."""
+"""`evener run`: run a graph application on a graph divided by a plan or a policy."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ add_arguments = add_run_options
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Run, print what each device took; exit 5 where the values are found to be wrong."""
+    """Run, and print each device's times; exit 5 if the values are found to be wrong."""
     options, comm = run_options_from(args), own_ranks()
     answer = run_stream_program if options.stream else _answer
     if comm is None:
@@ -108,9 +108,9 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
 def _divided(
     options: RunOptions, asked: Asked, comm: MpiComm | None, out: Output
 ) -> tuple[Graph | DirectedGraph | RankParts, list[Division]]:
-    """Return the graph, and the blocks to be run: of the plan, or those made for the machine.
+    """Return the graph, and the blocks to run on: of the plan, or those made for the machine.
 
-    With a plan, each rank reads only its own part of the graph where that is possible.
+    With a plan, each rank reads only its own part of the graph if possible.
     """
     if options.plan is None:
         graph = read_workload(options.graph, options.reading, out).graph
@@ -138,7 +138,7 @@ def _divided(
 
 
 def _whole(graph: Graph | DirectedGraph | RankParts) -> Graph | DirectedGraph:
-    """Return the graph, which is not the parts that ranks read: see `read_by_ranks`."""
+    """Return the graph itself, which must be whole, not parts from `read_by_ranks`."""
     from evener.running.slicing import RankParts
 
     assert not isinstance(graph, RankParts)
@@ -152,9 +152,9 @@ def _refuse_too_large(
     devices: list[list[int] | Cuda] | None,
     is_emulated: bool,
 ) -> None:
-    """Raise InfeasibleError where a device's memory does not hold its part of the run.
+    """Raise InfeasibleError if a device's memory does not suffice for its part of the run.
 
-    An emulated device allocates what one of its kind would.
+    An emulated device allocates as much as a real one of its kind.
     """
     import numpy as np
 
@@ -175,7 +175,7 @@ def _refuse_too_large(
 
 
 def _describe(comm: MpiComm, names: Sequence[str], options: RunOptions) -> None:
-    """Give ranks the names of their devices, and waits an end."""
+    """Set device names and a wait timeout on the ranks' communicator."""
     from evener.running.hybrid import names_of_processes
 
     hint = f"--resume {options.checkpoint} continues from the last checkpoint there."
@@ -190,7 +190,7 @@ def _watch(
     tell: Callable[[int], None],
     adviser: RunRebalancer | None,
 ) -> RunWatch:
-    """Return what a run is to tell, to keep, to continue and to ask."""
+    """Return the hooks of a run: progress, timeout, checkpoints, resumption, rebalancing."""
     from pathlib import Path
 
     from evener.running.checkpoints import Checkpoints, read_checkpoint
@@ -212,7 +212,7 @@ def _watch(
 def _adviser(
     options: RunOptions, graph: Graph | DirectedGraph | RankParts, division: Division
 ) -> RunRebalancer | None:
-    """Return what decides whether vertices change device, or None without --rebalance."""
+    """Return the object that decides when vertices move, or None without --rebalance."""
     from evener.rebalancing.run_rebalancer import RunRebalancer
 
     if not options.rebalance or division.plan is None:
@@ -274,7 +274,7 @@ def _write(
     played: Sequence[str],
     out: Output,
 ) -> dict[str, Any]:
-    """Write the requested files of a run; print what would make it faster, and return it."""
+    """Write the requested files of a run; print and return what would make it faster."""
     import numpy as np
 
     from evener.files.writing import atomic_write
@@ -298,10 +298,10 @@ def read_by_ranks(
     comm: MpiComm,
     out: Output,
 ) -> RankParts | None:
-    """Return the parts of this rank's devices; None where each rank must read the whole file.
+    """Return the parts of this rank's devices; None if each rank must read the whole file.
 
-    run: the app, if it is one, and its program. A note says why the whole file is read. All ranks
-    call. Raises InputError for what is wrong in the file.
+    run: the app or None, and its program. A note says why the whole file is read. Collective.
+    Raises InputError for an invalid file.
     """
     from evener.io.graphs.streams import WholeNeeded
     from evener.io.streaming import digest_of, open_stream
@@ -331,7 +331,7 @@ def read_by_ranks(
 
 
 def _refuse_to_divide(options: RunOptions, app: App | None) -> None:
-    """Raise WholeNeeded where something else than the run needs the graph."""
+    """Raise WholeNeeded if an option or the app needs the whole graph."""
     from evener.io.graphs.streams import WholeNeeded
 
     if options.verify:

@@ -1,7 +1,7 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
-Here for devices of one speed each; speed curves and --hierarchical: sizes_by_curves.py; devices
-that are measured while sizes are sought: sizes_by_measuring.py; matrices: sizes_of_matrix.py.
+This file is for devices with one speed each; speed curves and --hierarchical: sizes_by_curves.py;
+measuring devices while sizes are computed: sizes_by_measuring.py; matrices: sizes_of_matrix.py.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _sizes(load: LoadOptions, platform: Platform, epsilon: float, out: Output) -
 
 
 def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
-    """Print a row per device, or per group of neighbours with the same numbers."""
+    """Print a row for each device, or for each group of neighbours with equal numbers."""
     if out.is_silent:
         return
     from evener.reporting.tables import RELATIVE_TIMES
@@ -150,7 +150,7 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
 
 
 def _row(name: str, rows: list[tuple[float, ...]], clock: Callable[[float], str]) -> list[str]:
-    """Return the row of one device, or of several with ranges of their numbers."""
+    """Return the row of one device, or of several devices, with ranges of their numbers."""
     speed, low, size, target, high, full, seconds = zip(*rows, strict=True)
     return [
         name,

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CurveOptions:
-    """How curves become sizes; limits and seconds as written, one number for all or one each."""
+    """How curves become sizes.
+
+    Limits and seconds are texts: one number for all devices, or one per device.
+    """
 
     method: str = option("constant, gpa, npa, exact or auto (default auto)", metavar="NAME")
     low: str | None = option("minimum size, one for all or one each (default 0)", metavar="U,U,...")
@@ -48,7 +51,10 @@ class CurveOptions:
     epsilon: float = 0.03
 
     def terms(self, devices: CurvedDevices, n: int) -> Terms:
-        """Return the options as numbers, one a device; fixed seconds else from the curves."""
+        """Return the options as numbers, one per device.
+
+        If no fixed seconds are given, they come from the curves.
+        """
         k, fixed = len(devices.models), devices.fixed
         if self.fixed_seconds is not None:
             fixed = _numbers(self.fixed_seconds, "--fixed-seconds", k, "seconds", 0.0)
@@ -58,7 +64,7 @@ class CurveOptions:
 
 
 class Terms(NamedTuple):
-    """Limits on sizes (k) [units], and time that a device taking part costs itself and all [s]."""
+    """Limits on sizes (k) [units], and the fixed and shared time that a device in use costs [s]."""
 
     low: list[int]
     high: list[int]
@@ -69,7 +75,7 @@ class Terms(NamedTuple):
 def run_curves(
     machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
 ) -> int:
-    """Print the sizes for devices of a speeds file, alone or on a machine."""
+    """Print the sizes for devices of a speeds file, with or without a machine."""
     from evener.sizing import explain_sizes, solve_sizes
 
     if machine.machine is None and load_options.says_bytes:
@@ -107,7 +113,7 @@ def _extrapolated(devices: CurvedDevices, sizes: list[int]) -> list[str]:
 
 
 def limit_of(text: str | None, option: str, k: int, default: int) -> list[int]:
-    """Return whole limits (k) of a text: one number for all devices, or one each."""
+    """Parse integer limits (k): one number for all devices, or one per device."""
     values = _numbers(text, option, k, "whole units", float(default))
     if any(value != int(value) for value in values):
         raise UsageError(f"{option} takes whole units, not {text!r}")
@@ -115,7 +121,7 @@ def limit_of(text: str | None, option: str, k: int, default: int) -> list[int]:
 
 
 def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -> list[float]:
-    """One number for all devices, or one each; the default where the option is not given."""
+    """Parse numbers (k): one for all devices, or one per device; text None: the default."""
     if text is None:
         return [default] * k
     try:
@@ -130,7 +136,7 @@ def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -
 
 
 def _subset(devices: CurvedDevices, n: int, terms: Terms) -> Subset | None:
-    """Return the devices worth using; None where taking part costs no time."""
+    """Return the devices worth using; None if using a device costs no time."""
     from evener.sizing import best_subset
 
     if not (any(terms.fixed) or any(terms.shared)):
@@ -146,7 +152,7 @@ def _subset(devices: CurvedDevices, n: int, terms: Terms) -> Subset | None:
 
 
 def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float]) -> list[str]:
-    """Return the reasons, with that of devices left out because they cost all others time."""
+    """Return the reasons, and that of devices left out because each would cost all others time."""
     if chosen is None or not any(shared):
         return reasons
     return [
@@ -181,7 +187,7 @@ def _show(
     reasons: list[str],
     out: Output,
 ) -> None:
-    """Print a row per device, or per group of neighbours with the same numbers."""
+    """Print a row for each device, or for each group of neighbours with equal numbers."""
     if out.is_silent:
         return
     names, models = devices.names, devices.models
@@ -207,7 +213,7 @@ def _show(
 
 
 def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
-    """Print what leaving devices out gains, and the time of an iteration with shared costs."""
+    """Print the gain from leaving devices out, and the time of an iteration with shared costs."""
     if chosen is None:
         return
     if chosen.used.all():
@@ -235,7 +241,7 @@ def _cells(size: int, speed: float, capacity: float, seconds: float, why: str) -
 
 
 class Place(NamedTuple):
-    """A place of the machine's tree, "site/node", and the numbers of the devices in it."""
+    """A location in the machine's tree, "site/node", and the numbers of the devices in it."""
 
     name: str
     devices: list[int]
@@ -244,7 +250,7 @@ class Place(NamedTuple):
 def run_by_level(
     machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
 ) -> int:
-    """Size the places of the machine's tree level by level; print them and their devices."""
+    """Compute sizes level by level down the machine's tree; print locations and devices."""
     from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
 
     if options.shared_seconds or options.explain:
@@ -285,7 +291,7 @@ def run_by_level(
 
 
 def _places(platform: Platform) -> list[Place]:
-    """Return the places that hold devices, those above first, in the order of the machine file."""
+    """Return the locations with devices, parents first, in the order of the machine file."""
     found: dict[str, list[int]] = {}
     for i, device in enumerate(platform.devices):
         parts = [part for part in device.at.split("/") if part]
@@ -297,7 +303,7 @@ def _places(platform: Platform) -> list[Place]:
 def _show_places(
     devices: CurvedDevices, found: LayeredSizes, places: list[Place], out: Output
 ) -> None:
-    """Print the places with what they get, then the devices."""
+    """Print the locations with their sizes, then the devices."""
     if out.is_silent:
         return
     rows = []

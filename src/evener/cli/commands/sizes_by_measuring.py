@@ -40,7 +40,7 @@ SHOWN = 4  # devices whose loads and times a line of a step shows
 def run_measuring(
     options: MeasuringOptions, machine: MachineOptions, load: LoadOptions, out: Output
 ) -> int:
-    """Measure until sizes are balanced; print every step as it ends, then the sizes."""
+    """Measure until sizes are balanced; print every step when it ends, then the sizes."""
     from evener.cli.output import Output
     from evener.files.writing import is_stdout, refuse_unwritable
     from evener.measuring.dynamic_sizes import measure_sizes
@@ -70,7 +70,7 @@ def run_measuring(
 
 
 def _samples(machine: MachineOptions) -> dict[str, Sequence[Sample]]:
-    """Return the samples of --speeds FILE by device; none where there is no file."""
+    """Return the samples of --speeds FILE by device; none if no file is given."""
     if machine.machine is not None or machine.k is not None:
         raise UsageError(
             "--measure measures this computer, and does not work with --machine or --k"
@@ -85,7 +85,7 @@ def _samples(machine: MachineOptions) -> dict[str, Sequence[Sample]]:
 
 
 def _load(kernel: str, load: LoadOptions, out: Output) -> tuple[int, Graph | None]:
-    """Return the units to divide, and the graph that is the kernel's matrix, if there is one."""
+    """Return the number of units to divide, and the graph if it is the kernel's matrix."""
     from evener.measuring.kernels import KERNELS
 
     if load.graph is None:
@@ -101,7 +101,7 @@ def _load(kernel: str, load: LoadOptions, out: Output) -> tuple[int, Graph | Non
 def _settings(
     options: MeasuringOptions, n: int, graph: Graph | None, source: str | None, comm: Comm
 ) -> Settings:
-    """Return what is to be measured on this rank."""
+    """Return what this rank measures."""
     from evener.measuring.devices import devices_here, memory_here
     from evener.measuring.kernels import blas_of
     from evener.measuring.session import Settings
@@ -140,7 +140,7 @@ def _terms(
 
 
 def _step_text(step: int, names: Sequence[str], seen: Observed) -> str:
-    """Return a line on a step: load and time of each device, or of the first and last to end."""
+    """Return a line on a step: load and time of each device, or of the first and last to finish."""
     sizes, seconds = seen.sizes.tolist(), seen.seconds.tolist()
     own = [
         f"{name} {units(size)} in {_time(time)}" if size else f"{name} 0"
@@ -217,12 +217,12 @@ NEVER = ("matrix", "hierarchical", "fixed_seconds", "shared_seconds", "explain")
 
 
 def given_from(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
-    """Return those of the options that are given, as they are written."""
+    """Return the subset of these options that is given, as written."""
     return [f"--{name.replace('_', '-')}" for name in options if getattr(args, name)]
 
 
 def matrix_block_from(args: argparse.Namespace) -> int:
-    """Return the side of the blocks of --matrix; UsageError for what does not go with it."""
+    """Return the block side of --matrix; UsageError for options that do not work with it."""
     if not args.hierarchical:
         raise UsageError(
             "--matrix works with --hierarchical only: nodes first, then the devices of each",
@@ -242,7 +242,7 @@ def _refuse(why: str, *given: str) -> None:
 
 @dataclass(frozen=True)
 class MeasuringOptions(DeviceOptions):
-    """What `--measure --dynamic` is asked for; None: not given."""
+    """The options of `--measure --dynamic`; None: not given."""
 
     measure: str = option(
         "spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name", metavar="KERNEL"
@@ -269,7 +269,7 @@ class MeasuringOptions(DeviceOptions):
 
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:
-    """Add the kernel that is measured, the devices, and when a step is measured well enough."""
+    """Add the options: the kernel to measure, the devices, and the precision of a step."""
     group = parser.add_argument_group("by measuring this computer, or all ranks of mpiexec")
     add_options(group, MeasuringOptions)
     add_precision(parser)
@@ -277,9 +277,9 @@ def add_measuring_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
-    """Return the options given; None where nothing is to be measured.
+    """Return the options; None if --measure is not given.
 
-    Raises UsageError for options that go with others, and for numbers out of range.
+    Raises UsageError for options that need others, and for numbers out of range.
     """
     if args.measure is None and not args.dynamic:
         alone = [name for name in ALONE if name != "block" or args.matrix is None]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MatrixNode:
-    """A node by the name of its place, and the numbers of the devices there."""
+    """A node: the name of its location, and the numbers of its devices."""
 
     name: str
     devices: list[int]
@@ -26,7 +26,7 @@ class MatrixNode:
 def run_matrix(
     machine: MachineOptions, side: int, block: int, options: CurveOptions, out: Output
 ) -> int:
-    """Divide a matrix of side x side entries over nodes, and over the devices of each."""
+    """Divide a matrix of side x side entries over nodes, then over the devices of each node."""
     from evener.sizing.nested import nested_tiling, slice_times
 
     for given, name in ((options.low, "--low"), (options.high, "--high"),
@@ -57,7 +57,7 @@ def run_matrix(
 
 
 def _nodes(devices: CurvedDevices) -> list[MatrixNode]:
-    """Return the devices by the first part of their places; one without a place is a node."""
+    """Return devices by the first part of their locations; without a location, one is a node."""
     at = [device.at for device in devices.platform.devices] if devices.platform else []
     if not any(at):
         raise UsageError(

@@ -112,7 +112,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def stream_options_from(args: argparse.Namespace) -> StreamOptions:
-    """Return how lines are divided as they are read."""
+    """Return the options for dividing lines while they are read."""
     from evener.planning.split_file import StreamOptions
 
     if args.memory is not None and args.memory < LEAST_MEMORY:
@@ -125,7 +125,7 @@ def stream_options_from(args: argparse.Namespace) -> StreamOptions:
 def _streamed(
     path: str, platform: Platform, options: StreamOptions, output: Path, out: Output
 ) -> EdgePlan:
-    """Divide a file's lines as they are read; write the plan."""
+    """Divide a file's lines while they are read; write the plan."""
     from evener.files.temporary import private_folder
     from evener.files.writing import is_stdout, refusal
     from evener.io.plans.edge_plan import write_edge_plan

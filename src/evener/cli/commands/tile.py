@@ -36,13 +36,13 @@ METHODS = ("auto", "kl", "br", "1.5d", "fpm-kl", "guillotine", "hierarchical")
 
 
 def columns_of(text: str) -> int | list[int]:
-    """Return a number of columns, or the numbers of devices of each."""
+    """Parse a number of columns, or the number of devices in each column."""
     return [count(word) for word in text.split(",")] if "," in text else count(text)
 
 
 @dataclass(frozen=True)
 class TileOptions:
-    """How the matrix is divided, and what is written; columns: how many, or devices of each."""
+    """How the matrix is divided, and the outputs; columns: their number, or the devices in each."""
 
     size: str = option(
         "rows and columns, or ROWSxCOLUMNS", required=True, metavar="N", group="matrix"
@@ -140,9 +140,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class _Devices(NamedTuple):
-    """Names; speeds, models or surfaces; places in the machine's tree; speed curves; fixed [s].
+    """Names; speeds, models or surfaces; locations in the machine's tree; curves; fixed [s].
 
-    platform: None for a speeds file alone.
+    platform: None if only a speeds file is given.
     """
 
     names: list[str]
@@ -154,7 +154,7 @@ class _Devices(NamedTuple):
 
 
 def _devices(machine: MachineOptions, bytes_per_unit: float, out: Output) -> _Devices:
-    """Return the devices; a unit, which takes so many bytes, is a block of the matrix."""
+    """Return the devices; a unit is a block of the matrix, of `bytes_per_unit` bytes."""
     if machine.has_curves_alone:
         from evener.io.machines.surfaces import holds_surfaces, read_surfaces
 
@@ -197,7 +197,7 @@ def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> T
 
 
 def _nodes(devices: _Devices) -> list[int]:
-    """Return the number of the top-level place that each device is in."""
+    """Return, for each device, the number of its top-level location."""
     tops = [
         place[0] if place else name
         for name, place in zip(devices.names, devices.places, strict=True)
@@ -254,7 +254,7 @@ def _show(devices: _Devices, tiled: Tiled, out: Output) -> None:
 
 
 def _csv(names: Sequence[str], tiling: Tiling, shape: tuple[int, int]) -> str:
-    """Return a line for each device: its first row and column, and those after its last."""
+    """Return a line for each device: its first row and column, and its end row and column."""
     from evener.io.plans.parts import quoted
 
     rows = zip(map(quoted, names), tiling.spans(shape).tolist(), strict=True)
@@ -288,7 +288,7 @@ def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, obje
 # A drawing of the tiling in characters, for terminals.
 
 WIDTH, HEIGHT = 56, 28  # characters at most; a character is twice as high as wide
-MAX_DRAWN = 64  # rectangles; more leave no room for names
+MAX_DRAWN = 64  # rectangles; with more, names do not fit
 UP, DOWN, WEST, EAST = 1, 2, 4, 8
 LINES = dict(
     zip(
@@ -324,7 +324,7 @@ def drawn(tiling: Tiling, names: Sequence[str]) -> str:
 
 
 def _shortened(name: str, room: int, names: Sequence[str]) -> str:
-    """Return a name that fits, shortened in its middle; "" where others would look the same."""
+    """Return a name that fits, shortened in its middle; "" if it would then be ambiguous."""
     if len(name) <= room:
         return name
     for head in range(min(room - 2, len(name)), -1, -1):
@@ -340,7 +340,7 @@ def _span(start: np.int64, length: np.int64) -> tuple[int, int]:
 
 
 def _outline(lines: npt.NDArray[np.uint8], y0: int, y1: int, x0: int, x1: int) -> None:
-    """Add the sides of a rectangle: bits of a cell say to which neighbours its lines lead."""
+    """Draw the sides of a rectangle: a cell's bits are the directions in which its lines lead."""
     for y in (y0, y1):
         lines[y, x0:x1] |= EAST
         lines[y, x0 + 1 : x1 + 1] |= WEST

@@ -1,4 +1,4 @@
-"""`evener tune`: measure an MPI program on a plan's blocks, and plan again at the speeds found."""
+"""`evener tune`: measure an MPI program on a plan's blocks; plan again with measured speeds."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ FASTER = 0.99  # times the seconds of a step, below which a plan counts as faste
 
 @dataclass(frozen=True)
 class TuneOptions:
-    """What is measured, how often, and where results go.
+    """What is measured, how often, and where results are written.
 
-    program: words of the launcher's command. prepare: a command that puts a plan into the program's
-    case, {plan} in place of its file; None: one measurement, and the new plan is not tried.
+    program: words of the launcher's command. prepare: a command that installs a plan in the
+    program's case; {plan} in it is replaced by the plan's file. None: one measurement, and the new
+    plan is not tried.
     """
 
     plan: str = option("the plan whose blocks the program uses", "plan", metavar="PLAN")
@@ -67,7 +68,7 @@ class TuneOptions:
 
 
 class TunedRound(NamedTuple):
-    """A plan, and what the program did on its blocks."""
+    """A plan, and the measurements of the program on its blocks."""
 
     plan: Plan
     measured: Measured
@@ -81,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _options_from(args: argparse.Namespace) -> TuneOptions:
-    """Return the options. Raises UsageError where they are not valid."""
+    """Return the options. Raises UsageError if they are invalid."""
     if not args.program:
         raise UsageError(
             "no program is given",
@@ -101,7 +102,7 @@ def _options_from(args: argparse.Namespace) -> TuneOptions:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Measure, plan again, and with --prepare measure the new plan, until blocks are even."""
+    """Measure and plan again; with --prepare repeat for new plans until devices are balanced."""
     from evener.files.temporary import private_folder
     from evener.io.machines.speeds import write_speeds
     from evener.io.plans.plan import read_plan, write_plan
@@ -147,7 +148,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _recorded_file(plan: Plan, file: str) -> str:
-    """Return the file that a plan was made from, beside the plan or here."""
+    """Return the file that a plan was made from, in the plan's folder or the current one."""
     name = next(iter(plan.inputs), None)
     if name is not None:
         for place in (Path(file).parent / name, Path(name)):
@@ -160,7 +161,7 @@ def _recorded_file(plan: Plan, file: str) -> str:
 
 
 def _measured(plan: Plan, options: TuneOptions, folder: Path, out: Output) -> Measured:
-    """Run the program with its ranks measured."""
+    """Run the program and measure its ranks."""
     from evener.tuning.measured import Measured
     from evener.tuning.running import run_measured
     from evener.tuning.steps import steps_of
@@ -179,7 +180,7 @@ def _measured(plan: Plan, options: TuneOptions, folder: Path, out: Output) -> Me
 def _planned_again(
     plan: Plan, reading: Reading, speeds: list[DeviceSpeeds], file: str, out: Output
 ) -> Plan:
-    """Return a plan by the options of an older one, at the speeds that were measured."""
+    """Return a plan with the options of an older plan and the measured speeds."""
     from evener.cli.commands.replay import options_of
     from evener.cli.oddities import notes_on
     from evener.planning.in_memory import plan as planned
@@ -195,7 +196,7 @@ def _planned_again(
 
 
 def _prepare(command: str, plan: Path, out: Output) -> None:
-    """Run the user's command that puts a plan into the case. Raises ToolError where it fails."""
+    """Run the user's command that installs the plan. Raises ToolError if the command fails."""
     import subprocess
 
     words = command.replace("{plan}", shlex.quote(str(plan)))
@@ -211,7 +212,7 @@ def _prepare(command: str, plan: Path, out: Output) -> None:
 def _put_back(
     best: TunedRound, rounds: list[TunedRound], options: TuneOptions, folder: Path, out: Output
 ) -> None:
-    """Put the best plan into the case again."""
+    """Install the best plan again."""
     assert options.prepare is not None
     number = next(i for i, one in enumerate(rounds) if one.plan is best.plan)
     file = Path(options.plan) if number == 0 else folder / f"{number}.plan"
@@ -219,7 +220,7 @@ def _put_back(
 
 
 def _say(one: TunedRound, out: Output) -> None:
-    """Print what each rank did in a step."""
+    """Print what each rank did in a round."""
     measured, steps = one.measured, one.measured.steps
     if steps.mark is None:
         out.note(
@@ -243,7 +244,7 @@ def _say(one: TunedRound, out: Output) -> None:
 
 
 def _end(best: TunedRound, rounds: list[TunedRound], options: TuneOptions, out: Output) -> None:
-    """Say what came of it."""
+    """Print the result of all rounds."""
     first = rounds[0]
     out.result({
         "rounds": [_facts(one) for one in rounds],
@@ -264,7 +265,7 @@ def _end(best: TunedRound, rounds: list[TunedRound], options: TuneOptions, out: 
 
 
 def _facts(one: TunedRound) -> dict[str, Any]:
-    """Return what --json says of a round."""
+    """Return the facts of a round for --json."""
     measured = one.measured
     gain, low, high = measured.gain
     return {

@@ -1,6 +1,6 @@
 """`evener warm`: compile all kernels now, so that later commands start at once.
 
---pack also puts them into one file, which Evener finds in the user's own folder or in a wheel.
+--pack also writes them to one file, which Evener finds in the user's own folder or in a wheel.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _whose(place: str) -> str:
-    """Return what chose the folder."""
+    """Return what determined the folder."""
     return {
         "NUMBA_CACHE_DIR": "which NUMBA_CACHE_DIR names",
         "the package": "the package's own folder, in __pycache__",

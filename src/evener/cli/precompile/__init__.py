@@ -1,9 +1,9 @@
-"""Compiles all kernels ahead, for `evener warm`, and reports when one is being compiled.
+"""Compile all kernels in advance, for `evener warm`, and report when one is being compiled.
 
 precompile.py  read first: divides the rehearsals among processes, and is such a process
 rehearsals.py  calls that reach every kernel; sliced_rehearsals.py: of graphs in slices
 samples.py     files, meshes, graphs and a machine for them
 first.py       the few of them that the first plan of a mesh needs
 packing.py     all kernels in one file, for wheels and for other computers
-compiler.py    which kernels there are, which one is being compiled, where machine code is kept
+compiler.py    all kernels, those being compiled, and the folder of machine code
 """

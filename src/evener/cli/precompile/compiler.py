@@ -1,6 +1,6 @@
-"""Lists all kernels, observes which are being compiled, and finds where machine code is kept.
+"""List all kernels, observe which are being compiled, and find where machine code is stored.
 
-Of the command line only this file calls Numba.
+Within the command line, only this file calls Numba.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OBJECTS_PER_COLLECTION = 20_000
 
 
 class Compiled:
-    """What was compiled since `watch`: names of kernels, in the order begun, and wall time."""
+    """Compilations since `watch`: names of kernels, in the order of their begin, and wall time."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -38,7 +38,7 @@ class Compiled:
 
     @property
     def seconds(self) -> float:
-        """Time spent compiling until now [s], a compilation under way included."""
+        """Time spent compiling until now [s], including a compilation in progress."""
         now = time.monotonic()
         return self._seconds + sum(now - began for began in list(self._began.values()))
 
@@ -68,7 +68,7 @@ class Compiled:
 
 
 def watch(compiled: Compiled) -> None:
-    """Record in `compiled` every kernel compiled from now on, none loaded from the cache."""
+    """Record in `compiled` every kernel compiled from now on, but none loaded from the cache."""
     from numba.core import event
 
     class Listener(event.Listener):
@@ -82,7 +82,7 @@ def watch(compiled: Compiled) -> None:
 
 
 def watch_if_imported(compiled: Compiled) -> bool:
-    """Watch if the compiler has been imported; return whether it has. Imports nothing itself."""
+    """Watch if the compiler has been imported, without importing it; return whether it has."""
     if not hasattr(sys.modules.get("numba.core.event"), "register"):
         return False
     watch(compiled)
@@ -91,10 +91,10 @@ def watch_if_imported(compiled: Compiled) -> bool:
 
 @contextmanager
 def hastened() -> Iterator[None]:
-    """Compile with less CPU time until the end, for a process that does little else.
+    """Context manager: compile with less CPU time, for a process that does little else.
 
-    What is compiled is the same: garbage is searched for less often, a call of LLVM is no event to
-    listeners, and some functions of Numba that are called most are replaced (`_sooner`).
+    The machine code is the same: garbage is collected less often, LLVM calls send no events to
+    listeners, and some functions that Numba calls most are replaced (`_sooner`).
     """
     from llvmlite.binding import ffi
 
@@ -116,12 +116,12 @@ def hastened() -> Iterator[None]:
 
 
 def _sooner() -> Iterator[tuple[type, str, Any]]:
-    """Yield classes of Numba, names of methods, and methods that answer the same sooner.
+    """Yield classes of Numba, names of methods, and faster methods with the same results.
 
-    Sets of flags are hashed and compared some 500,000 times, and Numba makes dictionaries of all
-    flags each time, though few are set; its hashes are of the flags' names alone. Variables of a
-    statement are looked for in all that it holds, most of which holds no variable. No class is
-    registered with Numba's abstract types, so that Python's own check is enough.
+    Sets of flags are hashed and compared some 500,000 times, and Numba builds dictionaries of all
+    flags each time, though few are set; its hashes only depend on the flags' names. Variables are
+    searched for in all parts of a statement, most of which contain none. No class is registered
+    with Numba's abstract types, so Python's own check suffices.
     """
     from numba.core.ir import Inst, Var
     from numba.core.targetconfig import TargetConfig
@@ -172,7 +172,7 @@ def _sooner() -> Iterator[tuple[type, str, Any]]:
 def name_of(kernel: Any) -> str:
     """Return a kernel's name, such as "partitioning.fm_kernels.search".
 
-    "" for functions of Numba itself and for kernels that exist only as parts of others.
+    "" for functions of Numba itself and for kernels that exist only as parts of other kernels.
     """
     from evener.jit import INNER
 
@@ -183,7 +183,7 @@ def name_of(kernel: Any) -> str:
 
 
 def kernels() -> dict[str, Any]:
-    """Return all kernels by name, except those that exist only inside others."""
+    """Return all kernels by name, except those that exist only inside other kernels."""
     found = {}
     for module in _modules():
         for value in vars(module).values():
@@ -196,9 +196,9 @@ def kernels() -> dict[str, Any]:
 
 
 def kernels_used() -> dict[str, str]:
-    """Return what this process compiled or found: names, and the files that they are in.
+    """Return the kernels that this process compiled or loaded: names, and the files they are in.
 
-    A file is one of this computer's own, or a pack (machine_code/packs.py).
+    A file is either one of this computer's own, or a pack (machine_code/packs.py).
     """
     from evener.machine_code.cache import USED
 
@@ -206,11 +206,11 @@ def kernels_used() -> dict[str, str]:
 
 
 def cache_place(used: Mapping[str, str] | None = None) -> tuple[Path, str]:
-    """Return the folder below which machine code is kept, and whose it is.
+    """Return the folder in which machine code is stored, and what kind of folder it is.
 
-    "NUMBA_CACHE_DIR", "the package" (its __pycache__ folders) or "the user", whose folder is
-    taken where neither of the others can be written; "a pack" and its folder where all that was
-    used is in packs.
+    The kinds are "NUMBA_CACHE_DIR"; "the package" (its __pycache__ folders); "the user", whose
+    folder is used if neither of the others can be written; and "a pack", if all used kernels came
+    from packs.
     """
     from numba import config
 

@@ -1,7 +1,8 @@
-"""Small real calls that reach the kernels of a first plan: a mesh read, divided, judged, exported.
+"""Small real calls that reach the kernels of a first plan: read, divide, evaluate, export a mesh.
 
-A quarter of all kernels, in pieces that two processes do in about the same time: while one divides,
-which begins with kernels that nothing else needs, the other compiles those that come next there.
+They are a quarter of all kernels, in pieces that two processes do in about equal time: while one
+divides, beginning with kernels that nothing else needs, the other compiles the kernels that the
+first needs next.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def triangles() -> Mesh:
 
 
 def dividing() -> None:
-    """Plan a mesh for unlike devices, for the least cut and for the least time, and by a kernel."""
+    """Plan a mesh for different devices: for the least cut, for the least time, and by a kernel."""
     from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
 
@@ -39,7 +40,7 @@ def dividing() -> None:
 
 
 def _halves(graph: Graph) -> tuple[Partition, Contract]:
-    """Return blocks that are unlike what the machine asks for, and what it asks for."""
+    """Return blocks that break a contract, and the contract."""
     k = len(SPEEDS)
     part = Partition((np.arange(graph.n) * k // graph.n).astype(np.int32), k)
     targets = np.array(SPEEDS) * graph.n / sum(SPEEDS)
@@ -47,7 +48,7 @@ def _halves(graph: Graph) -> tuple[Partition, Contract]:
 
 
 def repairing() -> None:
-    """Bring blocks within their contract."""
+    """Repair blocks to keep their contract."""
     from evener.partitioning.enforce import enforce
 
     graph = next(places())
@@ -55,7 +56,7 @@ def repairing() -> None:
 
 
 def cutting() -> None:
-    """Cut borders anew; group blocks that are refined side by side, as on large meshes."""
+    """Refine borders; group blocks that are refined separately, as on large meshes."""
     from evener.partitioning.levels.levels import finest
     from evener.partitioning.refinement.cutting import cut_anew
     from evener.partitioning.refinement.fm import grouped

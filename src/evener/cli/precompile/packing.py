@@ -1,7 +1,7 @@
-"""Writes a pack: the machine code of kernels from files of this computer, in one file.
+"""Write a pack: the machine code of kernels from this computer's files, in one file.
 
-What a pack looks like stands in machine_code/packs.py. Kernels are taken from this computer's own
-files, and those that processes found in another pack from that pack.
+machine_code/packs.py describes the format of a pack. Kernels are read from this computer's own
+files; those that processes found in another pack are read from that pack.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMPRESSION = 19  # zstd's; a third smaller than at 9, in some seconds
 
 
 class _Kernel(NamedTuple):
-    """What a kernel's own file holds."""
+    """The content of a kernel's own file."""
 
     version: str
     stamp: str
@@ -35,9 +35,9 @@ class _Kernel(NamedTuple):
 def write_pack(folder: str | Path, used: Mapping[str, str]) -> Path:
     """Write the pack of all kernels that processes used into `folder`; return its path.
 
-    used: as machine_code.cache.USED: names, and the files that they are in, own ones or packs.
-    Raises UsageError where there is no kernel, or where some were made for other processors than
-    others; InputError where the folder is missing.
+    used: like machine_code.cache.USED: names, and the files they are in, own files or packs. Raises
+    UsageError if there is no kernel, or if kernels were made for different processors; InputError
+    if the folder is missing.
     """
     packs = {path: Pack(Path(path)) for path in set(used.values()) if path.endswith(SUFFIX)}
     kernels = [
@@ -69,7 +69,7 @@ def _of_file(path: Path) -> _Kernel:
 
 
 def _made(kernels: list[_Kernel]) -> Made:
-    """Return for what all kernels were made."""
+    """Return the processor and versions for which all kernels were made."""
     kinds = {(kernel.version, *kernel.magic) for kernel in kernels}
     if len(kinds) != 1:
         raise UsageError(
@@ -81,7 +81,7 @@ def _made(kernels: list[_Kernel]) -> Made:
 
 
 def _parts(made: Made, kernels: list[_Kernel]) -> Iterable[bytes]:
-    """Return what stands in the file, in this order."""
+    """Return the parts of the file, in order."""
     import zstandard
 
     places, begin, bitcode_begin = {}, 0, 0

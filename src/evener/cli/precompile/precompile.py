@@ -1,12 +1,12 @@
-"""Compiles every kernel ahead: `warm` shares the rehearsals among processes.
+"""Compile every kernel in advance: `warm` distributes the rehearsals over processes.
 
-Processes write into one cache, each combination of types into a file of its own. Such a process is
+Processes write into one cache, each combination of types into a separate file. Such a process is
 
     python -m evener.cli.precompile.precompile
 
 Each line of its standard input names a rehearsal; each line of its standard output is a JSON list:
-the names of the kernels that it compiled, and all that it used, as machine_code.cache.USED. The
-process ends when its input ends.
+the names of the kernels that it compiled, and all kernels that it used, as in
+machine_code.cache.USED. The process ends when its input ends.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from evener.errors import ToolError
 
 @dataclass(frozen=True)
 class Warmed:
-    """What `warm` did.
+    """The result of `warm`.
 
     compiled: names of the kernels compiled by all processes, one entry for each combination of
-    argument types. used: all that were compiled or found, as machine_code.cache.USED. n_kernels:
-    how many kernels there are; of a first plan, how many it uses. folder, place: where the machine
-    code is kept, and whose folder that is (see compiler.cache_place). seconds: wall time;
-    cpu_seconds: CPU time of all processes.
+    argument types. used: all kernels that were compiled or found, as in machine_code.cache.USED.
+    n_kernels: the number of all kernels; for a first plan, of those it uses. folder, place: where
+    the machine code is stored, and what kind of folder that is (see compiler.cache_place). seconds:
+    wall time; cpu_seconds: CPU time of all processes.
     """
 
     compiled: list[str]
@@ -59,7 +59,7 @@ class Warmed:
 
 
 class _Done(NamedTuple):
-    """What rehearsals compiled, and all that they used."""
+    """The kernels that rehearsals compiled, and all that they used."""
 
     compiled: list[str]
     used: dict[str, str]
@@ -72,10 +72,10 @@ def warm(
     *,
     first: bool = False,
 ) -> Warmed:
-    """Compile all kernels that are not yet in the cache, in so many processes.
+    """Compile all kernels that are not yet in the cache, in this number of processes.
 
-    first: those alone that the first plan of a mesh needs. settings: environment variables of these
-    processes. Raises ToolError where a process ends before its work is done.
+    first: compile only those that the first plan of a mesh needs. settings: environment variables
+    of the processes. Raises ToolError if a process ends before its work is done.
     """
     began, cpu_began = time.monotonic(), _cpu_seconds()
     here = processes == 1 and settings is None
@@ -111,7 +111,7 @@ def _in_processes(
     pieces: Mapping[str, Callable[[], None]],
     tell: Callable[[str, float], None],
 ) -> _Done:
-    """Run rehearsals in `count` processes, which know them by name."""
+    """Run rehearsals, given by name, in `count` processes."""
     waiting, lock, done = list(pieces), threading.Lock(), 0
     begun = 0
     compiled: list[str] = []
@@ -143,7 +143,7 @@ def _in_processes(
 
 
 def _how_far(name: str, begun: int, pieces: int, compiled: list[str]) -> str:
-    """Say which piece is next, and how many kernels were compiled so far."""
+    """Return the name of the next piece, and the number of kernels compiled so far."""
     some = len({kernel for kernel in compiled if kernel})
     return f"{name}, {begun + 1} of {pieces} pieces, {some:,} kernels so far"
 
@@ -168,7 +168,7 @@ class _Worker:
         self._process.communicate()
 
     def rehearse(self, name: str) -> _Done:
-        """Let the process rehearse a piece; return what it compiled for that."""
+        """Let the process run a rehearsal; return what it compiled."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -190,13 +190,13 @@ def _no_progress(step: str, fraction: float) -> None:
 
 
 def _cpu_seconds() -> float:
-    """CPU time of this process and of those it waited for [s]."""
+    """CPU time of this process and of its finished child processes [s]."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 def main() -> None:
-    """Answer line by line."""
+    """Run a rehearsal for each line of standard input, and print a line of results."""
     compiled = Compiled()
     known = REHEARSALS | FIRST
     watch(compiled)

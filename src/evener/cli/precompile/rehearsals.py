@@ -1,10 +1,10 @@
-"""Small real calls that between them use every kernel with every type of array that calls use.
+"""Small real calls that together use every kernel with all types of arguments.
 
-A kernel is compiled for each combination of argument types it is called with, so that a call that
-was rehearsed finds all it needs compiled. Types depend on weights (none, integer or real, of
-vertices and of edges), on coordinates (none, in 2-D or 3-D) and on a file's format: there is a
-small file of every format that a kernel reads or writes, and a small mesh of every kind. Rehearsals
-do not depend on each other, so that several processes can share them.
+A kernel is compiled for each combination of argument types, so after a rehearsal all kernels of
+such a call are compiled. Types depend on weights (none, integer or real, of vertices and of edges),
+on coordinates (none, in 2-D or 3-D) and on a file's format: there is a small file of every format
+that a kernel reads or writes, and a small mesh of every kind. Rehearsals do not depend on each
+other, so that several processes can share them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from evener.platforms.platform import Device, Platform
 
 
 def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
-    """Plan for so many machines; mapping is rehearsed by itself."""
+    """Plan for a machine `many` times as large; mapping has its own rehearsal."""
     from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
 
@@ -59,7 +59,7 @@ def cut() -> None:
 
 
 def volumes() -> None:
-    """Divide meshes for what their blocks send."""
+    """Divide meshes for the least communication volume."""
     for graph in places():
         for heavy in (graph, graph.with_(adjwgt=np.full(graph.adjncy.size, 2))):
             for objective in ("total_volume", "max_volume"):
@@ -67,7 +67,7 @@ def volumes() -> None:
 
 
 def seconds() -> None:
-    """Move vertices so that the slowest block gets faster."""
+    """Move vertices to make the slowest block faster."""
     from evener.partitioning.makespan.refine_seconds import refine_seconds
     from evener.plans.costs import costs_of
 
@@ -88,7 +88,7 @@ def propagation() -> None:
 
 
 def tree() -> None:
-    """Divide along a machine's tree, and improve what was divided."""
+    """Divide along a machine's tree, and refine the result."""
     from evener.graphs.generating.random_graphs import rmat
     from evener.partitioning.refine import refine
 
@@ -105,7 +105,7 @@ def tree() -> None:
 
 
 def mapping() -> None:
-    """Map few blocks, and more, onto a machine's devices."""
+    """Map few blocks, and many, onto a machine's devices."""
     from evener.partitioning.mapping.blocks import map_blocks
 
     graph = next(places())
@@ -118,7 +118,7 @@ def mapping() -> None:
 
 
 def contracts() -> None:
-    """Repair partitions that break their contract in every way, and judge them."""
+    """Repair partitions that break their contract in every way, and evaluate them."""
     from evener.partitioning.enforce import enforce
     from evener.planning.evaluate import evaluate
     from evener.plans import metrics
@@ -147,7 +147,7 @@ def contracts() -> None:
 
 
 def _many_blocks(graph: Graph) -> None:
-    """Repair more blocks than a table of pairs is made for."""
+    """Repair partitions with more blocks than a table of all pairs supports."""
     k = 4100
     part = np.arange(graph.n) * k // graph.n
     part[part == 7] = 8
@@ -155,7 +155,7 @@ def _many_blocks(graph: Graph) -> None:
 
 
 def _pack(weights: IntArray, rng: np.random.Generator) -> None:
-    """Repair a path of heavy vertices with few to choose from."""
+    """Repair a path of heavy vertices with few possible moves."""
     mean = float(weights.sum()) / 5
     for part in (np.zeros(60), rng.integers(0, 5, 60)):
         _repair(weights, part, low=np.full(5, mean - 1), high=np.full(5, mean + 1))
@@ -168,7 +168,7 @@ def _repair(
     high: ArrayLike,
     graph: Graph | None = None,
 ) -> None:
-    """Repair a graph, or else the path of these weights; it may well be impossible."""
+    """Repair a graph, or else a path with these weights; ignore infeasible repairs."""
     from evener.partitioning.enforce import enforce
 
     part, low, high = np.asarray(part, np.int32), np.asarray(low, float), np.asarray(high, float)
@@ -181,7 +181,7 @@ def _repair(
 
 
 def others() -> None:
-    """Divide with every other partitioner that runs in this process, where it is installed."""
+    """Divide with every other installed partitioner that runs in this process."""
     from evener.partitioning.tools import TOOLS
 
     rehearsed = ("evener", "hierarchical")
@@ -194,7 +194,7 @@ def others() -> None:
 
 
 def several() -> None:
-    """Divide vertices of several weights, and repair what does not balance them."""
+    """Divide vertices with several weights, and repair blocks that are not balanced."""
     from evener.partitioning.enforce import enforce
     from evener.planning.options import PlanOptions
 
@@ -237,7 +237,7 @@ def building() -> None:
 
 
 def policies() -> None:
-    """Place vertices one after another on machines of CPUs and GPUs."""
+    """Run the policies that place vertices one by one, on machines of CPUs and GPUs."""
     from evener.partitioning.policies.families import policy_blocks
 
     for policy in ("C-PG", "C-LDG"):
@@ -272,7 +272,7 @@ def splitting() -> None:
 
 
 def stream_programs() -> None:
-    """Run an iteration of each stream program that is here."""
+    """Run an iteration of each stream program in the package."""
     from evener.running.streams.apps.registry import STREAM_APPS
     from evener.running.streams.in_turn import run_in_turn
 
@@ -281,7 +281,7 @@ def stream_programs() -> None:
 
 
 def streams() -> None:
-    """Place the filters of a random stream graph one by one, and by search."""
+    """Map the filters of a random stream graph, one by one and by search."""
     from evener.planning.stream import MapOptions, map_filters
     from evener.streams.generating import GraphParameters, random_machine, random_stream_graph
     from evener.streams.methods import MethodOptions, placed_by
@@ -295,7 +295,7 @@ def streams() -> None:
 
 
 def locality() -> None:
-    """Stage blocks of edges, and multiply by them."""
+    """Arrange blocks of edges for locality, and multiply with them."""
     from scipy.sparse import csr_array
 
     from evener.graphs.edge_list import EdgeList
@@ -345,9 +345,9 @@ def files() -> None:
 
 
 def distributing() -> None:
-    """Divide graphs among devices, all at once and one alone, and solve systems on them.
+    """Distribute graphs over devices, all at once and one only, and solve systems on them.
 
-    Values of ghosts go to owners: of 4 bytes and of 8.
+    Ghosts' values, of 4 and of 8 bytes, are sent to owners.
     """
     from evener.graphs.directed import DirectedGraph
     from evener.plans.edge_partition import EdgePartition
@@ -383,7 +383,7 @@ def distributing() -> None:
 
 
 def slicing() -> None:
-    """Read files of all formats that are read in pieces, edges and arcs, weighted or not."""
+    """Read files in pieces, in all formats that allow it: edges and arcs, weighted or not."""
     from evener.io import write_graph
     from evener.io.streaming import open_stream
     from evener.running.comm import run_threads

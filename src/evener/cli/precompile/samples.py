@@ -61,7 +61,7 @@ COORDINATES = "0 0\n1 0\n2 0.5\n"
 
 
 def write_samples(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Write all of them into `folder`; return the graphs' paths and the meshes'."""
+    """Write all sample files into `folder`; return the paths of graphs and of meshes."""
     for files in (GRAPHS, MESHES, BAD):
         for name, text in files.items():
             (folder / name).write_text(text)
@@ -94,7 +94,7 @@ TYPES = (None, np.int64, np.float64)  # of weights
 
 
 def places() -> Iterator[Graph]:
-    """Yield grids in the plane and in space; large enough for groups of blocks to be searched."""
+    """Yield grids in 2-D and in 3-D, large enough for a search on groups of blocks."""
     from evener.graphs.generating.grid import grid
 
     yield grid([60, 60])
@@ -102,9 +102,9 @@ def places() -> Iterator[Graph]:
 
 
 def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
-    """Yield `graph` with weights of every type; alike: of vertices and edges the same one.
+    """Yield `graph` with weights of every type; alike: vertices and edges have the same type.
 
-    Which is enough where another graph was divided by the same kernels with all pairs of types.
+    That suffices if the same kernels have divided another graph with all pairs of types.
     """
     for vertex, edge in zip(TYPES, TYPES, strict=True) if alike else product(TYPES, repeat=2):
         yield graph.with_(
@@ -114,7 +114,7 @@ def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
 
 
 def machine_of(many: int = 1) -> Platform:
-    """Return two nodes of four devices with links, or `many` times as many."""
+    """Return a machine of two nodes of four devices with links, or `many` times as many."""
     devices = tuple(
         Device(f"d{b}", 1e6 * speed, at=f"node{b // 4}") for b, speed in enumerate(many * SPEEDS)
     )

@@ -1,4 +1,4 @@
-"""Small real calls that use every kernel of graphs in slices, and of those on ranks."""
+"""Small real calls that use every kernel of graphs in slices, also on ranks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def in_slices() -> None:
-    """Divide graphs slice by slice: without weights, with whole ones and with real ones."""
+    """Divide graphs slice by slice: without weights, with integer and with real weights."""
     from evener.planning.options import PlanOptions
     from evener.planning.plan_slices import plan_slices
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
@@ -60,7 +60,7 @@ def in_slices() -> None:
 
 
 def _in_windows(graph: Graph, k: int) -> None:
-    """Refine the borders of k blocks as is done where memory is short."""
+    """Refine the borders of k blocks by windows, as if memory were short."""
     from evener.partitioning.refine import RefineOptions
     from evener.sliced.borders import BlockBorders, near_clusters
     from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
@@ -88,7 +88,7 @@ def _linked() -> Platform:
 
 
 def rows_on_ranks() -> None:
-    """Make graphs of rows that ranks hold, weighted or not, in order or not; find what is wrong."""
+    """Make graphs of distributed rows, weighted or not, ordered or not; find errors in them."""
     from evener.running.comm import run_threads
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
     from evener.sliced.curve_order import locality
@@ -117,7 +117,7 @@ def rows_on_ranks() -> None:
 
 
 def rows_that_move() -> None:
-    """Let rows change device as one becomes slow: weighted or not, in any order of vertices."""
+    """Move rows between devices as one becomes slow: weighted or not, vertices in any order."""
     from evener.running.comm import run_threads
 
     flat = next(places())
@@ -129,7 +129,7 @@ def rows_that_move() -> None:
 
 
 def _move_rows(graph: Graph, numbers: IntVector, comm: Comm) -> None:
-    """Rebalance a graph of which vertex i is the number numbers[i]."""
+    """Rebalance a graph in which vertex i has the number numbers[i]."""
     from evener.planning.plan import plan
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.sliced.distributed import DistributedGraph

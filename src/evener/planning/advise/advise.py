@@ -1,8 +1,8 @@
-"""advise: which devices of a machine are worth using for a graph, before a job script is written.
+"""advise: find which devices of a machine are worth using for a graph, before a job is submitted.
 
-For users of `evener advise`, who have a graph and a machine file with links; for speed models alone
-there is evener.sizing.subsets. Sets of devices of every size are estimated, those that may be best
-are planned, and each has a row with its seconds, money and energy.
+For users of `evener advise`, who have a graph and a machine file with links; with only speed
+models, use evener.sizing.subsets. Sets of devices of every size are estimated, those that may be
+best are planned, and each set has a row with its seconds, money and energy.
 """
 
 from __future__ import annotations
@@ -39,12 +39,11 @@ def advise(
     progress: Progress | None = None,
     **keywords: Unpack[PlanKeywords],
 ) -> Advice:
-    """Return which devices of `platform` are worth using for `graph`, with a row for each number.
+    """Return which devices of `platform` are worth using for `graph`, with a row for each set size.
 
-    graph, platform, options, keywords: as of `plan`.
-    The same arguments give the same advice. Raises UsageError where vertices have several
-    weights, InputError for more than 2,048 devices and a graph of no vertices, InfeasibleError
-    where no set holds the graph.
+    graph, platform, options, keywords: see `plan`. The same arguments give the same advice. Raises
+    UsageError if vertices have several weights, InputError for more than 2,048 devices or a graph
+    without vertices, InfeasibleError if no set has the memory for the graph.
     """
     taken, platform = take_graph(graph), as_platform(platform)
     options = options_with(options, keywords).sending(taken.exchange)
@@ -90,7 +89,7 @@ def _refuse_what_has_no_seconds(graph: Graph) -> None:
 
 
 def _bounds(planner: SetPlanner, ranked: list[DeviceSet]) -> list[float]:
-    """Return the seconds that no plan of each set falls below [s]."""
+    """Return, for each set, a lower bound on the seconds of any plan of it [s]."""
     masks = np.array([np.isin(np.arange(planner.platform.k), one.devices) for one in ranked])
     connected = planner.graph.components()[0] == 1
     least = planner.estimator.bounds(masks, connected=connected)
@@ -98,10 +97,10 @@ def _bounds(planner: SetPlanner, ranked: list[DeviceSet]) -> list[float]:
 
 
 def _solved(graph: Graph, platform: Platform, options: PlanOptions) -> Solved | None:
-    """Return what `plan` makes of the whole machine: advice is never slower than that.
+    """Return the plan that `plan` makes for the whole machine; advice is never slower than this.
 
-    None for a machine of one device, and where the search finds no plan to begin with because not
-    all devices can have a block; smaller sets may have plans.
+    None for a machine of one device, and if the search finds no initial plan because not all
+    devices can have a block; smaller sets may have plans.
     """
     if platform.k == 1:
         return None
@@ -112,7 +111,7 @@ def _solved(graph: Graph, platform: Platform, options: PlanOptions) -> Solved | 
 
 
 def _always(found: EstimatedSets, k: int) -> list[DeviceSet]:
-    """Return the sets planned in any case: all devices, the best estimate, the best device."""
+    """Return the sets planned in any case: all devices, best estimate, best single device."""
     sizes = {one.devices.size: one for one in found.of_each_size()}
     best = min(sizes.values(), key=lambda one: one.seconds, default=None)
     chosen = [one for one in (sizes.get(k), best, sizes.get(1)) if one is not None]
@@ -120,7 +119,7 @@ def _always(found: EstimatedSets, k: int) -> list[DeviceSet]:
 
 
 def _with_knee(found: EstimatedSets, confirmed: Confirmed, planner: SetPlanner) -> Confirmed:
-    """Return the plans, and one more: of the smallest set that is likely to be nearly as fast."""
+    """Add a plan of the smallest set that is likely to be nearly as fast as the best."""
     nearly = KNEE * confirmed.best.seconds
     fewest = min(made.devices.size for made in confirmed.plans if made.seconds <= nearly)
     for one in found.of_each_size():
@@ -135,7 +134,7 @@ def _with_knee(found: EstimatedSets, confirmed: Confirmed, planner: SetPlanner) 
 
 
 def _nodes_of(platform: Platform) -> IntVector | None:
-    """(k,) the number of each device's node; None where nodes have one device each, or all."""
+    """Return (k,) each device's node; None if every node has one device, or one node has all."""
     named = [level.name for level in platform.levels]
     depth = max(named.index("node"), 1) if "node" in named else 1
     places = [

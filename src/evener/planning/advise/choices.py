@@ -1,4 +1,4 @@
-"""Rows of advice: seconds, money and energy of sets of devices, and which of them are marked."""
+"""Rows of advice: seconds, money and energy of sets of devices; the best, and the knee."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SAME = 1.002  # times the least seconds: a smaller set that takes no longer is t
 
 @dataclass(frozen=True, eq=False)
 class AdviceRows:
-    """Makes rows of planned and of estimated sets; work [units]: of an iteration."""
+    """Makes rows of planned and of estimated sets; work [units]: of one iteration."""
 
     platform: Platform
     work: float
@@ -31,7 +31,7 @@ class AdviceRows:
 
     @property
     def single(self) -> float:
-        """Seconds of the best device alone [s]; NaN where none has a plan."""
+        """Seconds of the best single device [s]; NaN if no single device has a plan."""
         alone = [one.seconds for one in self.confirmed.plans if one.devices.size == 1]
         return min(alone, default=np.nan)
 
@@ -41,15 +41,15 @@ class AdviceRows:
         return self.of_plan(min(same, key=lambda p: p.seconds)) if same else self.of_estimate(one)
 
     def of_plan(self, made: SetPlan, nodes: int | None = None) -> Choice:
-        """Return the row of a set that was planned."""
+        """Return the row of a planned set."""
         return self._row(made.devices, made.seconds, made.prediction, nodes)
 
     def of_estimate(self, one: DeviceSet, nodes: int | None = None) -> Choice:
-        """Return the row of a set that is estimated."""
+        """Return the row of an estimated set."""
         return self._row(one.devices, self.confirmed.corrected(one), None, nodes)
 
     def of_nodes(self, one: DeviceSet, nodes: IntVector) -> Choice:
-        """Return the row of whole nodes, planned if this set was."""
+        """Return the row of a set of whole nodes, with its plan if it was planned."""
         count = int(np.unique(nodes[one.devices]).size)
         for made in self.confirmed.plans:
             if np.array_equal(made.devices, one.devices):
@@ -57,7 +57,10 @@ class AdviceRows:
         return self.of_estimate(one, count)
 
     def no_better(self, row: Choice, best: Choice) -> Choice:
-        """Return an estimated row, with the seconds of the best plan if it has less."""
+        """Return an estimated row.
+
+        Estimates below the best plan are raised to that plan's seconds.
+        """
         if row.seconds >= best.seconds:
             return row
         return self._row(row.devices, best.seconds, None, row.nodes)
@@ -96,7 +99,7 @@ def _cost(platform: Platform, seconds: float) -> float | None:
 def _energy(platform: Platform, busy: npt.NDArray[np.float64], seconds: float) -> float | None:
     """Return the energy of 1,000 iterations [J]; None if a device states no power.
 
-    While it waits for the last device, a device takes its idle power.
+    While a device waits for the last one, its power is its idle power.
     """
     total = 0.0
     for device, own in zip(platform.devices, busy.tolist(), strict=True):
@@ -117,7 +120,7 @@ def advice_of(
     """Return the rows of all sizes, with the best, the knee and the whole machine marked.
 
     sizes: the best estimated set of each size. whole: sets of whole nodes; nodes (k,): of each
-    device. every [s]: least seconds of other plans that use all devices.
+    device. every [s]: seconds of the fastest other plan that uses all devices.
     """
     confirmed, platform = view.confirmed, view.platform
     rows = [view.of_size(one) for one in sizes]
@@ -137,9 +140,9 @@ def advice_of(
 
 
 def _fewest(confirmed: Confirmed, k: int, every: float) -> SetPlan:
-    """Return the plan of the fewest devices that is as fast as the best but for 0.2 %.
+    """Return the plan with the fewest devices among those within 0.2 % of the best.
 
-    And no slower than the plans that use all devices, if these are not the best anyhow.
+    It is also no slower than the plans of all devices, unless these are not the best anyway.
     """
     full = min((p.seconds for p in confirmed.plans if p.devices.size == k), default=every)
     full = min(full, every)
@@ -149,7 +152,7 @@ def _fewest(confirmed: Confirmed, k: int, every: float) -> SetPlan:
 
 
 def _sooner(row: Choice, seconds: float) -> Choice:
-    """Return the row with these seconds of another plan of the same set, if that is faster."""
+    """Return the row with the seconds of another plan of the same set, if that plan is faster."""
     if not seconds < row.seconds:
         return row
     share = seconds / row.seconds

@@ -1,11 +1,12 @@
-"""Plans of the sets of devices with the least estimates, until no other is likely to be better.
+"""Plan the sets of devices with the lowest estimates, until no other set is likely to be better.
 
-In a plan of a set, each of its devices gets a block. It is made by steps of the makespan search,
-with seconds by the same prediction: slabs at sizes that allow for their halos, the best plan of a
-coarse graph, and the faster of both refined by seconds.
+In the plan of a set, each of its devices gets a block. The plan is made by steps of the makespan
+search, with the same prediction of seconds: slabs at sizes that allow for their halos, the best
+plan of a coarse graph, and the faster of the two, refined by seconds.
 
 Estimates of sets of similar size are wrong by similar factors. The ratios of plans to estimates
-known so far correct the other estimates; the set with the least corrected estimate is planned next.
+known so far correct the other estimates; the set with the lowest corrected estimate is planned
+next.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ COARSE_RUNS = {"fast": 2, "default": 6, "strong": 12}  # plans of a set on the c
 
 @dataclass(frozen=True, eq=False)
 class SetPlan:
-    """Devices that got a block, ascending, and the prediction of all k devices."""
+    """The devices that have a block, ascending, and the prediction for all k devices."""
 
     devices: IntVector
     prediction: Prediction
@@ -50,7 +51,7 @@ class SetPlan:
 
 @dataclass(frozen=True, eq=False)
 class SetPlanner:
-    """Plans sets of devices of one platform, each the same way."""
+    """Makes plans of sets of devices of one platform, all in the same way."""
 
     graph: Graph
     platform: Platform
@@ -58,12 +59,12 @@ class SetPlanner:
 
     @cached_property
     def problem(self) -> MakespanProblem:
-        """The graph to be divided over the whole platform."""
+        """The graph and the whole platform, as a problem of the makespan search."""
         return MakespanProblem.of(self.graph, self.platform, self.options.workload).checked()
 
     @cached_property
     def estimator(self) -> Estimator:
-        """What estimates the seconds of sets of devices."""
+        """The estimator of the seconds of sets of devices."""
         seed, threads = self.options.seed, self.options.threads
         of_faces = self.options.workload.of_faces
         law = sampled_halo_law(self.problem.weighted, of_faces, seed=seed, threads=threads)
@@ -84,7 +85,7 @@ class SetPlanner:
     def plan(self, chosen: DeviceSet) -> SetPlan:
         """Return a plan of this set in which each of its devices has a block.
 
-        Raises InfeasibleError or NotFoundError where the set's memory does not hold the graph.
+        Raises InfeasibleError or NotFoundError if the set's memory does not suffice for the graph.
         """
         devices, problem = chosen.devices, self.problem
         if devices.size == 1:
@@ -144,9 +145,9 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Confirmed:
-    """Plans of sets, and for those that were estimated first, (number of devices, plan / estimate).
+    """The plans of sets, and (number of devices, plan / estimate) of each set that was estimated.
 
-    complete: whether every set that was not planned is likely to be slower than the best.
+    complete: whether every set without a plan is likely to be slower than the best plan.
     """
 
     plans: tuple[SetPlan, ...] = ()
@@ -155,16 +156,16 @@ class Confirmed:
 
     @property
     def best(self) -> SetPlan:
-        """The plan of the least seconds, of several that of the fewest devices."""
+        """The fastest plan; of equally fast ones, that with the fewest devices."""
         return min(self.plans, key=lambda one: (one.seconds, one.devices.size))
 
     @property
     def least(self) -> float:
-        """Seconds of the best plan [s], infinity without any."""
+        """Seconds of the best plan [s], infinity if there is no plan."""
         return min((one.seconds for one in self.plans), default=np.inf)
 
     def with_plan(self, made: SetPlan, estimated: DeviceSet | None = None) -> Confirmed:
-        """Return the plans with one more; estimated: the set that it was made for, if any."""
+        """Return this with one more plan; estimated: the set that the plan was made for, if any."""
         ratios = self.ratios
         if estimated is not None:
             ratio = made.seconds / estimated.seconds if estimated.seconds > 0 else 1.0
@@ -172,9 +173,9 @@ class Confirmed:
         return replace(self, plans=(*self.plans, made), ratios=ratios)
 
     def corrected(self, one: DeviceSet) -> float:
-        """Return the estimate of a set, corrected by the ratios of sets of similar size [s].
+        """Return the estimate of a set [s], corrected by the ratios of sets of similar size.
 
-        The estimate of a single device is exact.
+        Estimates of a single device are exact and not corrected.
         """
         known = np.array([(size, ratio) for size, ratio in self.ratios if size > 1])
         if one.devices.size == 1 or not known.size:
@@ -196,11 +197,11 @@ def confirm(
 ) -> Confirmed:
     """Return plans of the sets `always`, then of those of `ranked` that may beat the best.
 
-    bounds: seconds that no plan of each set of `ranked` falls below, if these are all sets there
-    are. Then planning does not end for lack of patience; and if there is budget for all of them, as
-    on small graphs, it ends only when no set left can be faster than the best. Sets whose memory
-    does not hold the graph are skipped. Raises the last InfeasibleError or NotFoundError if no
-    set has a plan.
+    bounds: lower bounds on the seconds of each set of `ranked`, given only if `ranked` contains all
+    possible sets. With bounds, planning does not stop after several sets without improvement; and
+    if all sets can be planned within the budget, as on small graphs, it stops only when no
+    remaining set can be faster than the best. Sets without the memory for the graph are skipped.
+    Raises the last InfeasibleError or NotFoundError if no set has a plan.
     """
     budget = BUDGET[preset] + MORE_VERTICES // max(vertices, 1)
     left = _Left(
@@ -236,7 +237,7 @@ def confirm(
 
 @dataclass(frozen=True, eq=False)
 class _Left:
-    """Chooses the next set to plan. certain: whether sets are left out by their bound alone."""
+    """Chooses the next set to plan. certain: whether only bounds, not estimates, rule out sets."""
 
     ranked: Sequence[DeviceSet]
     bounds: Sequence[float] | None
@@ -244,7 +245,7 @@ class _Left:
     preset: str
 
     def next(self, confirmed: Confirmed, done: set[bytes]) -> DeviceSet | None:
-        """Return the set of the least corrected estimate; None if none may beat the best."""
+        """Return the set with the lowest corrected estimate; None if no set may beat the best."""
         bounds = self.bounds or [0.0] * len(self.ranked)
         left = [
             one

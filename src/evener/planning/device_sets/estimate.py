@@ -1,8 +1,8 @@
 """Estimator: seconds per iteration of many sets of devices at once, without any partition.
 
-The devices of a set get loads at which computing, exchange and fixed seconds end together. What a
-block exchanges follows from its size by the halo law; which devices it exchanges with, from how
-near the others are. An estimate ranks sets; only a plan says what a set really takes.
+The devices of a set get loads at which computing, exchange and fixed seconds end together. The halo
+law gives how much a block exchanges, from its size; the distances between devices give with which
+devices it exchanges. Estimates only rank sets; the real seconds of a set need a plan.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ ASTRAY = 0.4
 
 
 def message_seconds(law: HaloLaw, costs: Costs) -> FloatArray:
-    """(k, k) time of a message between equal blocks, of the usual size [s]."""
+    """Return (k, k) the time of a message of typical size between equal blocks [s]."""
     k = max(costs.k, 2)
     halo = float(law.halos(np.full(k, law.n / k)).max())
     return np.asarray(costs.alpha + costs.per_value * halo / max(law.neighbours, 1.0))
 
 
 def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
-    """(levels, k) equal numbers for devices joined by links up to a cost; the lowest cost first.
+    """Return (levels, k) groups of devices connected by links up to a cost, the cheapest first.
 
-    links (k, k) [s]. At most three levels, spread evenly over those found.
+    links (k, k) [s]. At each level, devices of one group have the same number. At most three
+    levels, evenly chosen from all that exist.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -60,9 +61,9 @@ def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
-    """(k, 3k) for each level: 1 where that level is the first to join a pair, alpha, per_value.
+    """Return, per level, (k, 3k): 1 for pairs first joined at it, their alpha, their per_value.
 
-    The last one is of the pairs that no level joins. In single precision for many devices.
+    The last array is for pairs that no level joins. Single precision if there are many devices.
     """
     kind: type[Any] = np.float64 if costs.k <= MAX_DOUBLE else np.float32
     apart = ~np.eye(costs.k, dtype=bool)
@@ -77,9 +78,9 @@ def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
 
 
 class Estimator:
-    """Estimates sets of the devices of `costs` for `work` [units] on a graph with this halo law.
+    """Estimates sets of the devices of `costs`, for `work` [units] and the halo law `law`.
 
-    high (k,) [units]: the most that each device can hold. speeds (k,) [units/s]: at equal shares.
+    high (k,) [units]: maximum load of each device. speeds (k,) [units/s]: at equal shares.
     """
 
     def __init__(
@@ -95,17 +96,17 @@ class Estimator:
 
     @cached_property
     def links(self) -> FloatArray:
-        """(k, k) time of a message between equal blocks, of the usual size [s]."""
+        """(k, k) time of a message of typical size between equal blocks [s]."""
         return message_seconds(self.law, self._costs)
 
     @cached_property
     def groups(self) -> npt.NDArray[np.int64]:
-        """(levels, k) equal numbers for devices joined by links up to a cost."""
+        """(levels, k) groups of devices that are connected by links up to a cost; see groups_of."""
         return groups_of(self.links)
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int64]:
-        """(k,) equal numbers for devices of the same speed, fixed seconds, room and links."""
+        """(k,) numbers, equal for devices with equal speed, fixed seconds, capacity and links."""
         links = np.sort(np.round(np.log(np.maximum(self.links, 1e-30)), 6), axis=1)
         own = self._costs
         what = np.column_stack([own.first, own.fixed, self.equal_finish.high, links])
@@ -121,9 +122,9 @@ class Estimator:
         return LineArrangement.of(line, self._costs, self.equal_finish.each)
 
     def of(self, masks: BoolArray) -> Estimates:
-        """Return estimates of the sets that masks (s, k) mark; each of its devices gets a load.
+        """Return estimates of the sets that masks (s, k) mark; every device of a set gets a load.
 
-        The lower of the estimates for blocks and for slabs.
+        Each is the lower of the estimates for blocks and for slabs.
         """
         blocks, slabs = (
             self.equal_finish.loads_of(masks, exchanged) for exchanged in (self.blocks, self.slabs)
@@ -133,9 +134,9 @@ class Estimator:
         return Estimates(np.where(thin, slabs.seconds, blocks.seconds), loads)
 
     def bounds(self, masks: BoolArray, *, connected: bool) -> FloatArray:
-        """(s,) lower bounds on plans in which each device of a set has a block [s].
+        """Return (s,) lower bounds on seconds of plans in which all devices of a set have blocks.
 
-        No halo is counted but, on a connected graph, one message of no bytes for each device.
+        The only communication counted is, on a connected graph, one empty message per device.
         """
         alpha = np.where(np.eye(self.k, dtype=bool), np.inf, self._costs.alpha)
 
@@ -147,11 +148,14 @@ class Estimator:
         return self.equal_finish.loads_of(masks, exchange).seconds * (1 - 2 * PRECISION)
 
     def slabs(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """(s, k) the same as `blocks`, for blocks side by side along a line."""
+        """Like `blocks`, but for slabs: blocks in a row along a line."""
         return self._in_line.exchanged(self.law.section)(loads, masks)
 
     def blocks(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """(s, k) seconds of each block's exchange; (s, k) the share of its work at its border."""
+        """Return (s, k) seconds of each block's exchange.
+
+        (s, k) the share of its work at its border.
+        """
         vertices = loads * self._per_unit
         surface = self.law.surfaces(vertices)
         touching, halos = self.law.touching(vertices), self.law.halos(vertices)
@@ -167,7 +171,7 @@ class Estimator:
     def corrected(self, loads: FloatArray, spent: FloatArray) -> ExchangeLaw:
         """Return `blocks`, scaled to real blocks of loads (k,) that exchanged for `spent` (k,) [s].
 
-        Scaled up only: that some blocks are better than estimated says nothing of others.
+        Never scaled down: that some blocks are better than estimated does not show that others are.
         """
         said = self.blocks(loads[None], loads[None] > 0)[0].sum()
         times = max(float(spent.sum() / said), 1.0) if said > 0 else 1.0
@@ -179,10 +183,11 @@ class Estimator:
         return exchange
 
     def _shares(self, vertices: FloatArray, surface: FloatArray) -> list[FloatArray]:
-        """For each level (s, k): the share of a block's surface that touches devices joined there.
+        """Return, for each level, (s, k) the share of a block's surface at devices joined there.
 
-        If partitions followed the groups, all blocks of a group would lie together as one, and its
-        surface would be all that touches other groups. ASTRAY mixes this with blocks anywhere.
+        If partitions followed the groups, all blocks of a group would form one region, and only the
+        surface of that region would touch other groups. ASTRAY mixes this with blocks at random
+        positions.
         """
         total = np.maximum(surface.sum(axis=1, keepdims=True), 1e-300)
         rim = np.minimum(self.law.surfaces(vertices.sum(axis=1, keepdims=True)) / total, 0.999)

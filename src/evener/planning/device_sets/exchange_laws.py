@@ -1,12 +1,13 @@
-"""What blocks exchange, estimated from their sizes: compact ones by HaloLaw, slabs by their order.
+"""Estimate what blocks exchange from their sizes: compact blocks by HaloLaw, slabs by their order.
 
 A block of v vertices in d dimensions has a surface of about v^((d - 1) / d). The outside of the
-whole graph touches no block, so that the surfaces between blocks are less than all surfaces by that
-of the whole; and no block touches more of the others' surface than they have. The factor, and where
-coordinates are missing the exponent, are fitted to one partition.
+whole graph touches no block, so it is subtracted from the surfaces of all blocks; and no block
+touches more surface than the others have. The factor, and without coordinates the exponent, are
+fitted to one partition.
 
-Slabs, side by side along one line, have two neighbours each; next to one hardly thicker than its
-border, they touch further ones. `line_of` orders devices so that neighbours have cheap links.
+Slabs, which lie in a row along one line, have two neighbours each; if a slab is hardly thicker than
+its border, its neighbours touch each other as well. `line_of` orders devices so that neighbours
+have cheap links.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ BLOCKS_PER_NEIGHBOUR = 3.0  # least ratio of blocks to usual neighbours to trust
 MIN_FITTED, MIN_SPREAD = 4, 4.0  # least blocks, and largest over smallest, to fit an exponent
 EXPONENT_IN_SPACE = 2 / 3  # (d - 1) / d for d = 3: of graphs without coordinates, if not fitted
 NEIGHBOUR_POWER = 0.3  # of a block's surface over the mean, with which its neighbours grow
-LONE = 1e-9  # a block with all but this of the surface is alone and sends nothing
+LONE = 1e-9  # a block with all but this share of the surface is the only one and sends nothing
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class HaloLaw:
     """Estimated halos and neighbours of blocks of a graph of n vertices.
 
     A block of v vertices sends about coefficient * v**exponent values and receives as many.
-    neighbours: of a block among very many of one size.
+    neighbours: of one of very many blocks of equal size.
     """
 
     n: int
@@ -54,13 +55,13 @@ class HaloLaw:
 
     @property
     def section(self) -> float:
-        """Values that one side of a slab sends, where it cuts through the whole graph."""
+        """Values that one side of a slab sends, if it cuts through the whole graph."""
         return float(0.5 * (1.0 - self.exponent) * self.coefficient * self.n**self.exponent)
 
     def halos(self, vertices: FloatArray) -> FloatArray:
-        """(..., k) values that each block sends in partitions into such blocks (..., k) [vertices].
+        """Return (..., k) the values that each block of sizes (..., k) [vertices] sends.
 
-        Blocks without vertices and single blocks send nothing.
+        Empty blocks, and blocks that contain all vertices, send nothing.
         """
         p, total, inside = self._shares(vertices)
         p = p / total
@@ -70,7 +71,7 @@ class HaloLaw:
         return np.where(among > LONE, halos, 0.0)
 
     def touching(self, vertices: FloatArray) -> FloatArray:
-        """(..., k) how many others each block touches, in the mean: not a whole number."""
+        """Return (..., k) the mean number of other blocks that each block touches, as a float."""
         p, total, inside = self._shares(vertices)
         count = (vertices > 0).sum(axis=-1, keepdims=True)
         mean = total / np.maximum(count, 1)
@@ -80,12 +81,15 @@ class HaloLaw:
         return np.where(vertices > 0, np.minimum(usual, np.maximum(count - 1, 0)), 0.0)
 
     def surfaces(self, vertices: FloatArray) -> FloatArray:
-        """Surface of each block by itself, in units of that of one vertex; 0 without vertices."""
+        """Return the surface of each block, in units of the surface of one vertex.
+
+        0 without vertices.
+        """
         some = vertices > 0
         return np.where(some, np.where(some, vertices, 1.0) ** self.exponent, 0.0)
 
     def _shares(self, vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return each block's surface by itself, their sum, and the share of it between blocks."""
+        """Return each block's surface, their sum, and the share of it that is between blocks."""
         p = self.surfaces(np.asarray(vertices, np.float64))
         total = np.maximum(p.sum(axis=-1, keepdims=True), 1e-300)
         return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, MIN_INSIDE, 1.0)
@@ -94,9 +98,9 @@ class HaloLaw:
 def sampled_halo_law(
     graph: Graph, of_faces: bool = False, *, seed: int = 7, threads: int = 1
 ) -> HaloLaw:
-    """Return the law of `graph`, fitted to blocks of different sizes made for it; O(n + m).
+    """Return the law of `graph`, fitted to blocks of different sizes made for this purpose.
 
-    of_faces: whether values are sent for faces.
+    O(n + m). of_faces: whether values are sent for faces.
     """
     blocks = min(SAMPLE_BLOCKS, graph.n // 8)
     if blocks < 2:
@@ -127,7 +131,7 @@ def halo_law_of(graph: Graph, quotient: metrics.Quotient, sizes: npt.NDArray[np.
 def _exponent(graph: Graph, vertices: FloatArray, both: npt.NDArray[np.int64]) -> float:
     """Return the exponent fitted to blocks of different sizes.
 
-    With coordinates, the nearest (d - 1) / d of a whole number d of dimensions.
+    With coordinates, the nearest (d - 1) / d for an integer d.
     """
     if vertices.size < MIN_FITTED or vertices.max() < MIN_SPREAD * vertices.min():
         return surface_power(graph)
@@ -139,7 +143,7 @@ def _exponent(graph: Graph, vertices: FloatArray, both: npt.NDArray[np.int64]) -
 
 
 def surface_power(graph: Graph) -> float:
-    """Return the power of n with which borders grow: 1 - 1/d for coordinates that span d axes."""
+    """Return the power of n with which borders grow: 1 - 1/d if coordinates span d axes."""
     if graph.coords is None:
         return EXPONENT_IN_SPACE
     low, high = extents(graph.coords)
@@ -149,10 +153,10 @@ def surface_power(graph: Graph) -> float:
 
 
 def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int) -> float:
-    """Return the neighbours of a block among very many of its size.
+    """Return the number of neighbours of one of very many blocks of its size.
 
-    Few blocks have fewer neighbours: their mean is then a lower bound, and 6 in the plane or 9 in
-    space are taken if that is more.
+    If there are few blocks, each has fewer neighbours than that: their mean is a lower bound, and 6
+    in the plane or 9 in space is used if it is larger.
     """
     usual = 3.0 / max(1.0 - unit.exponent, 1.0 - MAX_EXPONENT)  # 6 in the plane, 9 in space
     inside = 1.0 - float(unit.n) ** unit.exponent / float(unit.surfaces(vertices).sum())
@@ -167,11 +171,12 @@ FURTHER_PER_THINNESS, MAX_FURTHER = 2.0, 3.0
 
 
 def line_of(costs: Costs, speeds: FloatArray, values: float) -> IntArray:
-    """(k,) devices in an order in which messages of `values` between neighbours cost little work.
+    """Return devices (k,) in an order in which messages of `values` between neighbours are cheap.
 
-    The price of a message is its time times the speeds of both ends [units]: a fast device would
-    do more in that time. Fast devices so come to the ends, with one neighbour, where links are
-    alike. A greedy order by that price and one by time are made; the cheaper one is returned.
+    The price of a message is its time times the speeds of both ends [units]: a fast device loses
+    more work in that time. So if links are equal, fast devices are placed at the ends, where they
+    have one neighbour. A greedy order by this price and another by time are computed; the cheaper
+    one is returned.
     """
     message = costs.alpha + costs.per_value * values
     lost = message * np.add.outer(speeds, speeds)
@@ -181,7 +186,7 @@ def line_of(costs: Costs, speeds: FloatArray, values: float) -> IntArray:
 
 
 def _inserted(order: list[int], price: FloatArray) -> IntArray:
-    """Insert devices, in this order, where each adds least to the price (k, k) of neighbours."""
+    """Insert devices one by one where each adds least to the sum of neighbours' prices (k, k)."""
     line, to = np.array(order), np.ascontiguousarray(price.T)
     between = np.zeros(line.size + 1)  # price of the two devices at each place now
     for size, device in enumerate(order[1:], 1):
@@ -196,9 +201,9 @@ def _inserted(order: list[int], price: FloatArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class LineArrangement:
-    """Devices in line (k,), and their links: alpha and per_value [s] (k, k), in that order.
+    """Devices (k,) in line, and their links in that order: alpha and per_value [s] (k, k).
 
-    each [units]: the work of a mean vertex.
+    each [units]: mean work of a vertex.
     """
 
     line: IntArray
@@ -213,7 +218,7 @@ class LineArrangement:
         return cls(line, costs.alpha[square], costs.per_value[square], each)
 
     def exchanged(self, section: float) -> ExchangeLaw:
-        """Return the exchange of slabs whose sides send `section` values each."""
+        """Return the exchange law of slabs whose sides send `section` values each."""
         border, values = section * self.each, 2.0 * section
         thin = MIN_THICKNESS * self.each
 
@@ -238,14 +243,14 @@ class LineArrangement:
 
 
 def _before(used: BoolArray) -> IntArray:
-    """(s, k) the last used place before each place, -1 where there is none."""
+    """Return (s, k) the last used position before each position, -1 if there is none."""
     place = np.where(used, np.arange(used.shape[1]), -1)
     last = np.maximum.accumulate(place, axis=1)
     return np.concatenate([np.full((len(used), 1), -1), last[:, :-1]], axis=1)
 
 
 def _after(used: BoolArray) -> IntArray:
-    """(s, k) the first used place after each place, -1 where there is none."""
+    """Return (s, k) the first used position after each position, -1 if there is none."""
     k = used.shape[1]
     place = np.where(used, np.arange(k), k)
     first = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1]

@@ -1,8 +1,8 @@
-"""Loads of many sets of devices at once, at which all devices of a set finish together.
+"""Compute loads of many sets of devices at once, at which all devices of a set finish together.
 
-What a device exchanges depends on the loads of all, and these depend on what it exchanges: both are
-computed in turns until they settle. A set is a row of a mask (s, k). Tables of times at loads make
-thousands of sets cheap; `evener.sizing.solve_sizes` is the exact solver for one set.
+What a device exchanges depends on the loads of all devices, and loads depend on exchanges: they are
+computed alternately until they converge. A set is a row of a mask (s, k). Tables of times at loads
+make thousands of sets cheap; `evener.sizing.solve_sizes` is the exact solver for one set.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TABLE_LOADS = 256  # loads at which a speed curve is tabulated, besides its own 
 MIN_TABLE_LOAD = 1e-6  # of the whole work: the smallest load of a table
 MAX_TURNS = 8  # of exchanges from loads, and loads from exchanges
 SETTLED = 1e-3  # of a set's time: the turns end when no exchange changes by more
-MIN_ROOM = 1e-30  # of the work: devices with less room together have none
+MIN_ROOM = 1e-30  # of the work: a smaller total capacity counts as none
 CHUNK = 1 << 22  # entries (sets x devices) of one batch: some 32 MB for each array
 ROOM_ROUNDING = 1e-12  # relative: rooms that add up to all of the work but this hold it
 
@@ -29,10 +29,10 @@ ExchangeLaw = Callable[[FloatArray, BoolArray], tuple[FloatArray, FloatArray]]
 
 
 class ComputeTimes:
-    """Seconds at loads, and loads by seconds, of k devices: lines at constant speeds, else tables.
+    """Seconds from loads, and loads from seconds: linear at constant speed, else by tables.
 
-    Devices with the same speeds share a table. longest: the most that a device takes for all the
-    work [s].
+    Devices with equal speeds share a table. longest [s]: maximum time of any device for all the
+    work.
     """
 
     def __init__(self, costs: Costs, work: float) -> None:
@@ -53,7 +53,7 @@ class ComputeTimes:
         self.longest = max([self.longest, *(float(table[4].max()) for table in self._tables)])
 
     def seconds(self, loads: FloatArray) -> FloatArray:
-        """(s, k) seconds [s] of loads (s, k) [units]."""
+        """Return (s, k) the seconds [s] for loads (s, k) [units]."""
         seconds = loads / self._rate
         for devices, knots, speeds, _, _ in self._tables:
             own = loads[:, devices]
@@ -61,7 +61,7 @@ class ComputeTimes:
         return np.asarray(seconds)
 
     def most(self, seconds: FloatArray) -> FloatArray:
-        """(s, k) largest loads [units] done by the times (s, k) [s]."""
+        """Return (s, k) the largest loads [units] that devices finish in the times (s, k) [s]."""
         done = seconds * self._rate
         for devices, _, _, loads, last in self._tables:
             done[:, devices] = np.interp(seconds[:, devices], last, loads)
@@ -70,7 +70,10 @@ class ComputeTimes:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Of s sets of devices: seconds (s,) [s], infinity without the room; loads (s, k) [units]."""
+    """Estimates of s sets: seconds (s,) [s], loads (s, k) [units].
+
+    Seconds are infinite if memory does not suffice.
+    """
 
     seconds: FloatArray
     loads: FloatArray
@@ -79,7 +82,7 @@ class Estimates:
 class EqualFinish:
     """Divides `work` [units] of `n` vertices over sets of the devices of `costs`.
 
-    high (k,) [units]: the most that each device can hold.
+    high (k,) [units]: maximum load of each device.
     """
 
     def __init__(self, costs: Costs, work: float, n: int, high: FloatArray | None = None) -> None:
@@ -95,8 +98,8 @@ class EqualFinish:
     ) -> Estimates:
         """Return the loads at which the sets that `masks` (s, k) mark finish together.
 
-        Each device in a set gets at least the work of a mean vertex. With `drop`, a device gets
-        nothing if its exchange and fixed seconds alone last longer than the others need in all.
+        Each device in a set gets at least the work of a mean vertex. With `drop`, a device gets no
+        load if its exchange and fixed seconds take longer than the others' whole iteration.
         """
         step = max(CHUNK // self.k, 1)
         chunks = [masks[i : i + step] for i in range(0, len(masks), step)]
@@ -108,7 +111,7 @@ class EqualFinish:
         )
 
     def _of_chunk(self, masks: BoolArray, exchanged: ExchangeLaw, drop: bool) -> Estimates:
-        """Take loads and exchanges in turns; return the loads of the least time on the way."""
+        """Alternate between loads and exchanges; return the loads with the least time seen."""
         count = masks.sum(axis=1)
         room = np.where(masks, self.high, 0.0).sum(axis=1) >= self.work * (1 - ROOM_ROUNDING)
         room &= (count > 0) & (count <= self.n)
@@ -130,7 +133,7 @@ class EqualFinish:
         return Estimates(np.where(room, seconds, np.inf), best)
 
     def _ends(self, loads: FloatArray, exchange: FloatArray, border: FloatArray) -> FloatArray:
-        """(s,) when the last device of each set finishes [s]."""
+        """Return (s,) the time when the last device of each set finishes [s]."""
         compute = self._compute.seconds(loads)
         if self._costs.overlap:
             own = np.maximum(compute * (1.0 - border), exchange) + compute * border
@@ -142,7 +145,7 @@ class EqualFinish:
     def _loads(
         self, exchange: FloatArray, border: FloatArray, masks: BoolArray, drop: bool
     ) -> FloatArray:
-        """(s, k) loads [units] that finish together, for known exchanges (s, k) [s]."""
+        """Return (s, k) loads [units] that finish together, for known exchanges (s, k) [s]."""
         high = np.where(masks, self.high, 0.0)
         low = np.minimum(np.where(masks & (not drop), min(self.each, self.work), 0.0), high)
         before = np.where(masks, exchange + self._costs.fixed, 0.0)
@@ -166,5 +169,5 @@ class EqualFinish:
         # Against huge fixed seconds, rounding hides computing: no load is done by any time.
         loads = np.where(loads.any(axis=1, keepdims=True), loads, high)
         total = loads.sum(axis=1, keepdims=True)
-        some = total > MIN_ROOM * self.work  # else there is no room for the work
+        some = total > MIN_ROOM * self.work  # else capacities do not suffice for the work
         return np.asarray(loads * np.where(some, self.work / np.where(some, total, 1.0), 1.0))

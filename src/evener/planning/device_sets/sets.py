@@ -1,14 +1,15 @@
-"""Which sets of devices are estimated: a few for a plan, far more for advice.
+"""Choose which sets of devices are estimated: a few for a plan, many more for advice.
 
-A plan's search only begins with these sets, `few_sets` and `sets_in_line`; what decides that a
-device is left out is listed in evener.planning.makespan. For advice, `search_sets` looks for the
-best set of every size. Up to 10 devices every set is estimated. Beyond: the first devices of
-several orders (fastest first, node by node, kind by kind); devices and whole groups left out one
-after another, the one first without which the estimate is least; and single devices exchanged in
-the best of these sets. Same input, same sets.
+A plan's search only begins with the sets of `few_sets` and `sets_in_line`; evener.planning.makespan
+lists the rules by which devices are left out. For advice, `search_sets` looks for the best set of
+every size. Up to 10 devices, every set is estimated. With more devices, these sets are: the first
+devices of several orders (fastest first, node by node, kind by kind); sets from which devices or
+whole groups were removed one after another, each time the one whose removal gives the lowest
+estimate; and the best of these sets with single devices exchanged. The same input gives the same
+sets.
 
-evener.sizing.subsets searches sets as well, where there are speed models and no graph: there a set
-costs stated seconds, so that its exact sizes rank it. Here what a device exchanges depends on the
+evener.sizing.subsets also searches sets, if there are speed models but no graph: there the cost of
+a set is given in seconds, so exact sizes rank sets. Here what a device exchanges depends on the
 whole set, and estimates of many sets at once rank them.
 """
 
@@ -25,11 +26,11 @@ MAX_EVERY_SET = 10  # devices: up to here all 2^k - 1 sets are estimated, some m
 MAX_KINDS = 4  # kinds of devices, the most frequent, that come first in an order of their own
 MAX_GROUPS = 24  # kinds, or groups of a level, that are a set of their own
 MAX_EVERY_SIZE = 128  # devices: up to here every number of them is tried
-DENSE_SIZES, SPREAD_SIZES = 16, 48  # of more devices: all numbers up to 16, and so many beyond
+DENSE_SIZES, SPREAD_SIZES = 16, 48  # set sizes: all up to 16, and 48 larger ones
 
 
 def whole_sets(estimator: Estimator) -> BoolArray:
-    """(s, k) masks of whole kinds of devices and of whole groups, up to 24 of each level."""
+    """Return (s, k) masks of all devices of a kind, and of whole groups, up to 24 of each level."""
     masks = [
         row == number
         for row in (estimator.kinds, *estimator.groups)
@@ -39,10 +40,11 @@ def whole_sets(estimator: Estimator) -> BoolArray:
 
 
 def orders_of(estimator: Estimator) -> list[IntVector]:
-    """Return orders (k,) of devices whose first ones are likely to be a good set.
+    """Return orders (k,) of devices whose first devices are likely to be a good set.
 
-    The fastest first; for each level of groups, the strongest group first, and the fastest device
-    of each group first; and all of these with the devices of one kind in front.
+    They are: the fastest first; for each level of groups, the strongest group first, and the
+    fastest device of each group first; and all of these with the devices of one kind moved to the
+    front.
     """
     k, speed = estimator.k, estimator.speeds
     index = np.arange(k)
@@ -63,7 +65,7 @@ def orders_of(estimator: Estimator) -> list[IntVector]:
 
 
 def sizes_to_try(k: int) -> list[int]:
-    """Return numbers of devices: all up to 128, of more some."""
+    """Return set sizes to try: all up to 128, then only some."""
     if k <= MAX_EVERY_SIZE:
         return list(range(1, k + 1))
     rest = np.rint(np.geomspace(DENSE_SIZES + 1, k, SPREAD_SIZES)).astype(int).tolist()
@@ -71,19 +73,23 @@ def sizes_to_try(k: int) -> list[int]:
 
 
 def every_set(k: int) -> BoolArray:
-    """(2^k - 1, k) masks of all sets, that of all devices last."""
+    """Return (2^k - 1, k) masks of all sets; the set of all devices is last."""
     return np.asarray(np.arange(1, 1 << k)[:, None] >> np.arange(k) & 1 == 1)
 
 
 def first_of(order: IntVector, sizes: list[int]) -> BoolArray:
-    """(sizes, k) masks of the first devices of an order (k,)."""
+    """Return (sizes, k) masks of the first devices of an order (k,), one for each size."""
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     return np.asarray(rank[None, :] < np.array(sizes)[:, None])
 
 
 def few_sets(estimator: Estimator) -> BoolArray:
-    """(s, k) masks of a few sets, all devices first: 1, 2, 4, ... of every order, kinds, groups."""
+    """Return (s, k) masks of few sets.
+
+    All devices first; then the first 1, 2, 4, ... devices of every order, whole kinds and whole
+    groups.
+    """
     k = estimator.k
     sizes = sorted({*(1 << np.arange(k.bit_length())).tolist(), k})
     sizes = [size for size in reversed(sizes) if size <= k]
@@ -93,24 +99,24 @@ def few_sets(estimator: Estimator) -> BoolArray:
 
 
 def sets_in_line(estimator: Estimator) -> BoolArray:
-    """(s, k) masks of sets to make slabs for, all devices first: all sets of up to 10 devices.
+    """Return (s, k) masks of sets to make slabs for, all devices first: all sets if k <= 10.
 
-    Of more devices, `few_sets`. Estimates of slabs are nearer to the truth than those of other
-    blocks, so that many sets are worth comparing.
+    With more devices, `few_sets`. Estimates of slabs are more exact than those of other blocks, so
+    comparing many sets pays.
     """
     few = estimator.k > MAX_EVERY_SET
     return few_sets(estimator) if few else every_set(estimator.k)[::-1]
 
 
 def signature(devices: IntVector, loads: FloatArray, kinds: IntVector) -> tuple[object, ...]:
-    """Return a key: equal for sets of as many devices of each kind (k,) with equal loads (k,)."""
+    """Return a key, equal for sets with as many devices of each kind (k,) and equal loads (k,)."""
     load, kind = rounded(loads[devices]), kinds[devices]
     order = np.lexsort((load, kind))
     return devices.size, kind[order].tobytes(), load[order].tobytes()
 
 
 def rounded(loads: FloatArray) -> FloatArray:
-    """Return loads to six digits: smaller differences come from the order of sums."""
+    """Round loads to six digits: smaller differences come from the order of sums."""
     with np.errstate(divide="ignore"):
         scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(loads, 1e-300))))
     return np.asarray(np.rint(loads * scale) / scale)
@@ -127,7 +133,7 @@ SURELY = 1 - 1e-4  # of another's seconds: a smaller gain is lost in the precisi
 
 @dataclass(frozen=True, eq=False)
 class DeviceSet:
-    """A set of devices, ascending, the loads (k,) [units] it would have, and estimated seconds."""
+    """A set of devices, ascending, with loads (k,) [units] for it, and estimated seconds."""
 
     devices: IntVector
     loads: FloatArray
@@ -148,7 +154,7 @@ class EstimatedSets:
         return self.k <= MAX_EVERY_SET
 
     def estimate(self, masks: BoolArray) -> list[DeviceSet]:
-        """Return the sets that masks (s, k) mark, estimated."""
+        """Estimate the sets that masks (s, k) mark, and return them."""
         keys = [mask.tobytes() for mask in masks]
         new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
         estimates = self.estimator.of(masks[new])
@@ -163,16 +169,16 @@ class EstimatedSets:
 
     @property
     def least(self) -> float:
-        """The least estimate found [s]."""
+        """The lowest estimate found [s]."""
         return min(one.seconds for one in self._best.values())
 
     def of_each_size(self) -> list[DeviceSet]:
-        """The best set with the room of each size in `sizes_to_try`, the smallest first."""
+        """The best set with enough memory for each size in `sizes_to_try`, by ascending size."""
         best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
         return [one for one in best if np.isfinite(one.seconds)]
 
     def distinct_sets(self) -> list[DeviceSet]:
-        """All estimated sets with the room, the best first; of equivalent sets, one."""
+        """All estimated sets with enough memory, the best first; only one of equivalent sets."""
         ranked = sorted(
             (one for one in self._known.values() if np.isfinite(one.seconds)),
             key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
@@ -182,7 +188,7 @@ class EstimatedSets:
         return list(distinct.values())[::-1]
 
     def distinct_devices(self, one: DeviceSet) -> list[int]:
-        """One device of each kind and load in a set, the least load first."""
+        """Return one device of each kind and load in a set, the lowest load first."""
         load, kind = one.loads[one.devices], self.estimator.kinds[one.devices]
         own = rounded(load)
         order = np.lexsort((-one.devices, own))
@@ -192,7 +198,7 @@ class EstimatedSets:
         return list(seen.values())
 
     def distinct_others(self, one: DeviceSet) -> list[int]:
-        """One device outside a set of each kind and place in the groups, the fastest first."""
+        """Return devices outside a set, one of each kind and position in groups, fastest first."""
         mask = np.zeros(self.k, np.bool_)
         mask[one.devices] = True
         shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.estimator.groups]
@@ -205,7 +211,7 @@ class EstimatedSets:
 
 
 def search_sets(estimator: Estimator) -> EstimatedSets:
-    """Return the estimates of the sets looked at, with the best of every size."""
+    """Estimate many sets, see above, and return the estimates with the best set of every size."""
     found = EstimatedSets(estimator)
     if found.exhaustive:
         found.estimate(every_set(estimator.k))
@@ -218,7 +224,10 @@ def search_sets(estimator: Estimator) -> EstimatedSets:
 
 
 def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
-    """Return the best set of each number of whole groups (k,), of all sets if they are few."""
+    """Return the best set for each number of whole groups; all sets of groups are tried if few.
+
+    groups (k,): the group of each device.
+    """
     count = int(groups.max()) + 1
     if count <= MAX_EVERY_SET:
         masks = every_set(count)
@@ -236,7 +245,7 @@ def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
 
 
 def _leave_out(found: EstimatedSets) -> None:
-    """Estimate ever smaller sets: from all devices on, leave out what a set misses least."""
+    """Estimate ever smaller sets: begin with all devices, remove those whose loss costs least."""
     mask = np.ones(found.k, np.bool_)
     (now,) = found.estimate(mask[None])
     while now.devices.size > 1:
@@ -263,7 +272,7 @@ def _leave_out(found: EstimatedSets) -> None:
 def _left_out(
     found: EstimatedSets, now: DeviceSet, choices: list[int], step: int
 ) -> list[BoolArray]:
-    """(k,) masks of `step` devices each: a choice and those most like it, in kind and in load."""
+    """Return (k,) masks of `step` devices: a choice and those most similar in kind and load."""
     masks = []
     load, kind = now.loads[now.devices], found.estimator.kinds[now.devices]
     for i in choices:
@@ -278,7 +287,7 @@ def _left_out(
 
 
 def _exchange_single(found: EstimatedSets) -> None:
-    """Estimate the best sets with one device exchanged for another, as long as that helps."""
+    """In the best sets, exchange single devices for others, as long as the estimate falls."""
     sizes = sorted(found.of_each_size(), key=lambda one: one.seconds)[:SWAPPED_SIZES]
     for start in sizes:
         now = start

@@ -11,9 +11,9 @@ improvements.py   swaps of blocks among identical devices, vertices moved to low
 sliced_search.py  the search on graphs in slices; border_search.py: their borders, by clusters of
                   vertices, then vertex by vertex
 
-Here alone may a device get nothing: in a plan of least cut, sizing.contracts gives each device at
-least one vertex (`_none_empty`), or, where weights differ, room for one (`_room_for_one`). What
-decides it, in this order:
+Only this search may leave a device without vertices: in a plan of least cut, sizing.contracts gives
+each device at least one vertex (`_none_empty`), or, if weights differ, capacity for one
+(`_room_for_one`). The rules that leave devices out are, in this order:
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
    no load to a device whose messages alone would take longer than all the rest does (`drop` in
    device_sets/set_loads.py). Sets with estimates above the best time so far are not tried.
@@ -24,5 +24,5 @@ decides it, in this order:
 4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
 5. `least_sending` in candidates.py chooses the plan: unused are the devices that it leaves without.
 
-Imports device_sets, steps and options of planning, and the rooms below it.
+Imports device_sets, steps and options of planning, and the packages below it.
 """

@@ -29,10 +29,10 @@ LEAST_CUT = "minimum-cut plan"  # how the candidate is called
 
 @dataclass(frozen=True, eq=False)
 class Baselines:
-    """The candidates of least cut and of METIS, as far as there are, and what made them.
+    """The candidates of least cut and of METIS, if they could be made, and how they were made.
 
-    terms: the sizes and contract of both; None where the platform has none for this graph.
-    refused: why there is no plan of least cut. made: results of tools. notes: why METIS has none.
+    terms: the sizes and contract of both; None if the platform has none for this graph. refused:
+    why there is no plan of least cut. made: results of tools. notes: why there is no plan of METIS.
     """
 
     cut: Candidate | None = None
@@ -46,11 +46,11 @@ class Baselines:
 def baselines_of(
     maker: CandidateMaker, ordered: OrderedGraph, given: Graph, options: PlanOptions
 ) -> Baselines:
-    """Try the plan of least cut and, meanwhile in a thread, both methods of METIS.
+    """Make the plan of least cut and, at the same time in a thread, those of both methods of METIS.
 
     ordered: the graph of the search; given: the same graph, weighted, in the order of its file,
-    which METIS gets. METIS's blocks are mapped to devices here, those of least cut by
-    `mapped_least_cut`, in the end.
+    which is passed to METIS. METIS's blocks are mapped to devices here; those of least cut are
+    mapped at the end of the search, by `mapped_least_cut`.
     """
     graph = maker.problem.weighted
     try:
@@ -82,7 +82,7 @@ def baselines_of(
 def metis_blocks(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str) -> Result:
     """Return METIS's blocks at the sizes of `terms`; graph: weighted, tool: one of METIS_TOOLS.
 
-    Raises UsageError where it is not installed, ToolError where it fails.
+    Raises UsageError if METIS is not installed, ToolError if it fails.
     """
     absent = TOOLS[tool].available()
     if absent is not None:
@@ -100,11 +100,11 @@ def metis_on(
     used: BoolArray,
     options: PlanOptions,
 ) -> tuple[list[Candidate], list[Result]]:
-    """Return METIS's blocks, by both methods, on the devices `used` (k,) alone.
+    """Return METIS's blocks, by both methods, only on the devices `used` (k,).
 
-    None where that is one device, or all of them and sizes would be as before, since no iteration
-    costs them anything whatever their load. Sizes are those that are best on these devices
-    if nothing is exchanged, with what an iteration costs them whatever their load.
+    Their sizes are those that are best on these devices if nothing is exchanged, given the devices'
+    fixed seconds. Returns nothing for one device; and nothing if all devices are used and none has
+    fixed seconds, because sizes would not change.
     """
     problem, platform, devices = maker.problem, maker.problem.platform, np.flatnonzero(used)
     candidates, made = list[Candidate](), list[Result]()
@@ -129,7 +129,7 @@ def metis_on(
 
 
 def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOptions) -> PlanTerms:
-    """Return terms whose sizes are those of the lower bound on these devices, within epsilon."""
+    """Return terms for these devices: sizes of the lower bound on seconds, within epsilon."""
     terms = terms_of(problem.weighted, platform, options)
     free = contract_for_seconds(problem.graph, platform, problem.workload)
     low, high = (free.targets * (1 + sign * options.epsilon) for sign in (-1, 1))
@@ -140,7 +140,7 @@ def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOpti
 
 
 def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:
-    """Return the blocks (n,) within their contract, on the devices where they exchange fastest."""
+    """Repair blocks (n,) to keep their contract, and map them to the best devices."""
     partition = enforced(graph, part, terms, options).partition
     mapping = mapped(graph, partition, terms, options)
     return np.asarray(partition.part if mapping is None else mapping.applied(partition).part)
@@ -149,10 +149,10 @@ def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: Pla
 def mapped_least_cut(
     maker: CandidateMaker, baselines: Baselines, options: PlanOptions, best_seconds: float
 ) -> Candidate | None:
-    """Return the plan of least cut on other devices; None where no mapping can help.
+    """Return the plan of least cut, mapped to devices; None if mapping cannot help.
 
-    Mapping takes longer than computing a lower bound: where that shows that no mapping can be done
-    within `best_seconds` [s], the fastest so far, none is made.
+    Mapping takes longer than computing a lower bound. If the bound shows that no mapping takes less
+    than `best_seconds` [s], those of the fastest candidate so far, no mapping is computed.
     """
     problem, terms, known = maker.problem, baselines.terms, baselines.cut
     if terms is None or known is None or not (options.mapping and problem.platform.has_links):
@@ -168,10 +168,10 @@ def mapped_least_cut(
 def may_be_mapped_below(
     seconds: float, problem: MakespanProblem, one: Candidate, contract: Contract
 ) -> bool:
-    """Whether some mapping of these blocks may take less than `seconds` [s], by a lower bound.
+    """Return whether some mapping may take less than `seconds` [s], by a lower bound.
 
-    Necessary for that: a perfect matching of blocks and devices in which each block takes less on
-    its device, by `least_seconds_on`, and fits its contract.
+    A necessary condition: a perfect matching of blocks and devices in which each block fits the
+    device's contract and takes less than `seconds`, by `least_seconds_on`.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -183,10 +183,10 @@ def may_be_mapped_below(
 
 
 def least_seconds_on(problem: MakespanProblem, one: Candidate, contract: Contract) -> FloatArray:
-    """(k, k) lower bound on the seconds of each block on each device [s]; inf where it cannot go.
+    """Return (k, k) a lower bound on each block's seconds on each device [s].
 
-    The block's largest message is priced at the cheapest beta of that device's links, its second
-    largest at the second cheapest, and so on; its alphas likewise.
+    Inf if it does not fit. A block's largest message is priced at the cheapest beta of the device's
+    links, its second largest at the second cheapest, and so on; alphas likewise.
     """
     k, costs, loads = problem.platform.k, problem.costs, one.loads
     slack = RELATIVE_SLACK * np.maximum(contract.targets, 1e-300)

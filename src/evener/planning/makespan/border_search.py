@@ -1,6 +1,6 @@
-"""Borders between blocks of a graph in slices, vertex by vertex, and the makespan lowered on them.
+"""Refine borders of blocks of a graph in slices, vertex by vertex, to lower the makespan.
 
-Seconds on graphs of borders are those of the whole graph.
+Seconds computed on graphs of borders equal those of the whole graph.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ COSTLY = 0.15
 
 @dataclass(frozen=True, eq=False)
 class SlicedTask:
-    """What is divided, and over what.
+    """A graph in slices, the platform to divide it over, and options.
 
-    graph: with the workload's work as weights. platform: without memories, whose limits, as
-    weights, are among low and high (k,) [units]. terms: what blocks of least cut keep to.
+    graph: with the workload's work as weights. platform: without memories; memory limits are
+    converted to limits on weights in low and high (k,) [units]. terms: sizes and contract of blocks
+    of least cut.
     """
 
     graph: SlicedGraph
@@ -60,11 +61,11 @@ class SlicedTask:
 
     @property
     def workload(self) -> Workload:
-        """The workload, of which the graph's weights are the work."""
+        """The workload without work: the graph's weights are the work."""
         return self.options.workload.without_work()
 
     def problem(self, graph: Graph, values: float = 1.0) -> MakespanProblem:
-        """Return the problem of a graph whose values stand for `values` of the whole graph each."""
+        """Return a graph's problem; one of its values stands for `values` of the whole graph."""
         workload = self.workload
         each = values * workload.bytes_per_value
         return MakespanProblem(
@@ -76,7 +77,7 @@ class SlicedTask:
 class BorderTurn:
     """Blocks (n_local,) after their borders were refined.
 
-    stage: their figures. gained: by which share of the seconds they got faster.
+    stage: their figures. gained: share by which refinement lowered the seconds.
     """
 
     blocks: Part
@@ -85,7 +86,7 @@ class BorderTurn:
 
     @property
     def seconds(self) -> float:
-        """Predicted [s]."""
+        """Predicted seconds per iteration [s]."""
         return self.stage.seconds or 0.0
 
     @property
@@ -94,7 +95,7 @@ class BorderTurn:
         return self.stage.total_volume
 
     def better_than(self, other: BorderTurn, alike: float) -> bool:
-        """Whether it is faster, or as fast but for the share `alike`, and sends less."""
+        """Whether it is faster, or equally fast within the share `alike` and sends fewer values."""
         if self.sent < other.sent:
             return self.seconds <= (1 + alike) * other.seconds
         return (1 + alike) * self.seconds < other.seconds
@@ -104,7 +105,7 @@ class BorderTurn:
 class BorderSearch:
     """Lowers the makespan of blocks near their borders.
 
-    left_out: how many plans needed more memory than there is.
+    left_out: number of plans that were skipped because they need more memory than allowed.
     """
 
     task: SlicedTask
@@ -113,14 +114,17 @@ class BorderSearch:
 
     @contextmanager
     def where_memory_suffices(self) -> Iterator[None]:
-        """Leave out a plan whose borders need more than the memory that a process may have."""
+        """Context manager: skip and count a plan whose borders need more memory than allowed."""
         try:
             yield
         except MemoryShortError:
             self.left_out += 1
 
     def as_it_is(self, name: str, blocks: Part) -> BorderTurn:
-        """Return blocks (n,) of a lone process, of least cut, counted from all rows."""
+        """Return blocks (n,) of least cut, unchanged, with figures counted from all rows.
+
+        For a single process.
+        """
         task = self.task
         found = exchanges_of(task.graph, blocks, task.platform.k)
         made = metrics.prediction_of(
@@ -137,10 +141,10 @@ class BorderSearch:
     def turn(
         self, name: str, blocks: Part, *, mapped: bool = False, refined: bool = True
     ) -> BorderTurn:
-        """Return blocks (n_local,) that are no slower than those given. All processes call.
+        """Refine blocks (n_local,); the result is never slower than the given blocks. Collective.
 
-        mapped: whether blocks may go to other devices first, to exchange faster. refined: whether
-        vertices may go to other blocks.
+        mapped: whether blocks may first be mapped to other devices, to exchange faster. refined:
+        whether vertices may move to other blocks.
         """
         task, small = self.task, self.small
         k = task.platform.k
@@ -156,7 +160,7 @@ class BorderSearch:
         return BorderTurn(borders.blocks(part), *figures)
 
     def counted(self, name: str, blocks: Part) -> Candidate | None:
-        """Return the blocks (n_local,) as a candidate at rank 0, None elsewhere. All call."""
+        """Return the blocks (n_local,) as a candidate at rank 0, None elsewhere. Collective."""
         task = self.task
         borders = BorderGraph.read(task.graph, self.small, blocks, task.platform.k, task.sliced)
         if borders.graph is None:
@@ -166,7 +170,7 @@ class BorderSearch:
     def _faster(
         self, graph: Graph, borders: BorderGraph, *, mapped: bool, refined: bool
     ) -> tuple[Candidate, Candidate]:
-        """Return the blocks as they are given, and the fastest found."""
+        """Return two candidates: the given blocks, and the fastest found."""
         task, options = self.task, self.task.options
         problem = replace(task.problem(graph), fixed=borders.fixed)
         maker, effort = CandidateMaker(problem), EFFORTS[options.preset]
@@ -187,7 +191,7 @@ class BorderSearch:
 
 
 def _exchanged_share(one: Candidate) -> float:
-    """Return the share of its time that the slowest device exchanges."""
+    """Return the share of its time that the slowest device spends on exchanges."""
     last = one.prediction.bottleneck
     return float(one.prediction.communicate[last] / max(one.seconds, 1e-300))
 
@@ -200,9 +204,9 @@ SHRINK_BY = 3.0  # mean vertices of the level before that a cluster may weigh
 
 
 def refined_by_clusters(one: Candidate, maker: CandidateMaker, seed: int) -> Candidate | None:
-    """Return the candidate after its blocks were refined by clusters, large ones first.
+    """Refine the candidate's blocks by moving whole clusters, large ones first.
 
-    Of a problem without memories. None where a block would be empty.
+    For problems without memory limits. None if a block would become empty.
     """
     found: Candidate | None = one
     for vertices in IN_CLUSTER:
@@ -213,7 +217,7 @@ def refined_by_clusters(one: Candidate, maker: CandidateMaker, seed: int) -> Can
 
 
 def _refined(one: Candidate, maker: CandidateMaker, vertices: float, seed: int) -> Candidate | None:
-    """Return the candidate refined by clusters of about this number of vertices."""
+    """Refine the candidate by moving clusters of about this number of vertices."""
     problem = maker.problem
     clusters = _clusters(problem, one, vertices)
     level, costs = clusters.coarsest, problem.costs
@@ -236,7 +240,7 @@ def _refined(one: Candidate, maker: CandidateMaker, vertices: float, seed: int) 
 
 
 def _clusters(problem: MakespanProblem, one: Candidate, vertices: float) -> Hierarchy:
-    """Return the problem's graph shrunk inside the candidate's blocks."""
+    """Coarsen the problem's graph inside the candidate's blocks."""
     graph = problem.weighted
     work = None if graph.vwgt is None else problem.work
     level = finest(graph, np.arange(graph.n), work, faces_of(graph, problem.costs), 1)
@@ -247,7 +251,7 @@ def _clusters(problem: MakespanProblem, one: Candidate, vertices: float) -> Hier
 
 
 def _values_sent(clusters: Hierarchy, one: Candidate) -> float:
-    """Return the values that a cluster sends to each block it touches, in the mean."""
+    """Return the mean number of values that a cluster sends to each block it touches."""
     level = clusters.coarsest
     small = Graph(level.xadj.astype(np.int64), level.adjncy.astype(np.int32))
     few = metrics.quotient(small, Partition(clusters.part, one.used.size)).sent.sum()
@@ -256,9 +260,11 @@ def _values_sent(clusters: Hierarchy, one: Candidate) -> float:
 
 
 class Exchanges(NamedTuple):
-    """between: what blocks send each other, without the weights of edges. loads (k,): of blocks.
+    """What blocks exchange, and their loads.
 
-    interior (k,): the share of each at vertices without a neighbour elsewhere. cut: of edges.
+    between: the quotient graph, without the weights of edges. loads (k,): of blocks. interior (k,):
+    the share of each load at vertices without a neighbour in another block. cut: weight of the
+    edges cut.
     """
 
     between: Quotient
@@ -268,7 +274,7 @@ class Exchanges(NamedTuple):
 
 
 def exchanges_of(graph: SlicedGraph, blocks: Part, k: int) -> Exchanges:
-    """Return what the k blocks (n,) int32 of a lone process exchange."""
+    """Return what the k blocks (n,) int32 exchange; for a single process."""
     loads, inside, cut = np.zeros(k), np.zeros(k), 0.0
     values, boundary = np.zeros(k * k, np.int64), np.zeros(k, np.int64)
     for i in graph.own_slices:

@@ -1,4 +1,4 @@
-"""Candidates: blocks with their predicted seconds; how they are made, and which one is chosen."""
+"""Candidates: blocks with their predicted seconds; how they are made, and how one is chosen."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BASELINES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE)
 class Candidate:
     """Blocks (n,), their loads [units] and sizes (k,), their quotient graph, the prediction.
 
-    targets (k,) [units]: the loads that were aimed at. role: of a Stage, "" for most.
+    targets (k,) [units]: the target loads. role: see Stage, "" for most candidates.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Candidate:
 
     @property
     def used(self) -> BoolArray:
-        """(k,) which devices have a block."""
+        """(k,) whether each device has a block."""
         return self.sizes > 0
 
     @property
@@ -68,7 +68,7 @@ class Candidate:
     def stage(self, targets: FloatArray | None = None) -> Stage:
         """Return the candidate's figures as a step of a plan.
 
-        targets (k,) [units]: what its loads are compared with; None: what it aimed at.
+        targets (k,) [units]: what loads are compared with; None: the candidate's own targets.
         """
         volumes = metrics.comm_volumes(self.quotient)
         targets = self.targets if targets is None else targets
@@ -94,7 +94,7 @@ def candidate_of(
     targets: FloatArray | None = None,
     role: str = "",
 ) -> Candidate:
-    """Return the blocks (n,) as a candidate, as they are; targets None: the loads they have."""
+    """Return the blocks (n,), unchanged, as a candidate; targets None: the loads they have."""
     partition = Partition(part, problem.platform.k)
     sizes, loads = metrics.block_sizes(partition), problem.loads(part)
     lone = (sizes > 0).sum() == 1
@@ -114,8 +114,8 @@ def candidate_of(
 class CandidateMaker:
     """Makes candidates from blocks: enforces limits, predicts seconds, and reports progress.
 
-    connected: whether each block is to be in one piece. One for each search: it remembers the names
-    it has given, so that no two candidates of a search have the same.
+    connected: whether each block must be in one piece. Use one object for each search: it remembers
+    candidates' names, so that no two candidates have the same name.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class CandidateMaker:
     ) -> Candidate | None:
         """Return blocks (n,) as a candidate within the limits; None if no such blocks are found.
 
-        targets (k,) [units]: the loads that were aimed at; None: the loads of `part`.
+        targets (k,) [units]: the target loads; None: the loads of `part`.
         """
         if targets is None:
             targets = self.problem.loads(part)
@@ -154,22 +154,22 @@ class CandidateMaker:
 
 
 def fastest(candidates: Iterable[Candidate]) -> Candidate:
-    """Return the candidate of least predicted seconds, the first of several."""
+    """Return the candidate of least predicted seconds; the first of several."""
     return min(candidates, key=lambda one: one.seconds)
 
 
 def fastest_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the fastest candidate of each role of BASELINES, as far as there are."""
+    """Return the fastest candidate of each role of BASELINES, if there is one."""
     groups = ([one for one in candidates if one.role == role] for role in BASELINES)
     return [fastest(group) for group in groups if group]
 
 
 def least_sending(candidates: Sequence[Candidate], alike: float) -> Candidate:
-    """Return the candidate that sends least of those whose time equals the fastest's.
+    """Return, of the candidates about as fast as the fastest, the one that sends least.
 
-    Times count as equal if they differ by at most `alike`, relative; but no candidate slower than
-    a baseline is taken, and none that sends or cuts more than the fastest. Predictions are not
-    known better than that, and where they are wrong, few values sent are the safer choice.
+    Two times count as equal if they differ by at most `alike`, relative. The chosen candidate is
+    never slower than a baseline, and never sends or cuts more than the fastest. Predictions are not
+    more exact than `alike`, and if they are wrong, sending fewer values is safer.
     """
     first = fastest(candidates)
     baselines = [one.seconds for one in candidates if one.role in BASELINES]
@@ -184,10 +184,10 @@ def least_sending(candidates: Sequence[Candidate], alike: float) -> Candidate:
 def stages_of(
     candidates: Sequence[Candidate], chosen: Candidate, targets: FloatArray
 ) -> tuple[Stage, ...]:
-    """Return every candidate as a step of a plan, and the chosen one once more, last.
+    """Return every candidate as a step of a plan, then the chosen one once more.
 
-    Of the candidates of METIS and of least cut, the fastest alone keep their role. targets (k,)
-    [units]: with which all are compared, as the certificate does.
+    Of the candidates of METIS and of least cut, only the fastest keep their role. targets (k,)
+    [units]: what all loads are compared with, as in the certificate.
     """
     baselines = fastest_baselines(candidates)
     steps = [

@@ -1,10 +1,10 @@
-"""Whole plans on a coarse copy of the graph, where each costs next to nothing; the best go on.
+"""Make whole plans on a coarse copy of the graph, where each is cheap; continue with the best.
 
-A vertex of the coarse graph is a cluster. Moving one changes the shape, place and neighbours of
-blocks, which moves of single vertices cannot: a slow device with cheap messages comes to lie
-between two fast ones whose messages are expensive. Blocks begin in the order of the machine's
-devices, with several seeds, and are refined by seconds. The best are projected to the graph, and
-refined on the levels between.
+A vertex of the coarse graph is a cluster. Moving a cluster changes the shape, place and neighbours
+of blocks, which moves of single vertices cannot: for example, a slow device with cheap messages
+gets a block between those of two fast ones whose messages are expensive. Initial blocks follow the
+order of the machine's devices, with several seeds, and are refined by seconds. The best plans are
+projected to the graph, and refined on the levels between.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REFINED_VALUES = 0.85
 EPSILON = 0.03  # tolerance of blocks before refinement, relative
 MIN_RETRY_GAIN, MAX_IDLE_RETRIES = 0.005, 3  # relative; retries without that gain before stopping
 CLUSTER_IDLE_RETRIES = 8  # on a graph of clusters
-EXPENSIVE = 2.0  # a device is enclosed if its cheapest message costs so many times its partner's
+EXPENSIVE = 2.0  # a device is enclosed if its cheapest message costs this many times its partner's
 SETS_BEFORE_PLAIN = 2  # sets tried with enclosed devices before the first set is tried without
 # Refinement may look at so many times the adjacency: on a coarse graph that is milliseconds.
 COARSE_EFFORT = MakespanEffort(EFFORTS["default"].rounds, 60.0)
@@ -51,9 +51,9 @@ NO_PAIRS = np.empty((0, 2), np.int64)
 
 @dataclass(frozen=True, eq=False)
 class CoarsePlan:
-    """Blocks of the coarse vertices, the loads (k,) [units] aimed at, predicted seconds [s].
+    """Blocks of the coarse vertices, the target loads (k,) [units], predicted seconds [s].
 
-    enclosed (r, 2): devices whose blocks began inside that of the other.
+    enclosed (r, 2): pairs of devices; initially the first one's block was inside the second one's.
     """
 
     part: Part
@@ -63,15 +63,15 @@ class CoarsePlan:
 
     @property
     def used(self) -> BoolArray:
-        """(k,) which devices have a block."""
+        """(k,) whether each device has a block."""
         return np.bincount(self.part, minlength=self.aim.size) > 0
 
 
 class CoarseSearch:
-    """Plans of sets of devices on the coarse copy of a problem's graph.
+    """Makes plans for sets of devices on the coarse copy of a problem's graph.
 
-    `level`: the coarse graph. The levels between it and the graph are kept for projecting.
-    contracted: whether the graph is one of clusters, and may be the coarse graph itself.
+    `level`: the coarse graph. The levels between it and the graph are stored for projection.
+    contracted: whether the graph consists of clusters, so that it may itself be the coarse graph.
     """
 
     def __init__(
@@ -101,9 +101,9 @@ class CoarseSearch:
     def best(self, sets: list[BoolArray], runs: int, seed: int) -> list[CoarsePlan]:
         """Return up to `runs` plans of these sets (k,), the fastest first.
 
-        Half of the runs are for different sets, with their expensive devices enclosed and the first
-        set also without; the others repeat the best two with other seeds. Sets without the room
-        for the load, and those of one device, are left out.
+        Half of the runs are for different sets, with expensive devices enclosed, and for the first
+        set also without; the others repeat the best two plans with other seeds. Sets with too
+        little memory for the load, and sets of one device, are skipped.
         """
         different = {used.tobytes(): used for used in sets if used.sum() > 1}
         aims = [one for used in different.values() if (one := self.loads(used)) is not None]
@@ -124,10 +124,11 @@ class CoarseSearch:
         return found
 
     def loads(self, used: BoolArray) -> FloatArray | None:
-        """(k,) loads [units] that end together if each device sends one message, its cheapest.
+        """Return (k,) loads [units] that finish together if each device sends its cheapest message.
 
-        That is the least that a device can send; refinement accounts for the rest better than an
-        estimate. None where these devices lack the room, or are more than there are vertices.
+        No device can send less than one message; refinement accounts for the other messages better
+        than an estimate. None if the devices' memory does not suffice, or there are more devices
+        than vertices.
         """
         others = used & ~np.eye(used.size, dtype=bool)
         least = np.where(others, self.problem.costs.alpha, np.inf).min(axis=1)[None]
@@ -142,7 +143,7 @@ class CoarseSearch:
     def plan(self, aim: FloatArray, pairs: IntArray, seed: int) -> CoarsePlan:
         """Return blocks of about the loads `aim` (k,) [units], refined by seconds.
 
-        pairs (r, 2): devices whose block begins inside that of the other.
+        pairs (r, 2): pairs of devices; initially the first one's block is inside the second one's.
         """
         together = aim.copy()
         together[pairs[:, 0]] += aim[pairs[:, 1]]
@@ -156,13 +157,13 @@ class CoarseSearch:
         return CoarsePlan(part, aim, pairs, float(seconds.max()))
 
     def on_graph(self, part: Part) -> Part:
-        """Return the block (n,) of every vertex of the graph, by that of its coarse vertex."""
+        """Return the block (n,) of every vertex of the graph: that of its coarse vertex."""
         for step in reversed(self._steps):
             part = projected(step, part, self._threads)
         return part
 
     def projected(self, plan: CoarsePlan, seed: int) -> Part:
-        """Return the block (n,) of every vertex, refined by seconds on the smaller levels."""
+        """Return the plan's blocks (n,) on the graph, refined by seconds on smaller levels."""
         part = plan.part
         for number in reversed(range(len(self._steps))):
             part = projected(self._steps[number], part, self._threads)
@@ -173,7 +174,7 @@ class CoarseSearch:
     def _refined(
         self, number: int, part: Part, aim: FloatArray, seed: int
     ) -> tuple[Part, FloatArray]:
-        """Return blocks of a level's vertices refined by seconds, and the seconds of each (k,)."""
+        """Refine blocks of a level's vertices by seconds; return them and seconds (k,)."""
         level, contract = self._levels[number], self.problem.contract(aim)
         bounds = Bounds(
             level.vwgt, level.vwgt, self._bytes[number], contract.low, contract.high, contract.caps
@@ -183,7 +184,7 @@ class CoarseSearch:
 
     @cached_property
     def _bytes(self) -> list[FloatArray]:
-        """(n,) bytes of the vertices of every level [B]; zeros where no memory is limited."""
+        """(n,) bytes of the vertices of every level [B]; zeros if no memory is limited."""
         if not np.isfinite(self.problem.platform.memories).any():
             return [np.zeros(level.n) for level in self._levels]
         n_bytes = [np.asarray(self.problem.graph.vertex_bytes(), np.float64)]
@@ -194,7 +195,7 @@ class CoarseSearch:
 
     @cached_property
     def _prices(self) -> list[Prices]:
-        """Prices of every level: larger clusters send more values."""
+        """Prices of messages at every level: larger clusters send more values."""
         costs, prices = self.problem.costs, []
         shrunk = np.log(self._levels[0].n / self.level.n)
         for level in self._levels:
@@ -206,7 +207,7 @@ class CoarseSearch:
         return prices
 
     def _values_sent(self) -> float:
-        """Return the values that a coarse vertex sends to each block it touches, in the mean."""
+        """Return the mean number of values that a coarse vertex sends to each block it touches."""
         if not self._steps or self.problem.workload.of_faces:
             return 1.0  # a coarse edge weighs its faces
         blocks = min(PROBE_BLOCKS, self.level.n)
@@ -220,9 +221,9 @@ class CoarseSearch:
 def _coarsened(
     level: GraphLevel, size: int, max_weight: float, threads: int
 ) -> tuple[list[GraphLevel], list[Shrunk]]:
-    """Return the levels from `level` down to about `size` vertices, and the steps between them.
+    """Coarsen `level` to about `size` vertices; return all levels, and the steps between them.
 
-    max_weight [units]: of a coarse vertex.
+    max_weight [units]: maximum weight of a coarse vertex.
     """
     levels, steps, caps = [level], list[Shrunk](), np.array([max_weight])
     while level.n > size:
@@ -243,10 +244,10 @@ def _coarsened(
 
 
 def enclosed_pairs(alpha: FloatArray, used: BoolArray) -> IntArray:
-    """(r, 2) devices with expensive messages, each with one of the cheapest for it to reach.
+    """Return (r, 2) devices with expensive messages, each paired with one that it reaches cheaply.
 
     alpha (k, k) [s]; used (k,): the devices to choose from. Devices with the most expensive
-    messages choose first; none occurs twice.
+    messages choose first; no device occurs twice.
     """
     devices = np.flatnonzero(used)
     if devices.size < 3:
@@ -265,9 +266,9 @@ def enclosed_pairs(alpha: FloatArray, used: BoolArray) -> IntArray:
 
 
 def with_enclosed(level: GraphLevel, part: Part, pairs: IntArray, aim: FloatArray) -> Part:
-    """Return blocks (n,) in which the outer layer of each inner device's block is its partner's.
+    """Return blocks (n,) in which each inner device's block is enclosed by its partner's.
 
-    part: the second device of each pair has no block yet. aim (k,) [units]: how both share it.
+    part: the second device of each pair has no block yet. aim (k,) [units]: loads of both blocks.
     """
     xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
     rows = np.repeat(np.arange(level.n), xadj[1:] - xadj[:-1])

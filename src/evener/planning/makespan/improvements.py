@@ -1,13 +1,13 @@
-"""Makes a candidate faster: its blocks swap devices, its vertices move to other blocks.
+"""Make a candidate faster: its blocks swap devices, its vertices move to other blocks.
 
 `DeviceSwaps` swaps blocks among identical devices. The search is that of
-`evener.partitioning.mapping`, which is told that a block computes equally long on all devices like
-its own: no speed curve is read again.
+`evener.partitioning.mapping`; it assumes that a block computes equally long on all identical
+devices, so speed curves are not evaluated again.
 
 `refinements` moves vertices to lower the makespan, repeatedly while that helps. `refine_seconds`
-knows what each device computes and exchanges, but not how long it waits for its partners and for
-shared links. The waits of the last prediction are added to a device's fixed seconds. Where no
-device is last because of its waits, one refinement is enough.
+models what each device computes and exchanges, but not how long it waits for its partners and for
+shared links. Therefore the waits of the last prediction are added to the devices' fixed seconds. If
+no device is last because of its waits, one refinement is enough.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ MAX_DEVICES = 512  # devices: tables of all pairs are then below 10 MB
 
 @dataclass(frozen=True, eq=False)
 class DeviceSwaps:
-    """Which devices of a problem are identical, and what their links cost."""
+    """Groups of identical devices of a problem, and what their links cost."""
 
     problem: MakespanProblem
 
     @cached_property
     def alike(self) -> npt.NDArray[np.int64]:
-        """(k,) equal numbers for devices of one speed, memory, fixed cost and the same limits."""
+        """(k,) numbers, equal for devices of one speed, memory, fixed cost and the same limits."""
         numbers: dict[tuple[object, ...], int] = {}
         return np.array(
             [
@@ -56,7 +56,7 @@ class DeviceSwaps:
 
     @cached_property
     def tree(self) -> Tree:
-        """Which devices are near each other, for machines too large to try every swap."""
+        """Tree of devices that are near each other, for machines too large to try every swap."""
         return device_tree(self.problem.platform)
 
     @cached_property
@@ -69,7 +69,7 @@ class DeviceSwaps:
         return kind, found[:, 0].copy(), found[:, 1].copy()
 
     def swapped(self, candidate: Candidate) -> Part | None:
-        """Return the candidate's blocks (n,) after the best swaps found, None where none helps."""
+        """Return the candidate's blocks (n,) after the best swaps found; None if no swap helps."""
         k = self.problem.platform.k
         if np.unique(self.alike).size == k or k > MAX_DEVICES or candidate.used.sum() < 3:
             return None
@@ -81,7 +81,7 @@ class DeviceSwaps:
         return device.astype(np.int32)[candidate.part]
 
     def _mapping_problem(self, candidate: Candidate) -> MappingProblem:
-        """Return the mapping's input: a block weighs its seconds and its device's kind."""
+        """Return the input of the mapping; a block has its seconds and its device's kind."""
         quotient, prediction = candidate.quotient, candidate.prediction
         kind, alpha, per_value = self.kinds
         own = prediction.compute + prediction.fixed
@@ -106,7 +106,7 @@ MIN_GAIN = 0.005
 def refinements(
     first: Candidate, maker: CandidateMaker, effort: SearchEffort, seed: int, threads: int
 ) -> list[Candidate]:
-    """Return what refining a candidate of several devices makes, one candidate each time."""
+    """Refine a candidate of several devices repeatedly; return one candidate for each time."""
     one, waits, tried = first, np.zeros(first.used.size), list[Candidate]()
     for turn in range(1 + effort.more_refinements):
         waits = 0.5 * (waits + _unknown_waits(one, effort))
@@ -133,7 +133,7 @@ def _refined(
     seed: int,
     threads: int,
 ) -> Candidate | None:
-    """Return the candidate refined once; waits (k,) [s]: added to its devices' fixed seconds."""
+    """Refine the candidate once; waits (k,) [s] are added to its devices' fixed seconds."""
     problem = maker.problem
     contract = problem.contract(one.loads)
     costs = replace(problem.costs, fixed=problem.costs.fixed + waits)
@@ -148,16 +148,16 @@ def _refined(
 
 
 def _unknown_waits(one: Candidate, effort: SearchEffort) -> FloatArray:
-    """(k,) waits that refinement does not know of [s].
+    """Return (k,) the waits that refinement does not model [s].
 
-    For partners, always. For shared links where a candidate is refined more than once: the last
-    prediction is then nearer than what refinement computes for them.
+    These are waits for partners; and for shared links if the candidate is refined more than once:
+    then the last prediction is more exact than refinement's own estimate for shared links.
     """
     held_up = one.prediction.contention if effort.more_refinements else 0.0
     return np.asarray(one.prediction.delay + held_up)
 
 
 def _late_by_waiting(one: Candidate, effort: SearchEffort) -> bool:
-    """Whether the makespan would be lower if no device waited."""
+    """Return whether the makespan would be lower if no device waited."""
     without = float((one.prediction.ends - _unknown_waits(one, effort)).max())
     return without <= one.seconds * (1 - MIN_GAIN)

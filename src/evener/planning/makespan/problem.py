@@ -1,9 +1,9 @@
-"""What the makespan search starts from: problem, order of the vertices, and how much is tried.
+"""The input of the makespan search: problem, order of the vertices, and how much is tried.
 
-`MakespanProblem` is a graph, a platform and a workload, with the limits on blocks.
-`order_vertices` puts neighbours near each other in memory, which makes all later steps faster. It
-lays out adjacency lists as the partitioner would do for itself: that makes the same blocks of the
-ordered graph as of the given one, and need not order it again. `EFFORTS` has the effort of each
+`MakespanProblem` is a graph, a platform and a workload, with the limits on blocks. `order_vertices`
+puts neighbours near each other in memory, which makes all later steps faster. Its adjacency lists
+have the layout that the partitioner would compute itself: so blocks of the ordered graph are the
+same as those of the given graph, and it need not be ordered again. `EFFORTS` has the effort of each
 preset.
 """
 
@@ -39,9 +39,8 @@ TINY_SHARE = 0.5  # of the mean weight of a vertex: a smaller load is no block
 class MakespanProblem:
     """A graph to be divided over a platform so that an iteration of a workload ends early.
 
-    low, high (k,) [units]: the user's limits on the load of each device that is used at all.
-    fixed: flags (n,) of vertices that keep the block they are given, where blocks are improved;
-    None: all may move.
+    low, high (k,) [units]: the user's limits on the load of each device that is used at all. fixed:
+    flags (n,) of vertices that must stay in their initial block; None: all may move.
     """
 
     graph: Graph
@@ -59,8 +58,8 @@ class MakespanProblem:
     def checked(self) -> MakespanProblem:
         """Return the problem itself, if its seconds can be computed in floating point.
 
-        Raises InfeasibleError where there is no load, InputError for speeds, links and loads out
-        of range.
+        Raises InfeasibleError if the load is zero, InputError for speeds, links and loads out of
+        range.
         """
         _ = self.costs  # refuses speeds and links out of range before anything is divided by them
         if self.load <= 0:
@@ -73,7 +72,7 @@ class MakespanProblem:
 
     @cached_property
     def weighted(self) -> Graph:
-        """The graph with the workload's weights; without any where all are one."""
+        """The graph with the workload's weights; without weights if all are 1."""
         graph = self.workload.weighted(self.graph)
         unit = graph.vwgt is not None and bool((graph.weights() == 1).all())
         return graph.with_(vwgt=None) if unit else graph
@@ -90,7 +89,7 @@ class MakespanProblem:
 
     @cached_property
     def costs(self) -> Costs:
-        """Speeds and links as arrays."""
+        """Speeds and costs of links as arrays."""
         return costs_of(self.platform, self.workload)
 
     @cached_property
@@ -100,34 +99,34 @@ class MakespanProblem:
 
     @cached_property
     def lower_bound(self) -> float:
-        """Seconds that no sizes fall below, as if nothing were exchanged [s]."""
+        """Lower bound on the seconds of any plan, as if nothing were exchanged [s]."""
         return lower_bound(self.graph, self.platform, self.workload).seconds
 
     @cached_property
     def room(self) -> FloatArray:
-        """(k,) largest loads under memory, samples of speed and the user's limits [units].
+        """(k,) maximum loads under memory, samples of speed and the user's limits [units].
 
-        Estimated: bytes are spread evenly over the work.
+        An estimate: assumes that bytes are spread evenly over the work.
         """
         density = self.graph.total_bytes / self.load
         return np.minimum(unit_capacities(self.platform, density), self.high)
 
     @cached_property
     def max_units(self) -> FloatArray:
-        """(k,) largest loads whatever bytes the vertices have [units]: bytes are checked apart."""
+        """(k,) maximum loads regardless of bytes [units]: bytes are checked separately."""
         return np.minimum(unit_capacities(self.platform, 0.0), self.high)
 
     @cached_property
     def seconds_alone(self) -> FloatArray:
-        """(k,) seconds of each device for the whole graph [s]; infinity without the room."""
+        """(k,) seconds of each device for the whole graph [s], infinity without enough memory."""
         whole = np.full(self.platform.k, self.load)
         seconds = self.costs.compute_seconds(whole) + self.costs.fixed
         return np.where(self.room >= self.load * (1 - ROUNDING), seconds, np.inf)
 
     def without_tiny(self, loads: FloatArray) -> FloatArray:
-        """Return loads (k,) of the same sum in which none is less than half a mean vertex.
+        """Return loads (k,) of the same sum; none lies between 0 and half a mean vertex.
 
-        With more devices than vertices, the largest n loads are kept.
+        With more devices than vertices, only the largest n loads are kept.
         """
         if loads.size > self.graph.n:
             largest = np.argsort(-loads, kind="stable")[: self.graph.n]
@@ -143,8 +142,8 @@ class MakespanProblem:
     def within_limits(self, part: Part, connected: bool = False) -> Part:
         """Return the blocks (n,), repaired until memory and the user's limits hold.
 
-        Devices without a block stay without. connected: each block in one piece, if possible.
-        Raises InfeasibleError or NotFoundError where there are no such blocks or none are found.
+        Devices without a block get none. connected: each block in one piece, if possible. Raises
+        InfeasibleError or NotFoundError if no such blocks exist or are found.
         """
         k = self.platform.k
         loads, partition = self.loads(part), Partition(part, k)
@@ -171,7 +170,7 @@ class MakespanProblem:
     def contract(self, loads: FloatArray) -> Contract:
         """Return the contract of blocks of these loads (k,) [units]: memory and the user's limits.
 
-        A device without load must stay without.
+        A device without load must get no vertices.
         """
         used = loads > 0
         return Contract(
@@ -187,25 +186,28 @@ MIN_ORDERED = 1 << 14  # vertices: a smaller graph, of about a megabyte, stays i
 
 @dataclass(frozen=True, eq=False)
 class OrderedGraph:
-    """A graph whose vertex v was order[v] (n,) in the given graph; None: the given graph itself."""
+    """A graph whose vertex v is vertex order[v] (n,) of the given graph.
+
+    If order is None, the graph is the given graph itself.
+    """
 
     graph: Graph
     order: IntArray | None
 
     def given(self, part: Part) -> Part:
-        """Return blocks of the ordered graph in the order of the given one."""
+        """Return blocks of the ordered graph's vertices, in the order of the given graph."""
         return part if self.order is None else scattered(part, self.order, 1)
 
     def ordered(self, part: Part) -> Part:
-        """Return blocks of the given graph in the order of the ordered one."""
+        """Return blocks of the given graph's vertices, in the order of the ordered graph."""
         return part if self.order is None else part[self.order]
 
 
 def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
-    """Return the graph in an order of few cache misses, where that pays.
+    """Renumber the graph's vertices to reduce cache misses, if that pays.
 
-    Left as they are: small graphs; graphs with weighted edges, whose weights would have to move
-    along; graphs of uneven degrees, whose blocks are spread over memory in any order.
+    Not renumbered are small graphs; graphs with weighted edges, whose weights would have to be
+    moved; and graphs of uneven degrees, whose blocks are spread over memory in any order.
     """
     if graph.n < MIN_ORDERED or graph.adjwgt is not None or is_uneven(graph):
         return OrderedGraph(graph, None)
@@ -227,8 +229,8 @@ class SearchEffort:
     coarse_runs: most plans made on the coarse graph.
     more_refinements: how often a candidate is refined after the first time, at most.
     refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
-    hopeful: sets of devices are tried whose estimate is at most so many times the best seconds.
-    contracted: whether the graph is one of clusters of a larger one.
+    hopeful: sets of devices are tried if their estimate / the best seconds is at most this.
+    contracted: whether the graph's vertices are clusters of a larger graph.
     """
 
     smaller_sets: bool

@@ -1,12 +1,12 @@
-"""The search for the plan of least predicted seconds; `solve_seconds` is the whole of it.
+"""The search for the plan of least predicted seconds; `solve_seconds` runs all steps.
 
 Baselines (METIS and the least cut, at sizes optimal without messages) -> one device, slabs -> slabs
 at sizes that allow for their halos -> plans on a coarse graph -> blocks from scratch -> the best
-refined by seconds -> the fastest candidate, or of those as fast the one that sends least.
+refined by seconds -> the fastest candidate; of equally fast ones, the one that sends least.
 
-Each step returns the candidates that it made, and gets what it needs as arguments; all candidates
-come together in `solve_seconds`, where later steps take the best of them. The seconds of all are
-predicted in the same way, so that no plan is slower than a baseline.
+Each step returns the candidates that it made; `solve_seconds` collects all candidates and passes
+the best of them to later steps. The seconds of all are predicted in the same way, so that no plan
+is slower than a baseline.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ BASELINE_NEAR = 1.05
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """The best blocks found, the steps that led there, and what a person should know.
+    """The best blocks found, the steps that led there, and notes for the user.
 
-    part (n,): the block of every vertex. room (k,) [units]: the most that each device holds.
-    versions: of the tools that made candidates, by name. cpu_seconds [s]: of the whole search.
+    part (n,): the block of every vertex. room (k,) [units]: maximum load of each device. versions:
+    of the tools that made candidates, by name. cpu_seconds [s]: of the whole search.
     """
 
     best: Candidate
@@ -83,7 +83,7 @@ class Solved:
 
     @property
     def seconds_of_all_devices(self) -> float:
-        """Least seconds of baselines and slabs, which use every device [s]; inf without any."""
+        """Seconds of the fastest baseline or slabs on all devices [s]; inf without any."""
         roles = (METIS_STAGE, CUT_STAGE, SLABS_STAGE)
         return min(
             (one.seconds or np.inf for one in self.stages if one.role in roles), default=np.inf
@@ -99,9 +99,9 @@ def solve_seconds(
 ) -> Solved:
     """Divide `graph` over `platform` so that the last device is done as early as possible.
 
-    Memory and the user's limits bind, no tolerance does; a device may get nothing. Raises
-    InfeasibleError where the graph does not fit. The same arguments give the same result, whatever
-    the number of threads.
+    Blocks must keep memory and the user's limits, but no tolerance; devices may be left without a
+    block. Raises InfeasibleError if the graph does not fit. The same arguments give the same
+    result, whatever the number of threads.
     """
     began, effort = cpu_seconds(), EFFORTS[options.preset]
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
@@ -138,7 +138,7 @@ def searched(
     effort: SearchEffort,
     options: PlanOptions,
 ) -> tuple[list[Candidate], list[Result]]:
-    """Return all candidates, those of the baselines first, and what made blocks from scratch.
+    """Return all candidates, those of the baselines first, and the results of partitioners.
 
     If there is no candidate at all, raises the error of the baseline.
     """
@@ -172,7 +172,7 @@ def present(*candidates: Candidate | None) -> list[Candidate]:
 
 
 def targets_of(problem: MakespanProblem, baselines: Baselines) -> FloatArray:
-    """(k,) sizes that would be best if nothing were exchanged [units]."""
+    """Return (k,) sizes that would be best if nothing were exchanged [units]."""
     if baselines.terms is not None:
         return baselines.terms.contract.targets
     speeds = problem.platform.speeds
@@ -180,7 +180,7 @@ def targets_of(problem: MakespanProblem, baselines: Baselines) -> FloatArray:
 
 
 def on_one_device(maker: CandidateMaker, slabs: Slabs) -> Candidate | None:
-    """Return the whole graph on the device that is fastest alone; None for a machine of one."""
+    """Return the whole graph on the fastest single device; None for a machine of one device."""
     problem = maker.problem
     if problem.platform.k == 1:
         return None
@@ -199,44 +199,44 @@ def slabs_of_all(maker: CandidateMaker, slabs: Slabs, targets: FloatArray) -> Ca
 def first_made(
     baselines: Baselines, alone: Candidate | None, slabs: Candidate | None
 ) -> Candidate | None:
-    """Return the candidate whose halos estimate sets of devices: the least cut, if it was made.
+    """Return the candidate from whose halos sets of devices are estimated.
 
-    Else METIS, one device, or slabs: the first that was made.
+    It is the first that exists of: least cut, METIS, one device, slabs.
     """
     return next(iter(present(baselines.cut, *baselines.metis, alone, slabs)), None)
 
 
 def estimator_by(problem: MakespanProblem, reference: Candidate) -> Estimator:
-    """Return what estimates the seconds of sets of devices, by the halos of the reference."""
+    """Return an estimator of the seconds of sets of devices, with the halos of the reference."""
     law = halo_law_of(problem.graph, reference.quotient, reference.sizes)
     return Estimator(law, problem.costs, problem.load, problem.room)
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Sizes to begin with: loads (k,) [units], zero for devices left out; estimated seconds [s]."""
+    """Initial sizes: loads (k,) [units], zero for devices left out; estimated seconds [s]."""
 
     loads: FloatArray
     seconds: float
 
     @property
     def count(self) -> int:
-        """How many devices have a load."""
+        """Number of devices with a load."""
         return int((self.loads > 0).sum())
 
     @property
     def name(self) -> str:
-        """How candidates are called that begin here."""
+        """Name of the candidates that begin with these sizes."""
         return "one device" if self.count == 1 else f"{self.count} devices"
 
 
 def starts_of(
     estimator: Estimator, sets: BoolArray, exchanged: ExchangeLaw, within: float
 ) -> list[Start]:
-    """Return sizes to begin with, the least estimate first; of equivalent sets, one.
+    """Return initial sizes, the lowest estimate first; only one of equivalent sets.
 
-    sets: masks (s, k). Of a set, devices get no load whose messages alone would last too long.
-    within [s]: sets that are estimated to take longer are left out.
+    sets: masks (s, k). Devices of a set get no load if their messages alone would take too long.
+    within [s]: sets with higher estimates are left out.
     """
     found = estimator.equal_finish.loads_of(sets, exchanged, drop=True)
     kinds = estimator.kinds if len(sets) > 1 else np.arange(estimator.k)
@@ -257,10 +257,10 @@ def slab_rounds(
     effort: SearchEffort,
     best_seconds: float,
 ) -> list[Candidate]:
-    """Return slabs at sizes that allow for their halos, of the sets of the least estimates.
+    """Return slabs at sizes that allow for their halos, for the sets of the lowest estimates.
 
-    known: slabs of all devices; None if there are none, and then no others are tried.
-    best_seconds [s]: of the fastest candidate so far.
+    known: slabs of all devices; if None, no slabs are tried. best_seconds [s]: of the fastest
+    candidate so far.
     """
     if known is None:
         return []
@@ -286,7 +286,7 @@ def slab_rounds(
 def block_starts(
     estimator: Estimator, reference: Candidate, effort: SearchEffort, best_seconds: float
 ) -> list[Start]:
-    """Return sizes to begin blocks with, the least estimate first; none if no step needs them.
+    """Return initial sizes of blocks, the lowest estimate first; none if no step needs them.
 
     best_seconds [s]: of the fastest candidate so far.
     """
@@ -303,9 +303,9 @@ def coarse_plans(
     effort: SearchEffort,
     options: PlanOptions,
 ) -> list[Candidate]:
-    """Return the best plans of a coarse graph, of all devices and of those of the starts.
+    """Return the best plans on a coarse graph, for all devices and for the devices of the starts.
 
-    None for a single device, and for fewer than two vertices per device.
+    Empty for a single device, and for fewer than two vertices per device.
     """
     problem, seed = maker.problem, options.seed
     k, n = problem.platform.k, problem.graph.n
@@ -339,7 +339,7 @@ def scratch_blocks(
     options: PlanOptions,
     best_seconds: float,
 ) -> tuple[list[Candidate], list[Result]]:
-    """Return blocks made from scratch in rounds of sizes, and the results of their partitioner.
+    """Make blocks from scratch in rounds of sizes; return candidates and partitioner results.
 
     best_seconds [s]: of the fastest candidate so far.
     """
@@ -368,7 +368,7 @@ def scratch_blocks(
 def refined_best(
     maker: CandidateMaker, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
 ) -> list[Candidate]:
-    """Return the refinements of the fastest candidate that uses several devices."""
+    """Refine the fastest candidate that uses several devices."""
     several = [one for one in found if one.used.sum() > 1]
     if not several:
         return []
@@ -378,10 +378,10 @@ def refined_best(
 def refined_baseline(
     maker: CandidateMaker, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
 ) -> list[Candidate]:
-    """Return the refinements of the faster baseline that is nearly as fast and sends less.
+    """Refine the fastest baseline that is nearly as fast as the best candidate and sends less.
 
-    Refined, it mostly still sends less; if equally fast then, it is the better plan. With `alike`
-    at 0 no times are equal, and it is not refined.
+    After refinement it mostly still sends less; if it is then equally fast, it is the better plan.
+    With `alike` at 0, no two times count as equal, and nothing is refined.
     """
     if options.alike == 0:
         return []
@@ -397,7 +397,7 @@ def refined_baseline(
 
 
 def _notes(problem: MakespanProblem, best: Candidate) -> list[str]:
-    """Say which devices are unused."""
+    """Return notes that name the unused devices."""
     notes = []
     if not best.used.all():
         notes.append(f"Unused (slower with them): {named_devices(problem.platform, ~best.used)}")

@@ -1,4 +1,4 @@
-"""Rounds of sizes: blocks, the halos that they have, sizes that allow for those, and again."""
+"""Rounds of sizes: make blocks, measure their halos, adapt the sizes, and repeat."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SLAB_POWER = 0.0  # of the load, with which a slab's border grows: it does not
 # values, of MIN_GAIN too, 2026-11: docs/results/README.md, Seconds.
 FIRST_STEP, STEP_DECAY = 0.7, 0.8
 MIN_GAIN = 0.002  # relative, in seconds: a round that gains less is the last
-MIN_VERTICES = 2.0  # mean vertices that a device keeps where none may be left without a block
+MIN_VERTICES = 2.0  # minimum load in mean vertices, if each device must have a block
 
 MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of the round) -> part
 
@@ -28,8 +28,8 @@ MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of
 class SizeRounds:
     """Makes blocks in rounds.
 
-    swaps: of blocks among identical devices; None where blocks are to stay. drop: whether a device
-    may be left without a block; else it keeps at least two vertices.
+    swaps: swaps of blocks among identical devices; None: no swaps. drop: whether a device may be
+    left without a block; otherwise it keeps at least two vertices.
     """
 
     maker: CandidateMaker
@@ -42,8 +42,8 @@ class SizeRounds:
     ) -> list[Candidate]:
         """Return the candidates of up to `turns` rounds that begin with loads (k,) [units].
 
-        power: of the load, with which halos grow. The rounds end early where one gains next to
-        nothing, or its blocks cannot be kept within limits.
+        power: halos are assumed to grow as load**power. Rounds end early if a round gains next to
+        nothing, or if its blocks cannot be kept within limits.
         """
         problem, tried = self.maker.problem, list[Candidate]()
         chosen, step, least = loads > 0, FIRST_STEP, np.inf
@@ -64,14 +64,14 @@ class SizeRounds:
         return tried
 
     def _candidates(self, name: str, part: Part, aim: FloatArray) -> list[Candidate]:
-        """Return the blocks as a candidate, and once more where swaps of devices help."""
+        """Return the blocks as a candidate, and a second one if swapping devices helps."""
         one = self.maker.make(name, part, aim)
         swapped = None if one is None or self.swaps is None else self.swaps.swapped(one)
         other = None if swapped is None else self.maker.make(f"{name}, placed", swapped, aim)
         return [found for found in (one, other) if found is not None]
 
     def _some(self, loads: FloatArray, chosen: BoolArray) -> FloatArray:
-        """Return loads of at least two mean vertices for each chosen device, within its room."""
+        """Return loads of at least two mean vertices per chosen device, within its capacity."""
         problem = self.maker.problem
         least = MIN_VERTICES * problem.load / problem.graph.n
         kept = np.minimum(np.maximum(loads, least), problem.room)
@@ -79,9 +79,10 @@ class SizeRounds:
 
 
 def law_through(one: Candidate, problem: MakespanProblem, power: float) -> ExchangeLaw:
-    """Return the exchange of blocks of other loads, which for its own loads is the candidate's.
+    """Return the exchange law that gives the candidate's exchange at the candidate's loads.
 
-    Messages stay as many; their bytes, and the vertices at the border, grow as load**power.
+    For other loads, the number of messages is unchanged; their bytes, and the vertices at the
+    border, grow as load**power.
     """
     quotient, k = one.quotient, problem.platform.k
     spent = one.prediction.communicate

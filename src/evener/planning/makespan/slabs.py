@@ -1,9 +1,9 @@
-"""Slabs: blocks side by side along one line, so that each has at most two neighbours.
+"""Slabs: blocks in a row along one line, so that each has at most two neighbours.
 
-Where the latency of messages counts for more than their bytes, few neighbours are better than short
-borders. Vertices are put in line by their distance from one end of the graph, as in [CM69]_, and
-the line is cut to size: an edge joins vertices at most one layer apart, so that slabs thicker than
-a layer touch the next ones only. Much cheaper than a partition: O(n + m).
+If latency of messages costs more than their bytes, few neighbours are better than short borders.
+Vertices are ordered by their distance from one end of the graph, as in [CM69]_, and the order is
+cut at the sizes: an edge joins vertices at most one layer apart, so slabs thicker than a layer
+touch only the adjacent slabs. Much cheaper than a partition: O(n + m).
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ AXIS_SAMPLE = 1 << 14  # points from which the longest axis is computed; bounds 
 
 @dataclass(frozen=True, eq=False)
 class Slabs:
-    """Makes slabs of a problem's graph for its devices in line."""
+    """Makes slabs of a problem's graph, for its devices in a row."""
 
     problem: MakespanProblem
 
     @cached_property
     def power(self) -> float:
-        """The power of n with which a section through the graph grows."""
+        """The power of n with which a cross-section of the graph grows."""
         return surface_power(self.problem.graph)
 
     @cached_property
     def order(self) -> IntArray:
-        """(n,) vertices in line."""
+        """(n,) vertices in order along the line."""
         return in_line(self.problem.weighted, self.power)
 
     @cached_property
     def _midpoints(self) -> FloatArray:
-        """(n,) work before the middle of each vertex in line [units], ascending."""
+        """(n,) work that precedes the middle of each vertex in the order [units], ascending."""
         work = self.problem.work[self.order]
         return np.cumsum(work) - 0.5 * work
 
     @cached_property
     def line(self) -> IntArray:
-        """(k,) devices in line."""
+        """(k,) devices in order along the line."""
         values = float(self.problem.graph.n) ** self.power
         return line_of(self.problem.costs, self.problem.platform.speeds, values)
 
     def blocks(self, loads: FloatArray) -> Part:
-        """Return the block (n,) of every vertex, of about these loads (k,) [units]."""
+        """Return the block (n,) of every vertex; blocks have about these loads (k,) [units]."""
         line = self.line[loads[self.line] > 0]
         inner = np.searchsorted(self._midpoints, np.cumsum(loads[line])[:-1], side="left")
         sizes = np.diff(inner, prepend=0, append=self.problem.graph.n)
         return scattered(np.repeat(line.astype(np.int32), sizes), self.order, 1)
 
     def exchanged(self, known: Candidate) -> ExchangeLaw:
-        """Return what slabs of other loads exchange, if a section is that of the slabs `known`."""
+        """Return the exchange law of slabs with the cross-section of the slabs `known`."""
         sent = known.quotient.sent + known.quotient.received
         section = 0.5 * float(np.median(sent)) if sent.size else 0.0
         each = self.problem.load / self.problem.graph.n
@@ -71,8 +71,9 @@ class Slabs:
 def in_line(graph: Graph, power: float) -> IntArray:
     """Return the vertices (n,) by their distance from one end of the graph; O(n + m).
 
-    The end: the first n^power along the longest axis; without coordinates, the vertex that a
-    breadth-first search from vertex 0 reaches last. Other connected components come last.
+    The end is the first n^power vertices along the longest axis; without coordinates, the vertex
+    that a breadth-first search from vertex 0 reaches last. Other connected components follow at the
+    end.
     """
     order, seen = np.empty(graph.n, np.int64), np.empty(graph.n, np.bool_)
     if graph.coords is not None:
@@ -86,7 +87,7 @@ def in_line(graph: Graph, power: float) -> IntArray:
 
 
 def _first_along(points: FloatArray, count: int) -> IntArray:
-    """Return the first `count` of the points (n, d) along their longest axis, with all ties."""
+    """Return the first `count` of the points (n, d) along their longest axis, and all ties."""
     sample = points[:: max(1, len(points) // AXIS_SAMPLE)] - points[0]
     _, axes = np.linalg.eigh(np.atleast_2d(np.cov(sample.T, bias=True)))
     along = points @ axes[:, -1]

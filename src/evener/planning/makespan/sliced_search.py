@@ -1,11 +1,12 @@
-"""The search for least predicted seconds of a graph in slices: `seconds_in_slices` is the whole.
+"""The search for least predicted seconds of a graph in slices: `seconds_in_slices` runs all of it.
 
-The search of search.py on the graph of clusters, where a value stands for several of the graph ->
-its best plans -> their borders, vertex by vertex -> the makespan lowered on these -> slabs cut
-vertex by vertex, and the least cut, likewise where they are near -> the fastest once more, from
-where its borders are then, while that helps.
+Search of search.py on the graph of clusters, where one value stands for several of the graph -> its
+best plans -> their borders, vertex by vertex -> refinement to lower the makespan -> the same for
+slabs cut vertex by vertex, and for the least cut if it is nearly as fast -> repeated for the
+fastest plan, with its new borders, while that helps.
 
-Seconds on graphs of borders are those of the whole graph; on the graph of clusters, estimated.
+Seconds on graphs of borders equal those of the whole graph; on the graph of clusters they are
+estimates.
 """
 
 from __future__ import annotations
@@ -75,8 +76,10 @@ MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
 
 
 class SecondsBlocks(NamedTuple):
-    """part (n_own,) int32: the blocks of this process's vertices. stages: the plans that were
-    counted, the chosen one last. left_out: how many others needed more memory than there is.
+    """The result: blocks and the plans that were counted.
+
+    part (n_own,) int32: the blocks of this process's vertices. stages: the counted plans, the
+    chosen one last. left_out: number of plans skipped because they need more memory than allowed.
     """
 
     part: Part
@@ -85,11 +88,11 @@ class SecondsBlocks(NamedTuple):
 
 
 def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
-    """Return blocks of least predicted seconds; all processes call, and get the same stages.
+    """Return blocks of least predicted seconds, and the same stages on all processes. Collective.
 
-    The chosen plan is no slower than that of least cut. Bytes are ignored. Raises what
-    `solve_seconds` raises, and MemoryShortError, before the search is loaded, where borders of
-    least cut between clusters cannot be refined.
+    The chosen plan is no slower than that of least cut. Bytes are ignored. Raises the errors of
+    `solve_seconds`; and MemoryShortError, before the search begins, if memory does not suffice to
+    refine the borders of the plan of least cut.
     """
     task = _within_memory(task)
     graph, comm = task.graph, task.graph.comm
@@ -113,7 +116,7 @@ def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
 
 
 def _within_memory(task: SlicedTask) -> SlicedTask:
-    """Return the task, where memory is bounded with what the search takes in its sizes."""
+    """Return the task; if memory is limited, its sizes include the memory of the search."""
     if not task.sliced.is_bounded:
         return task
     sizes, memory = task.sliced.sizes_of(task.graph).searched(), task.sliced.memory
@@ -124,7 +127,7 @@ def _within_memory(task: SlicedTask) -> SlicedTask:
 
 
 def _refined(search: BorderSearch, plans: _Plans) -> tuple[BorderTurn, list[Stage]]:
-    """Return the fastest plan with its borders refined, and all that were counted, in order."""
+    """Refine the borders of all plans; return the fastest, and all counted plans in order."""
     task, small, alike = search.task, search.small, search.task.options.alike
     best: BorderTurn | None = None
     going: BorderTurn | None = None  # the fastest that gained in its last turn
@@ -170,10 +173,10 @@ def _refined(search: BorderSearch, plans: _Plans) -> tuple[BorderTurn, list[Stag
 
 
 def _slabs(search: BorderSearch, best: BorderTurn | None) -> Iterator[tuple[str, Part]]:
-    """Yield slabs that may be faster than the best plan: names and blocks (n_local,).
+    """Yield names and blocks (n_local,) of slabs that may be faster than the best plan. Collective.
 
-    Slabs of clusters are too rough: a slow device's may be thinner than a cluster. All processes
-    call; without coordinates there are none.
+    Slabs are cut vertex by vertex, because the slab of a slow device may be thinner than a cluster.
+    Nothing without coordinates.
     """
     task, graph = search.task, search.task.graph
     if not graph.dimension:
@@ -191,7 +194,10 @@ def _slabs(search: BorderSearch, best: BorderTurn | None) -> Iterator[tuple[str,
 def _fastest_slabs(
     search: BorderSearch, line: IntArray, loads: FloatArray
 ) -> tuple[SliceSlabs, Candidate | None]:
-    """Return slabs across the best direction, and those of these loads (k,), at rank 0."""
+    """Choose the direction of the fastest slabs of these loads (k,); return slabs and candidate.
+
+    The candidate is at rank 0, None elsewhere.
+    """
     graph = search.task.graph
     extents = of_root(graph.comm, lambda: np.ptp(np.asarray(search.small.graph.coords), axis=0))
     tried = [SliceSlabs.along(graph, one) for one in directions_of(extents)]
@@ -202,7 +208,10 @@ def _fastest_slabs(
 
 
 def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> list[Start]:
-    """Return sizes for slabs, by what slabs of all devices exchange; as `slab_rounds` does."""
+    """Return initial sizes of slabs, given the exchange of slabs of all devices.
+
+    Similar to `slab_rounds`.
+    """
     assert known is not None  # at rank 0
     problem, n, dimension = task.problem(coarse), task.graph.n, task.graph.dimension
     sent = known.quotient.sent + known.quotient.received
@@ -218,7 +227,7 @@ def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> li
 
 
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
-    """Return the blocks (n_local,) of least cut for those of clusters."""
+    """Return the blocks (n_local,) of least cut, given those of clusters."""
     graph, own, sliced = task.graph, small.of.copy(), task.sliced
     # Memory also holds the clusters and the best blocks.
     sliced = replace(sliced, memory=sliced.memory - KEPT_BESIDE * graph.n)
@@ -228,9 +237,9 @@ def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
 
 
 def _values_of_clusters(task: SlicedTask, small: SmallGraph) -> float:
-    """Return the values that a cluster sends to each block that it touches, in the mean.
+    """Return the mean number of values that a cluster sends to each block that it touches.
 
-    Counted for a few blocks, the same at all processes.
+    Counted for a few blocks; the same on all processes.
     """
     graph, coarse = task.graph, small.graph
     if coarse.n == graph.n:
@@ -253,14 +262,20 @@ def _values_of_clusters(task: SlicedTask, small: SmallGraph) -> float:
 
 
 class _Plans(NamedTuple):
-    """fastest: names and blocks (c,) of clusters; cut (c,): of least cut at sizes by speed."""
+    """Plans of clusters.
+
+    fastest: names and blocks (c,) of clusters; cut (c,): blocks of least cut at sizes by speed.
+    """
 
     fastest: list[tuple[str, Part]]
     cut: Part
 
 
 def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float, cut: Part) -> _Plans:
-    """Return plans of clusters, which send `values` each. cut (c,): the blocks of least cut."""
+    """Return plans of clusters, each of which sends `values` values per block.
+
+    cut (c,): the blocks of least cut.
+    """
     problem, terms = task.problem(coarse, values).checked(), task.terms
     options = replace(task.options, tool="evener", threads=1, workload=problem.workload)
     effort = replace(EFFORTS[options.preset], contracted=True)
@@ -272,10 +287,10 @@ def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float, cut: Part
 
 
 def _starts(found: Sequence[Candidate], *, slabs: bool) -> list[Candidate]:
-    """Return the plans to go on with: the fastest of several devices, of slabs, and of one device.
+    """Return the plans to continue with: the fastest of several devices, of slabs, of one device.
 
-    slabs: whether slabs of clusters are looked at, which are rough. The plan of one device is
-    compared with the others by exact seconds only.
+    slabs: whether slabs of clusters, which are inexact, are considered. The plan of one device is
+    compared with the others only by exact seconds.
     """
     ranked = sorted(found, key=lambda one: one.seconds)
     several = [one for one in ranked if one.used.sum() > 1]

@@ -1,4 +1,4 @@
-"""What is in each block and what blocks send each other, counted from the graph's arrays."""
+"""Count what each block contains and what blocks send each other, from the graph's arrays."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class BlockCounts(NamedTuple):
     """Counts of k blocks; arrays (k,) unless said otherwise, in the blocks' order.
 
     weights (k, c) [units]; vertices, boundary, components, neighbours, volumes: numbers; bytes [B];
-    interior: share of the first weight at vertices without a neighbour elsewhere. Block sender[i]
-    sends values[i] to receiver[i] per iteration, by ascending sender and receiver.
+    interior: share of the first weight at vertices without a neighbour in another block. Block
+    sender[i] sends values[i] to receiver[i] per iteration, by ascending sender and receiver.
     """
 
     weights: FloatArray
@@ -50,8 +50,9 @@ class _Crossing(NamedTuple):
 def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray:
     """Return (n,) the work of each vertex [units], from which seconds are predicted.
 
-    In proportion to the bytes that its row moves, or to its flops if the workload states no bytes,
-    with the graph's weight as sum; the vertex weight `constraint` if it states neither.
+    Proportional to the bytes that its row moves, or to its flops if the workload states no bytes,
+    scaled so that the sum is the graph's weight; the vertex weight `constraint` if it states
+    neither.
     """
     vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
     if not (vertex or entry):
@@ -67,7 +68,7 @@ def recounted_blocks(
 ) -> BlockCounts:
     """Return the counts of the blocks; loads (n, c) [units]: the vertices' weights. O(n + m).
 
-    of_faces: whether values are sent for edges that are cut, as many as they weigh.
+    of_faces: whether values are sent for cut edges, as many as their weight.
     """
     k, part = partition.k, partition.part
     crossing = _crossing(graph, part, k, of_faces=of_faces)
@@ -112,7 +113,7 @@ def _components(graph: Graph, part: IntArray, k: int) -> IntVector:
 def _crossing(graph: Graph, part: IntArray, k: int, *, of_faces: bool) -> _Crossing:
     """Return the messages: a vertex sends a value to each other block that holds a neighbour.
 
-    of_faces: each edge that is cut sends what it weighs, from both ends.
+    of_faces: each cut edge sends as many values as its weight, from both ends.
     """
     at_boundary = np.zeros(graph.n, np.bool_)
     codes, counts, cut = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
@@ -156,7 +157,7 @@ def _distinct(numbers: IntVector) -> tuple[IntVector, IntVector]:
 
 
 def _ranges(xadj: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of vertices with ENTRIES_AT_ONCE adjacency entries at most, or of one vertex."""
+    """Yield ranges of vertices with at most ENTRIES_AT_ONCE adjacency entries, or of one vertex."""
     first, n = 0, xadj.size - 1
     while first < n:
         limit = xadj[first] + ENTRIES_AT_ONCE
@@ -174,8 +175,8 @@ TIME_SLACK = 1e-6  # of a makespan: the search sums seconds in another order
 def kept(contract: Contract, blocks: BlockCounts, ends: FloatArray) -> BoolArray:
     """Return (k,) whether each block keeps low, high, memory and makespan, and is not empty.
 
-    A block whose high is zero for every weight may be empty; if devices may be unused, any block
-    may. ends (k,) [s]: when each device is done.
+    A block may be empty if its high is zero for every weight; any block may be if the contract
+    allows unused devices. ends (k,) [s]: when each device finishes.
     """
     fits = blocks.bytes <= contract.caps * (1 + SLACK)
     to_be_empty = np.ones(contract.k, np.bool_)
@@ -193,7 +194,7 @@ def kept(contract: Contract, blocks: BlockCounts, ends: FloatArray) -> BoolArray
 def imbalance_of(contract: Contract, blocks: BlockCounts) -> float:
     """Return the largest weight / target, minus 1, over all blocks and weights.
 
-    A target of zero gives 0 where it is kept, infinity where it is exceeded.
+    A target of zero counts as 0 if it is kept, as infinity if it is exceeded.
     """
     targets = np.column_stack([limit.targets for limit in _limits(contract)])
     beyond = np.where(blocks.weights > 0, np.inf, 0.0)

@@ -1,6 +1,6 @@
-"""recounted_seconds: computing, communicating and waiting of every device in an iteration.
+"""recounted_seconds: time of computing, communicating and waiting of each device in an iteration.
 
-`messages_of` finds what pairs of devices exchange, and the links that these messages pass.
+`messages_of` determines what pairs of devices exchange, and the links that these messages use.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ PLACES_AT_ONCE = 1 << 20  # sources x places of one call of Dijkstra, which boun
 
 
 class Messages(NamedTuple):
-    """One message i between devices p[i] < q[i], both ways together; arrays (m,).
+    """Messages between devices p[i] < q[i], both directions together; arrays (m,).
 
-    size [B]; alpha [s], beta [s/B]: of the links on its way. Message at[j] passes the shared link
-    link[j], j any number below the length of both; link_beta [s/B]: of each shared link.
-    hop_bytes [B]: for each level, sizes times hops; empty without levels.
+    size [B]; alpha [s], beta [s/B]: of the links on the route. Message at[j] uses the shared link
+    link[j], for every j below the length of both; link_beta [s/B]: of each shared link. hop_bytes
+    [B]: for each level, sizes times hops; empty without levels.
     """
 
     p: IntArray
@@ -39,7 +39,7 @@ class Messages(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """Costs of messages, and the shared links they pass, identified by any numbers."""
+    """Costs of messages, and the shared links they use, identified by arbitrary numbers."""
 
     alpha: FloatArray
     beta: FloatArray
@@ -50,7 +50,7 @@ class _Way(NamedTuple):
 
 
 def messages_of(blocks: BlockCounts, platform: Platform, bytes_per_value: float) -> Messages:
-    """Return the messages of an iteration; none where the platform states no links."""
+    """Return the messages of an iteration; none if the platform states no links."""
     low = np.minimum(blocks.sender, blocks.receiver)
     high = np.maximum(blocks.sender, blocks.receiver)
     codes, which = np.unique(low * platform.k + high, return_inverse=True)
@@ -102,7 +102,7 @@ def _by_levels(platform: Platform, p: IntArray, q: IntArray, size: FloatArray) -
 
 
 def _by_routes(platform: Platform, p: IntArray, q: IntArray) -> _Way:
-    """Return costs of routes through a graph of links, followed from q back to p < q."""
+    """Return costs of routes through a graph of links; routes are traced from q back to p < q."""
     from scipy.sparse.csgraph import dijkstra
 
     network = platform.network
@@ -158,7 +158,7 @@ def recounted_seconds(blocks: BlockCounts, platform: Platform, workload: Workloa
 
     Fixed seconds come first, then the work, then the exchange; with overlap, the exchange begins
     after the fixed seconds, and the boundary is computed after it and after the interior. Seconds
-    beyond all numbers are infinite or NaN.
+    that overflow are infinite or NaN.
     """
     load = blocks.weights[:, 0]
     compute = _computing(platform, load)
@@ -186,7 +186,7 @@ def recounted_seconds(blocks: BlockCounts, platform: Platform, workload: Workloa
 
 
 def _computing(platform: Platform, load: FloatArray) -> FloatArray:
-    """Return (k,) seconds of each load by its device's speed, or speed model if it has a curve."""
+    """Return (k,) seconds of each load, by its device's speed, or speed model if it has a curve."""
     with np.errstate(over="ignore"):
         seconds = load / platform.speeds
     known: dict[object, SpeedModel] = {}
@@ -224,9 +224,9 @@ def _busiest(messages: Messages, k: int) -> FloatArray:
 
 
 def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray:
-    """Return (k,) when the last message of each device has arrived [s].
+    """Return (k,) the time when the last message of each device has arrived [s].
 
-    own (k,) [s]: seconds of its messages without waiting, which are taken if numbers overflow.
+    own (k,) [s]: seconds of its messages without waiting, which are returned if numbers overflow.
     """
     from evener.plans.recount.recount_kernels import run_messages
 
@@ -248,8 +248,9 @@ def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray
 def _users(messages: Messages, k: int) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
     """Return two sparse tables: resources of each message, and messages of each resource.
 
-    Starts and entries of the first, starts and entries of the second, and beta [s/B] of the latter.
-    Ports are numbered as devices, shared links from k on. Links of infinite bandwidth are left out.
+    The result is starts and entries of the first, starts and entries of the second, and beta [s/B]
+    of each resource. Ports are numbered as devices, shared links from k on. Links of infinite
+    bandwidth are left out.
     """
     m, n_resources = messages.p.size, k + messages.link_beta.size
     message = np.concatenate([np.arange(m), np.arange(m), messages.at])

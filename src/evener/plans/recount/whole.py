@@ -1,4 +1,4 @@
-"""recounted: every figure that is stated of a partition on a platform, counted independently."""
+"""recounted: all stated figures of a partition on a platform, computed independently."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def recounted(
 ) -> Evaluation:
     """Return certificate, prediction and exchange, with block b on device b; O(n + m).
 
-    graph: as it was read. constraint: the vertex weight that is the work if the workload states
-    none. bound [s]: of the prediction, not recounted. Arguments are not checked; seconds that
-    overflow are infinite or NaN.
+    graph: as it was read. constraint: index of the vertex weight that is the work if the workload
+    states none. bound [s]: lower bound copied to the prediction, not recounted. Arguments are not
+    checked; seconds that overflow are infinite or NaN.
     """
     further = [graph.weights(i) for i in range(1, contract.n_constraints)]
     loads = np.column_stack([work_of(graph, workload, constraint), *further])
@@ -44,7 +44,7 @@ def judged(
     workload: Workload = WEIGHTS,
     bound: float = np.nan,
 ) -> Evaluation:
-    """Return certificate, prediction and exchange of counted blocks; arguments as `recounted`."""
+    """Return certificate, prediction and exchange of counted blocks; arguments: see `recounted`."""
     prediction = _prediction(blocks, platform, workload, bound)
     certificate = Certificate(
         contract=contract,
