@@ -260,7 +260,7 @@ def _or_halved(
 def _halved(level: GraphLevel, contract: Contract, seed: int) -> Part:
     """Return blocks by recursive bisection of the graph in breadth-first order.
 
-    In this order, coarsening joins neighbours better.
+    Coarsening pairs neighbours in this order.
     """
     order = np.empty(level.n, np.int64)
     xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
